@@ -63,8 +63,8 @@ def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int
 
     It is twice the divergence of a Gaussian around w from one around w0, both with the covariance of weights that are
     trained on bootstrap samples, about F^-1 / m. The authors' prior is trained on held-out data; here it is where
-    training began. Their code squares a mean over batches, array by array, which vanishes at a stationary point. Batch
-    normalization is folded.
+    training began. Their code squares a mean over batches, kernel by kernel, which vanishes at a stationary point; it
+    leaves out biases and the factor m. Batch normalization is folded.
 
     Args:
         subject: the network and its training data.

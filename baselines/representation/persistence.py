@@ -152,6 +152,10 @@ def merge_heights(distances: Array) -> Array:
 def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int = 3000, seed: int = 0) -> float:
     """Minus the average death. Range: [-1, 0]; 0 for units that are all copies of each other.
 
+    Units that are constant on all examples, as dead ones are, correlate with none: they are at the distance 1 from all
+    others, and count, as in the authors' code. With 7 dead units among the 42 of a network the value is -0.424, and
+    -0.305 without them.
+
     The paper fits weights of several summaries to gaps. In degree 0 average life and midlife are the average death,
     and half of it. The sign is that of the authors' later work, which makes deaths larger to lower the gap.
 

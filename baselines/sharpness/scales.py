@@ -51,12 +51,8 @@ def noise_scale(
         return largest_harmless(margins, np.tile(still, n_draws), accuracy_drop, FIRST)
 
 
-def draws(space: WeightSpace, n_draws: int, seed: int, *, is_uniform: bool = False) -> Iterator[Array]:
-    """Standard normal noise (n,) or that of a uniform distribution in [-1, 1), `n_draws` times, one at a time."""
+def draws(space: WeightSpace, n_draws: int, seed: int) -> Iterator[Array]:
+    """Standard normal noise (n,), `n_draws` times, one at a time."""
     key = stream_seed("noise on weights", seed)
     for draw in range(n_draws):
-        shape, seeds = (len(space),), [key, draw]
-        if is_uniform:
-            yield tf.random.stateless_uniform(shape, seeds, -1.0, 1.0).numpy()
-        else:
-            yield tf.random.stateless_normal(shape, seeds).numpy()
+        yield tf.random.stateless_normal((len(space),), [key, draw]).numpy()

@@ -59,6 +59,10 @@ class WeightSpace:
         loss, slope = (sum(parts) for parts in zip(*found, strict=True))
         return float(loss) / len(self.sample), slope / len(self.sample)
 
+    def batch_loss(self, point: Array, some: slice, losses: Losses) -> float:
+        """Sum of `losses(logits, labels)` (examples,) of some of the examples, run at once, in float64."""
+        return float(self._run(("loss at", losses), functools.partial(_loss_at, losses), point, some))
+
     def batch_gradient(
         self, point: Array, some: slice | Array, losses: Losses = cross_entropies
     ) -> tuple[float, Array]:
@@ -109,6 +113,11 @@ def _place(network: Network, point: Any) -> None:
     parts = tf.split(point, [variable.shape.num_elements() for variable in network.variables])
     for variable, part in zip(network.variables, parts, strict=True):
         variable.assign(tf.reshape(part, variable.shape))
+
+
+def _loss_at(losses: Losses, network: Network, point: Any, images: Any, labels: Any) -> Any:
+    _place(network, point)
+    return tf.reduce_sum(losses(tf.cast(network.logits(images), tf.float64), labels))
 
 
 def _gradient_at(losses: Losses, network: Network, point: Any, images: Any, labels: Any) -> tuple[Any, Any]:

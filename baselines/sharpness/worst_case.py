@@ -2,7 +2,7 @@
 
 The scales alpha and alpha' are those of `box.box_scale`. Biases are changed, too, but w and w0, the
 trained and the initial weights, are kernels alone unless `include_bias`; n is their number, m that of the
-training examples. Batch normalization is folded into them.
+training examples. Batch normalization is folded into them. Dziugaite et al. 2020 leave these measures out.
 """
 
 import math
@@ -75,7 +75,11 @@ def sharpness_orig(subject: Subject, *, accuracy_drop: float = 0.1, include_bias
     needs=_DATA,
 )
 def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
-    """1 / alpha^2. Range: [1/4, 1e12], the ends of the search for alpha; 1/4 where no change does harm."""
+    """1 / alpha^2. Range: [1/4, 1e12], the ends of the search for alpha; 1/4 where no change does harm.
+
+    The bound holds for changes of each weight by at most alpha. A copy of the code shared with Jiang et al. 2019 limits
+    the Euclidean norm of the whole change instead. That alpha is larger, by up to the root of the number of weights.
+    """
     return box_scale(subject, accuracy_drop, seed, is_relative=False) ** -2
 
 

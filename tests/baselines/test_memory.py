@@ -14,6 +14,7 @@ MODEL = "model_21"
 #: Measures that run examples at once, or keep what is in whole layers, and what they advise; there are 64 examples.
 REFUSING = {
     "adaptive_sharpness_worst_linf": "64 examples at once.* try a smaller batch",
+    "adaptive_sharpness_avg": "64 examples at once.* try a smaller batch",
     "local_learning_coefficient": "64 examples at once.* try a smaller batch",
     "pacbayes_optimized": "64 examples at once.* try a smaller batch",
     "sharpness_flatness": "64 examples at once.* give calls more memory",

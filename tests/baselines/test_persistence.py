@@ -87,6 +87,15 @@ def test_constant_units_correlate_with_none():
     assert mean_h0(dead, dataset(IMAGES, [0] * 4)) == -1
 
 
+def test_dead_units_count_as_in_the_authors_code():
+    """Deaths of package `ripser` 0.6.15 for correlations that their code sets to 0 where they are undefined."""
+    draws = np.random.default_rng(0).normal(size=(10, 8))
+    draws[:, [2, 5]] = 0
+    assert merge_heights(dissimilarities(draws)) == pytest.approx(
+        [0.2594239, 0.4019339, 0.5835499, 0.5870073, 0.6603108, 1, 1], abs=1e-6
+    )
+
+
 def test_units_are_drawn_by_how_often_they_are_the_most_active():
     counts = np.array([0, 60, 30, 9, 0, 0])
     rng = np.random.default_rng(0)

@@ -74,6 +74,15 @@ def test_against_jacobians_one_by_one():
     assert complexity(model, data) == pytest.approx(np.sqrt(2 * np.trace(targets.T @ inverse @ targets) * 1.5 / 12))
 
 
+@pytest.mark.parametrize("measure", [alignment, complexity])
+def test_a_function_that_is_added_to_all_logits_does_not_matter(measure):
+    model, data = network(), dataset(POINTS, LABELS)
+    expected = measure(model, data)
+    kernel, bias = model.layers[-1].get_weights()
+    model.layers[-1].set_weights([kernel + np.arange(4)[:, None], bias])
+    assert measure(model, data) == pytest.approx(expected, rel=1e-4)
+
+
 def test_random_combinations_have_the_kernel_as_their_mean():
     subject = Subject(network(12), dataset(POINTS, np.arange(12)))
     exact, _ = tangent_kernel(subject, 12, 12, 0)
