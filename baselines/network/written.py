@@ -23,7 +23,7 @@ class WrittenKernel(NamedTuple):
 def written_kernels(model: Any, weights: Sequence[Array]) -> list[WrittenKernel]:
     """Kernels in the order of the layers; models within the model are taken apart.
 
-    A separable convolution has two, attention of several heads four. Other layers with weights have none.
+    A separable convolution has two, attention of several heads four. All other layers are left out.
 
     Args:
         model: sequential or functional; layers may be shared, and inputs several.

@@ -99,8 +99,9 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 
     A heavy tail, a small alpha, is what the authors expect of well-trained layers. Conventions are the program's:
     normalization is not folded, a convolution is a matrix for each place of its window, and layers with fewer than 8
-    eigenvalues do not count. For a layer without a power law the program reports -1 and includes it in its mean; here
-    such a layer does not count.
+    eigenvalues do not count. A layer that is used twice counts once; if two modules of PyTorch share their weights, the
+    program counts both. For a layer without a power law it reports -1 and includes that in its mean; here such a layer
+    does not count.
 
     Args:
         subject: the network.
