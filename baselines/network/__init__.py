@@ -10,8 +10,9 @@ from baselines.network.network import Kernel, Network, joined
 from baselines.network.nodes import INPUT, Node, Nodes
 from baselines.network.output import is_linear, looks_like
 from baselines.network.reading import outputs_of, read_nodes
+from baselines.network.written import WrittenKernel, written_kernels
 
 __all__ = [
-    "INPUT", "Kernel", "Network", "Node", "Nodes", "fold_scales", "in_full_precision", "is_linear", "joined",
-    "looks_like", "outputs_of", "read_nodes", "with_set_scales",
+    "INPUT", "Kernel", "Network", "Node", "Nodes", "WrittenKernel", "fold_scales", "in_full_precision", "is_linear",
+    "joined", "looks_like", "outputs_of", "read_nodes", "with_set_scales", "written_kernels",
 ]  # fmt: skip

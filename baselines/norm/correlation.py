@@ -1,55 +1,73 @@
-"""Eigenvalues of the layers' correlation matrices X = W'W, as WeightWatcher, Martin and Mahoney's program, has them.
+"""Eigenvalues of the layers' correlation matrices X = W'W, as in WeightWatcher 0.7.7, Martin and Mahoney's program.
 
-A convolution with a window of k pixels is k matrices (inputs, outputs), one for each place of the window, whose
-eigenvalues are put together, times k / 2. Depthwise kernels mix no channels and do not count.
+Dense layers, convolutions and tables of embeddings count, with their weights as they are: normalization is not folded,
+and a layer that is used twice counts once. A convolution is one matrix (inputs, outputs) for each place of its window,
+divided by the root of 2; the eigenvalues of all places are put together. Depthwise and grouped convolutions are no
+exceptions: their kernels are read with the inputs of one group. Layers with fewer than 8 or more than 15,000
+eigenvalues, zeros included, or with a side above 50,000 do not count.
+
+The program has no rules for convolutions of one and three dimensions, which are treated here as those of two, nor for
+attention of several heads, which is four dense layers.
 """
 
-import math
+from functools import cached_property
 
 import numpy as np
 
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
+from baselines.core.unavailable import MeasureUnavailable
+from baselines.network import WrittenKernel, written_kernels
 from baselines.norm.fourier_norm import gram
-from baselines.norm.linear_map import LinearMap, trained_maps
-from baselines.norm.spectral import singular_values
 
-#: Eigenvalues below this part of a layer's largest are 0: the resolution of float32, squared.
-RESOLUTION = 1e-14
+#: By its defaults the program leaves out layers with more eigenvalues, or with a longer side.
+MOST_EIGENVALUES, LONGEST_SIDE = 15_000, 50_000
 
 
-def positive(eigenvalues: Array) -> Array:
-    """Eigenvalues of one layer without those that are 0."""
-    found: Array = eigenvalues[eigenvalues > RESOLUTION * eigenvalues.max(initial=0.0)]
-    return found
+class Layer:
+    """The matrices (places, inputs, outputs) of a layer."""
+
+    def __init__(self, matrices: Array) -> None:
+        self.matrices = matrices
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        """The shorter and the longer side of a matrix."""
+        shorter, longer = sorted(self.matrices.shape[1:])
+        return shorter, longer
+
+    @property
+    def n_eigenvalues(self) -> int:
+        """Number of the eigenvalues of all matrices."""
+        return len(self.matrices) * self.sides[0]
+
+    @cached_property
+    def eigenvalues(self) -> Array:
+        """(n_eigenvalues,), in ascending order."""
+        found: Array = np.sort(np.maximum(np.linalg.eigvalsh(gram(self.matrices)), 0.0), axis=None)
+        return found
+
+    def permuted(self, rng: np.random.Generator) -> "Layer":
+        """The same weights in random order within each matrix."""
+        rows = self.matrices.reshape(len(self.matrices), -1)
+        return Layer(rng.permuted(rows, axis=1).reshape(self.matrices.shape))
 
 
 @shared
-def eigenvalues(subject: Subject) -> list[Array]:
-    """Eigenvalues of each layer's correlation matrices at all places of its window, ascending; none if depthwise."""
-    pairs = zip(trained_maps(subject), singular_values(subject), strict=True)
-    return [
-        np.sort(_scale(layer) * singular**2) if layer.is_pointwise and not _is_depthwise(layer) else of_places(layer)
-        for layer, singular in pairs
-    ]
+def counted_layers(subject: Subject, min_eigenvalues: int) -> list[Layer]:
+    """All layers that count and are not zero.
 
-
-def of_places(layer: LinearMap) -> Array:
-    """The same of any layer, from its kernel; singular values have them already where the window is one place."""
-    if _is_depthwise(layer):
-        return np.zeros(0)
-    *_, inputs, outputs = layer.kernel.shape
-    squares = np.linalg.eigvalsh(gram(layer.kernel.reshape(-1, inputs, outputs)))
-    found: Array = _scale(layer) * np.sort(np.maximum(squares, 0.0), axis=None)
+    Raises:
+        MeasureUnavailable: there is no such layer.
+    """
+    found = [_layer(kernel) for kernel in written_kernels(subject.model, subject.weights) if kernel.array.any()]
+    found = [layer for layer in found if min_eigenvalues <= layer.n_eigenvalues <= MOST_EIGENVALUES]
+    found = [layer for layer in found if layer.sides[1] <= LONGEST_SIDE]
+    if not found:
+        raise MeasureUnavailable(f"needs a layer with {min_eigenvalues} eigenvalues, which this network lacks")
     return found
 
 
-def _is_depthwise(layer: LinearMap) -> bool:
-    """Whether a layer mixes no channels."""
-    groups, *_, inputs, _ = layer.kernel.shape
-    return bool(groups > 1 and inputs == 1)
-
-
-def _scale(layer: LinearMap) -> float:
-    """The factor k / 2 of a window of k places."""
-    return math.prod(layer.window) / 2 if "Conv" in layer.node.kind else 1.0
+def _layer(kernel: WrittenKernel) -> Layer:
+    matrices = kernel.array.astype(np.float64).reshape(-1, *kernel.array.shape[-2:])
+    return Layer(matrices / np.sqrt(2) if "Conv" in kernel.kind else matrices)

@@ -1,7 +1,7 @@
 """Power laws in the spectra of the layers' correlation matrices (heavy-tailed self-regularization).
 
-X = W'W of a layer has eigenvalues whose density is about x^-alpha above some x_min. Eigenvalues are those of
-`correlation`.
+X = W'W of a layer has eigenvalues whose density is about x^-alpha above some x_min. Layers and eigenvalues are those of
+`correlation`. WeightWatcher 0.7.7 with its defaults gives the same values.
 """
 
 import math
@@ -12,9 +12,15 @@ import numpy as np
 from baselines.core.measure import Cost, MeasureUnavailable, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.norm.correlation import eigenvalues, positive
+from baselines.norm.correlation import counted_layers
 
-_SOURCE = "Martin, Peng and Mahoney 2021, arXiv 2002.06716"
+_SOURCE = "Martin, Peng and Mahoney 2021, arXiv 2002.06716, as their program WeightWatcher 0.7.7 computes it"
+
+#: Eigenvalues up to this are no part of a power law.
+ZERO = 1e-5
+
+#: With fewer eigenvalues than `FEW` the bias of alpha is corrected, and a tail has at least `SHORTEST`.
+FEW, SHORTEST = 20, 8
 
 #: Logarithms of eigenvalues that differ by less are equal: those of float32 weights are not known better.
 EQUAL = 1e-5
@@ -29,7 +35,7 @@ class PowerLaw(NamedTuple):
 
 
 class Spectrum(NamedTuple):
-    """Positive eigenvalues of a layer, in ascending order, and the exponent of their tail."""
+    """Eigenvalues of a layer, in ascending order, and the exponent of their tail."""
 
     eigenvalues: Array
     alpha: float
@@ -43,40 +49,41 @@ class Spectrum(NamedTuple):
 def fit_power_law(data: Array) -> PowerLaw | None:
     """Fit the tail of positive data: alpha by maximum likelihood, x_min by the least Kolmogorov-Smirnov distance.
 
-    This is the method of Clauset, Shalizi and Newman 2009, arXiv 0706.1062, as package `powerlaw` 1.5 has it (2.0 keeps
-    alpha below 3): x_min is any of the values but the largest, and the data's distribution function is 0 at the
-    first. None if all are equal. Tails within `EQUAL` are left out.
+    This is the method of Clauset, Shalizi and Newman 2009, arXiv 0706.1062: x_min is any of the values but the largest,
+    and the data's distribution function is 0 at the first. Of n < `FEW` values, 1 / (alpha - 1) is a sum over n - 1 and
+    not over n, and tails of fewer than `SHORTEST` are left out, unless there are no others. None if all are equal.
+    Tails within `EQUAL` are left out.
     """
     logs = np.log(np.sort(data))
-    starts = np.flatnonzero(np.diff(logs, prepend=-np.inf) > 0)
-    fits = [_fit_tail(logs[start:]) for start in starts if logs[-1] - logs[start] > EQUAL]
+    is_small = len(logs) < FEW
+    n_starts = max(len(logs) - (SHORTEST if is_small else 2) + 1, 1)
+    starts = [start for start in range(n_starts) if logs[-1] - logs[start] > EQUAL] if len(logs) else []
+    fits = [_fit_tail(logs[start:], is_small) for start in starts]
     return min(fits, key=lambda fit: fit.distance, default=None)
 
 
-def _fit_tail(logs: Array) -> PowerLaw:
+def _fit_tail(logs: Array, is_small: bool) -> PowerLaw:
     """Fit all of ascending logarithms (n,)."""
     above = logs - logs[0]
-    exponent = len(logs) / above.sum()
+    exponent = (len(logs) - is_small) / above.sum()
     distance = np.abs(-np.expm1(-exponent * above) - np.arange(len(logs)) / len(logs)).max()
     return PowerLaw(float(1 + exponent), math.exp(logs[0]), float(distance))
 
 
 @shared
 def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
-    """Return the spectra of all layers with enough positive eigenvalues that are not all equal.
+    """Return the spectra of all layers that count, whose eigenvalues above `ZERO` are not all equal.
 
     Raises:
         MeasureUnavailable: there is no such layer.
     """
     found = []
-    for values in map(positive, eigenvalues(subject)):
-        fit = fit_power_law(values) if len(values) >= min_eigenvalues else None
+    for layer in counted_layers(subject, min_eigenvalues):
+        fit = fit_power_law(layer.eigenvalues[layer.eigenvalues > ZERO])
         if fit is not None:
-            found.append(Spectrum(values, fit.alpha))
+            found.append(Spectrum(layer.eigenvalues, fit.alpha))
     if not found:
-        raise MeasureUnavailable(
-            f"needs a layer with {min_eigenvalues} eigenvalues that are not all equal, which this network lacks"
-        )
+        raise MeasureUnavailable("needs a layer with eigenvalues that are not all equal, which this network lacks")
     return found
 
 
@@ -87,15 +94,18 @@ def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
     cost=Cost.WEIGHTS,
     work="SVD",
 )
-def alpha(subject: Subject, *, min_eigenvalues: int = 10) -> float:
-    """Mean exponent, each at its own x_min. Range: (1, inf).
+def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
+    """Mean exponent, each at its own x_min: weightwatcher's `alpha`. Range: (1, inf).
 
-    A heavy tail, a small alpha, is what the authors expect of well-trained layers. Batch normalization is folded, which
-    their program does not do.
+    A heavy tail, a small alpha, is what the authors expect of well-trained layers. Conventions are the program's:
+    normalization is not folded, a convolution is a matrix for each place of its window, and layers with fewer than 8
+    eigenvalues do not count. A layer that is used twice counts once; if two modules of PyTorch share their weights, the
+    program counts both. For a layer without a power law it reports -1 and includes that in its mean; here such a layer
+    does not count.
 
     Args:
         subject: the network.
-        min_eigenvalues: layers with fewer positive ones do not count.
+        min_eigenvalues: layers with fewer, zeros included, do not count (its `min_evals`).
 
     Raises:
         MeasureUnavailable: no layer counts.
@@ -110,8 +120,11 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 10) -> float:
     cost=Cost.WEIGHTS,
     work="SVD",
 )
-def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 10) -> float:
-    """Mean of exponents weighted by scale: about `log_alpha_norm`. Range: (-inf, inf). Parameters: see `alpha`."""
+def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
+    """Mean of exponents times scale: weightwatcher's `alpha_weighted`, about `log_alpha_norm`. Range: all numbers.
+
+    Layers and parameters: see `alpha`.
+    """
     return float(np.mean([found.alpha * found.log_largest for found in spectra(subject, min_eigenvalues)]))
 
 
@@ -122,8 +135,11 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 10) -> float:
     cost=Cost.WEIGHTS,
     work="SVD",
 )
-def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 10) -> float:
-    """Mean logarithm of |X|_alpha^alpha. Range: (-inf, inf). Parameters: see `alpha`."""
+def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
+    """Mean logarithm of |X|_alpha^alpha: weightwatcher's `log_alpha_norm`. Range: all numbers.
+
+    Layers and parameters: see `alpha`.
+    """
     return float(np.mean([_log_norm(found) for found in spectra(subject, min_eigenvalues)]))
 
 

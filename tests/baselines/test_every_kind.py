@@ -21,14 +21,18 @@ BY_NUMBER = {"kv_gn_margin_authors", "kv_margin_authors"}
 #: Of the first layer that has filters or strides, as their authors look for it.
 OF_FIRST_LAYER = {"davies_bouldin_index", "dbi_mixup", "dbi_mixup_winner", "layer_margin_winner"}
 
+#: Of spectra as WeightWatcher has them.
+OF_SPECTRA = {"alpha", "log_alpha_norm", "mp_soft_rank", "rand_distance", "weighted_alpha"}
+
 #: In front of normalization, or of arrays as they are.
-NOT_FOLDED = {"cna", "cna_area", "cna_area_over_margin", "cna_margin", "distance_from_init", "sharpness_starter_kit"}
+NOT_FOLDED = OF_SPECTRA | {
+    "cna", "cna_area", "cna_area_over_margin", "cna_margin", "distance_from_init", "sharpness_starter_kit",
+}  # fmt: skip
 
 #: Of windows of convolutions: norms with periodic borders, bounds with their sides, spectra or noise of each place.
 OF_WINDOWS = {
-    *(name for name in MEASURES if name.endswith("_fft")), "alpha", "log_alpha_norm", "log_spec_init",
-    "log_spec_init_op", "log_spec_orig", "log_spec_orig_op", "mp_soft_rank", "normalized_sharpness", "rand_distance",
-    "weighted_alpha",
+    *(name for name in MEASURES if name.endswith("_fft")), *OF_SPECTRA, "log_spec_init", "log_spec_init_op",
+    "log_spec_orig", "log_spec_orig_op", "normalized_sharpness",
 }  # fmt: skip
 
 #: Of each weight layer: one that is two others differs.
@@ -86,7 +90,7 @@ DIFFER = {
     | OF_SOME_UNITS
     | {"dbi_mixup_winner", "normalized_sharpness", "ntk_alignment", "ntk_complexity", "tic_diag", "tic_trace"},
     "one_dimension": OF_FIRST_LAYER,
-    "residual": {"distance_from_init", "jacobian_norm"},
+    "residual": {"distance_from_init", "jacobian_norm", "log_alpha_norm", "weighted_alpha"},
     "separable": AS_WRITTEN | BY_NUMBER | OF_LAYERS,
     "squeeze_and_excite": DRAWN | OF_SOME_UNITS,
     "three_dimensions": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
@@ -111,12 +115,14 @@ COARSE = (
 )
 
 #: What small layers lack, whatever their kind.
-OF_SMALL_LAYERS = dict.fromkeys(
-    ("alpha", "log_alpha_norm", "mp_soft_rank", "rand_distance", "weighted_alpha"), "needs a layer with 10 eigenvalues"
-) | {"alpha_req": "needs a penultimate representation of 12 dimensions or more"}
+OF_SMALL_LAYERS = dict.fromkeys(OF_SPECTRA, "needs a layer with 8 eigenvalues") | {
+    "alpha_req": "needs a penultimate representation of 12 dimensions or more",
+    "rand_distance": "needs a layer",
+}
 
-#: Have a value where the weights are not understood: they look at inputs, outputs and what lies between.
-OF_THE_FUNCTION = {
+#: Have a value where the weights are not understood: they look at inputs, outputs and what lies between, or at kernels
+#: by themselves.
+OF_THE_FUNCTION = OF_SPECTRA | {
     name for name, measure in MEASURES.items()
     if measure.family in ("perturbation response", "consistency", "label variation", "control")
 } | {

@@ -19,6 +19,10 @@ BEFORE_NORMALIZATION = {
     "jacobian_norm": "derivatives with respect to what every layer takes in, normalization included",
     "sharpness_starter_kit": "its steps are of one length for all weights, as in the starting kit",
     "random": "the bytes of the weights",
+    **dict.fromkeys(
+        ["alpha", "log_alpha_norm", "mp_soft_rank", "rand_distance", "weighted_alpha"],
+        "nothing is folded, as in WeightWatcher",
+    ),
     "cna": "pre-activations are those in front of normalization, as in the authors' code",
     "cna_area": "as cna",
     "cna_margin": "as cna",

@@ -1,0 +1,58 @@
+"""The kernels of a model as they are written: nothing is folded, and a layer that is used twice counts once."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from baselines.core.lazy import tf
+from baselines.network.applied import arrays_of, as_applied, kind_of
+from baselines.network.nodes import WITH_KERNEL, Array
+from baselines.network.reading import outputs_of
+
+#: Kernels of attention, and how many of their first axes are inputs.
+_PROJECTIONS = {"query": 1, "key": 1, "value": 1, "output": 2}
+
+
+class WrittenKernel(NamedTuple):
+    """The kernel of a dense layer or a convolution, or a table of embeddings."""
+
+    kind: str  #: Keras' class of the layer
+    array: Array  #: (..., inputs, outputs), as Keras stores it
+
+
+def written_kernels(model: Any, weights: Sequence[Array]) -> list[WrittenKernel]:
+    """Kernels in the order of the layers; models within the model are taken apart.
+
+    A separable convolution has two, attention of several heads four. All other layers are left out.
+
+    Args:
+        model: sequential or functional; layers may be shared, and inputs several.
+        weights: those of its layers, in the order of `get_weights()`.
+
+    Raises:
+        MeasureUnavailable: the model is no graph of layers, or a layer with weights is not Keras' own.
+    """
+    outputs_of(model)
+    given, found = iter(weights), dict[int, list[WrittenKernel]]()
+    for layer in _leaves(model):
+        arrays = tuple(next(given) for _ in layer.weights)
+        if arrays:
+            found[id(layer)] = list(_kernels(*as_applied(layer, arrays)))
+    return [kernel for kernels in found.values() for kernel in kernels]
+
+
+def _leaves(model: Any) -> Iterator[Any]:
+    for layer in model.layers:
+        is_graph = isinstance(layer, tf.keras.Model) and getattr(layer, "inputs", None)
+        yield from _leaves(layer) if is_graph else (layer,)
+
+
+def _kernels(layer: Any, arrays: tuple[Array, ...]) -> Iterator[WrittenKernel]:
+    kind = kind_of(layer)
+    if kind == "MultiHeadAttention":
+        for part, n_inputs in _PROJECTIONS.items():
+            kernel, *_ = arrays_of(getattr(layer, f"_{part}_dense").weights, layer, arrays)
+            yield WrittenKernel("Dense", kernel.reshape(math.prod(kernel.shape[:n_inputs]), -1))
+    elif kind in WITH_KERNEL or kind.endswith("Embedding") or (kind == "EinsumDense" and arrays[0].ndim == 2):
+        for kernel in arrays[: 2 if kind.startswith("Separable") else 1]:
+            yield WrittenKernel(kind, kernel)

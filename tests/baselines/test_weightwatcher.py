@@ -1,0 +1,175 @@
+"""Values of WeightWatcher 0.7.7, for whoever knows its numbers.
+
+They were recorded with torch 2.13 by `WeightWatcher(model).analyze(mp_fit=True, randomize=True)` and `get_summary()`,
+with all else at its defaults, of a sequence of `torch.nn.Linear` and `Conv2d` with the kernels of these networks. For
+the networks in Keras 3.15, normalization included, the program gave the same values to 1e-14.
+"""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from peer_networks import drawn, network
+from small_networks import dense, layers
+
+import baselines
+from baselines.core.subject import Subject
+from baselines.norm.correlation import counted_layers
+from baselines.norm.heavy_tail import spectra
+from baselines.norm.marchenko_pastur import soft_rank
+
+#: By network and layer its alpha, log_norm, log_spectral_norm, stable_rank and mp_softrank. It leaves out the last
+#: layer of the MLP, which has 5 eigenvalues.
+OF_LAYERS = {
+    "mlp": [
+        (2.37975, 2.34860, 1.52679, 6.63451, 0.34892),
+        (1.78348, 1.99930, 0.99080, 10.19773, 0.87705),
+        (2.92496, 1.59270, 0.98819, 4.02264, 0.35288),
+        (1.74481, 1.19593, 0.82375, 2.35601, 0.36395),
+    ],
+    "vgg": [
+        (2.08601, 1.07637, 0.63226, 2.78043, 0.42415),
+        (3.73287, 1.39935, 0.23121, 14.72782, 0.40203),
+        (3.74869, 0.99891, -0.22044, 16.5708, 0.49929),
+        (2.01523, 1.91423, 1.01012, 8.01878, 0.65137),
+        (1.74147, 1.53444, 1.13130, 2.53013, 0.36296),
+    ],
+    "vgg_bn": [
+        (2.93960, 1.17758, 0.46903, 5.11154, 0.26456),
+        (1.58915, 1.56158, 0.41595, 13.98383, 0.24985),
+        (2.04336, 1.64789, 0.56111, 12.21192, 0.17140),
+        (1.69955, 1.89964, 0.94907, 8.92423, 0.44098),
+        (1.31186, 1.53214, 1.03875, 3.11450, 0.18777),
+    ],
+    "nin": [
+        (2.55705, 1.30299, 0.47107, 6.79085, 0.12503),
+        (1.94821, 1.66428, 1.14321, 3.31944, 0.46771),
+        (1.59504, 1.20273, 0.73409, 2.94199, 0.41080),
+        (2.41666, 1.41531, 0.04586, 23.4122, 0.38892),
+        (1.45152, 1.03128, 0.44500, 3.85721, 0.65610),
+        (1.31594, 1.06516, 0.61592, 2.81347, 0.84789),
+    ],
+    "resnet": [
+        (2.42035, 1.14277, 0.58093, 3.64619, 0.21405),
+        (3.91804, 0.78329, -0.31326, 12.48957, 0.71292),
+        (2.88698, 1.11418, 0.07187, 11.02311, 0.62483),
+        (4.43949, 1.39457, 0.27214, 13.25655, 0.35803),
+        (1.91924, 1.35856, -0.06541, 26.54457, 0.61603),
+        (1.84899, 1.46633, 0.89783, 3.70247, 1.04527),
+        (1.53976, 1.69052, 1.44937, 1.74239, 0.20576),
+    ],
+}
+
+#: Its summary: alpha, alpha_weighted, log_alpha_norm and mp_softrank; and its mean rand_distance of 100 permutations,
+#: with the standard error, where the layer of one channel, 0 or NaN, is left out.
+OF_NETWORKS = {
+    "mlp": ((2.208248, 2.432033, 2.789465, 0.485699), 0.10508, 0.00070),
+    "vgg": ((2.664855, 1.072278, 1.456940, 0.467960), 0.08406, 0.00067),
+    "vgg_bn": ((1.916705, 1.232400, 1.811532, 0.262913), 0.10385, 0.00051),
+    "nin": ((1.880736, 1.028324, 1.420940, 0.482741), 0.08063, 0.00061),
+    "resnet": ((2.710407, 0.765797, 1.197202, 0.539556), 0.06428, 0.00041),
+}
+SUMMARY = [baselines.load(name) for name in ("alpha", "weighted_alpha", "log_alpha_norm", "mp_soft_rank")]
+
+
+@pytest.fixture(scope="module", params=OF_LAYERS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def model(name):
+    return network(name)
+
+
+def test_values_of_networks(name, model):
+    expected, _, _ = OF_NETWORKS[name]
+    assert [measure(model, None) for measure in SUMMARY] == pytest.approx(expected, abs=1e-4)
+
+
+def test_values_of_layers(name, model):
+    subject = Subject(model, None)
+    found = [
+        (spectrum.alpha, np.log10(values.sum()), np.log10(values.max()), values.sum() / values.max(),
+         soft_rank(values, layer.sides))
+        for layer, spectrum in zip(counted_layers(subject, 8), spectra(subject, 8), strict=True)
+        for values in [layer.eigenvalues]
+    ]  # fmt: skip
+    assert np.array(sorted(found)) == pytest.approx(np.array(sorted(OF_LAYERS[name])), abs=1e-4)
+
+
+def test_distances_from_random_ones(name, model):
+    _, expected, error = OF_NETWORKS[name]
+    found = baselines.load("rand_distance")(model, None, n_draws=100)
+    assert found == pytest.approx(-expected, abs=4 * np.sqrt(2) * error)
+
+
+def image(*middle):
+    return tf.keras.Sequential([tf.keras.Input((8, 8, 12)), *middle, layers.GlobalAveragePooling2D()])
+
+
+def of_tokens():
+    """A table of embeddings whose transpose is the last layer, and a dense layer that is used twice."""
+    tokens, table, twice = tf.keras.Input((5,)), layers.ReversibleEmbedding(40, 16), layers.Dense(16)
+    return tf.keras.Model(tokens, table(twice(twice(table(tokens))), reverse=True))
+
+
+REVERSIBLE = pytest.mark.skipif(not hasattr(layers, "ReversibleEmbedding"), reason="this Keras ties no embeddings")
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (lambda: image(layers.Conv2D(30, 1)), (1.835623, 1.364061, 1.765132, 0.664021)),
+        (lambda: image(layers.DepthwiseConv2D(3)), (2.010542, -1.297269, -0.991830, 0.538117)),
+        (lambda: image(layers.Conv2D(12, 3, groups=3)), (2.898315, 1.126274, 1.236351, 0.281504)),
+        (lambda: image(layers.Conv2DTranspose(10, 3)), (2.371615, 0.024324, 0.525208, 0.456118)),
+        pytest.param(of_tokens, (1.838680, 2.000985, 2.194125, 0.477683), marks=REVERSIBLE),
+    ],
+    ids=["1 x 1", "depthwise", "of groups", "transposed", "embeddings, tied"],
+)
+def test_other_layers(build, expected):
+    """Recorded with these networks in Keras: torch counts tied weights twice, and no transposed convolutions."""
+    model, rng = build(), np.random.default_rng(7)
+    model.set_weights([drawn(rng, *w.shape) if w.ndim > 1 else np.zeros_like(w) for w in model.get_weights()])
+    assert [measure(model, None) for measure in SUMMARY] == pytest.approx(expected, abs=1e-4)
+
+
+def test_kinds_of_layers_that_the_program_does_not_know():
+    """Attention is four dense layers, a separable convolution two, other dimensions are as two."""
+    rng, inputs = np.random.default_rng(0), tf.keras.Input((6, 16))
+    attention = layers.MultiHeadAttention(2, 8)
+    kernels = [drawn(rng, 16, 16) for _ in range(4)]
+    shapes = [(16, 2, 8)] * 3 + [(2, 8, 16)]
+    model = tf.keras.Model(inputs, attention(inputs, inputs))
+    given = iter([kernel.reshape(shape) for kernel, shape in zip(kernels, shapes, strict=True)])
+    model.set_weights([next(given) if w.ndim > 2 else np.zeros_like(w) for w in model.get_weights()])
+    assert_same(model, dense(*kernels))
+
+    flat, long = image(layers.Conv2D(10, (1, 5))), tf.keras.Sequential([tf.keras.Input((8, 12)), layers.Conv1D(10, 5)])
+    flat.set_weights([drawn(rng, 1, 5, 12, 10), np.zeros(10)])
+    long.set_weights([flat.get_weights()[0][0], np.zeros(10)])
+    assert_same(long, flat)
+
+
+def test_inner_models_count_and_recurrent_layers_do_not():
+    rng = np.random.default_rng(0)
+    kernels = [drawn(rng, 16, 16) for _ in range(3)]
+    inner = tf.keras.Sequential([tf.keras.Input((16,)), layers.Dense(16), layers.Dense(16)])
+    model = tf.keras.Sequential([tf.keras.Input((3, 16)), layers.LSTM(16), layers.Dense(16), inner])
+    model.set_weights([*model.layers[0].get_weights(), *(array for k in kernels for array in (k, np.zeros(16)))])
+    assert_same(model, dense(*kernels))
+
+
+def test_layers_with_too_many_eigenvalues_do_not_count():
+    """The program's defaults: a side of up to 50,000."""
+    kernel = drawn(np.random.default_rng(0), 16, 12)
+    model = tf.keras.Sequential(
+        [tf.keras.Input((5,)), layers.Embedding(50_001, 16), layers.Flatten(), layers.Dense(16), layers.Dense(12)]
+    )
+    table, first, *biases = (model.get_weights()[number] for number in (0, 1, 2, 4))
+    model.set_weights([table, 0 * first, biases[0], kernel, biases[1]])
+    assert_same(model, dense(kernel))
+
+
+def assert_same(model, other):
+    assert [measure(model, None) for measure in SUMMARY] == pytest.approx([m(other, None) for m in SUMMARY], rel=1e-4)
