@@ -30,7 +30,7 @@ def cache_directory(name: str) -> Path:
 def home_directory(variable: str) -> Path:
     """Return the user's home directory.
 
-    Raises `UserError` for a user of a container who has none; `variable` names what the caller needs it for.
+    Raises `UserError` if there is none, as in some containers; the message names the `variable` that would replace it.
     """
     try:
         return Path.home()

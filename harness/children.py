@@ -69,7 +69,7 @@ def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = 
 def user_environment(*, downloads: bool) -> dict[str, str]:
     """Return the user's environment without variables that could change a value, run code, or hold a password.
 
-    That of a proxy is kept for a process that `downloads`.
+    The password of a proxy is kept if `downloads`.
     """
     names = _KEPT | _KEPT_PROXIES if downloads else _KEPT
     kept = {name: value for name, value in os.environ.items() if name.upper() in names}

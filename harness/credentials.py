@@ -16,7 +16,7 @@ RESULTS = "results.db"
 #: Words in the names of values that may be secrets; a last s counts as none.
 _SECRETS = {"apikey", "auth", "authorization", "bearer", "cookie", "key", "passcode", "passw", "pwd", "secret"}
 
-#: Words with which those that are written in one may end, too: `dbpassword`, `MYTOKEN`.
+#: The same for the end of a word: `dbpassword`, `MYTOKEN`.
 _ENDS = ("accesskey", "credential", "passphrase", "passwd", "password", "privatekey", "secretkey", "token")
 
 #: The words of a name, in any of Python's styles: API_KEY, api_key, ApiKey, apiKey2.

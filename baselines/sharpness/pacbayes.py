@@ -3,7 +3,7 @@
 The scales sigma and sigma' of the noise are those of `scales.noise_scale`. Biases get noise, too, but w
 and w0, the trained and the initial weights, are kernels alone unless `include_bias`; n is their number, m that
 of the training examples. Batch normalization is folded into them. How values differ from those of the code of
-Dziugaite et al. 2020 is said at `pacbayes_flatness` and `pacbayes_mag_flatness`. Parameters that all of them have:
+Dziugaite et al. 2020 is said at `pacbayes_flatness` and `pacbayes_mag_flatness`. Their common parameters:
 
 accuracy_drop: training accuracy that the noise may cost, in (0, 1].
 n_draws: draws of the noise, the same ones for every scale.

@@ -29,7 +29,7 @@ _KINDS = {
 
 
 def kind_of(start: bytes) -> tuple[str, str] | None:
-    """Return what a file that begins so is, and what to do with it; None if it is none of the known kinds."""
+    """Return the kind of a file by its first bytes, in words, and what to do with it; None for any other file."""
     begins = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     return next((said for beginning, said in _KINDS.items() if begins.startswith(beginning.lower())), None)
 

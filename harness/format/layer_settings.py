@@ -69,8 +69,8 @@ SUPPORTED: dict[str, tuple[str, ...]] = {
     **{name.format(n): settings for name, settings in _OF_EACH_DIMENSION.items() for n in (1, 2, 3)},
 }  # fmt: skip
 
-#: Layers that have no effect outside training, and settings with which they have none in it: their own, such as the
-#: rate of dropout, are hyperparameters. The worker disables those that augment images altogether.
+#: Layers without effect outside training, each with settings that take its effect in training, too. The file's own
+#: settings, such as the rate of dropout, are hyperparameters. The worker disables layers that augment images.
 TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "ActivityRegularization": {},
     "AlphaDropout": {"rate": 0},
@@ -98,7 +98,7 @@ _LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 #: The rank and scale of a low-rank update (LoRA), which is part of the kernel in `.keras` files.
 _LORA = {"lora_alpha", "lora_rank"}
 
-#: Other settings of a class that describe its training, its first weights or its speed, or repeat its inputs' shapes.
+#: Further settings, by class: of training, of first weights, of speed, and shapes of inputs.
 LEFT_OUT_OF: dict[str, set[str]] = {
     "BatchNormalization": {"momentum", "renorm_clipping", "renorm_momentum", "synchronized"},
     "Dense": _LORA,

@@ -27,7 +27,7 @@ _TIME = re.compile(r"[12]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}", re.ASCII)
 
 
 class Rule(NamedTuple):
-    """What a column holds, in words and as a test of a value, which may be as it is stored or converted.
+    """The content of a column, in words and as a test of its values, stored or converted.
 
     Equal values need one test if they are text: a number may be equal to one of another type.
     """

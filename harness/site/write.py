@@ -9,7 +9,7 @@ from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
 from harness.site.pages import make_site, render_site
 
-#: What a site may have besides; the last one is left by an interruption.
+#: Further directories of a site; `.new` is left behind by an interruption.
 _SOMETIMES = {"submissions", "tasks", ".new"}
 
 

@@ -167,7 +167,7 @@ def test_what_sqlite_would_add_to_sealed_records_is_refused(export, collect, fol
         f"eve/{RECORDS}-journal: changed after the ingestion program wrote it: found a file that SQLite would"
         in ended.err
     )
-    with closing(sqlite3.connect(place / RECORDS)) as connection:  # it is one that SQLite applies
+    with closing(sqlite3.connect(place / RECORDS)) as connection:  # SQLite applies it
         ((value,),) = connection.execute("select value from evaluations limit 1")
     assert value == 1 - WRONG[0]
 

@@ -150,7 +150,7 @@ def headers(name: str, kind: bytes, number: int, content: bytes = b"") -> bytes:
 
 
 def holes(number: int) -> bytes:
-    """A file with lists of its holes, each of which says that there is another one."""
+    """A sparse file: every list of its holes announces a further list."""
     header = bytearray(headers("weights", tarfile.GNUTYPE_SPARSE, 1))
     header[482] = 1
     header[148:156] = b" " * 8

@@ -214,7 +214,7 @@ def test_no_other_file_is_deleted(file: Path, linked: bool) -> None:
         with pytest.raises(UserError, match="its journal names another file, which SQLite would delete"):
             Records(str(place), read_only=read_only)
     assert other.read_text() == "precious"
-    with closing(sqlite3.connect(file)) as connection:  # the journal is one that SQLite applies
+    with closing(sqlite3.connect(file)) as connection:  # SQLite applies the journal
         connection.execute("SELECT * FROM evaluations")
     assert not other.exists()
 

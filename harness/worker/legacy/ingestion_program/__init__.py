@@ -11,13 +11,13 @@ _MODULES = ("data_io", "model_utils")
 
 
 def import_modules() -> None:
-    """Import them, with the Keras that runs."""
+    """Import them with the present Keras."""
     for name in _MODULES:
         importlib.import_module(f"{__name__}.{name}")
 
 
 def offer_modules() -> None:
-    """Let a submission import them, unless it has modules of these names itself."""
+    """Let a submission import them; its own modules of these names come first."""
     sys.meta_path.append(_Finder())
 
 
