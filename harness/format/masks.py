@@ -9,13 +9,13 @@ from harness.format.writer import Writer, attends_to_masks
 
 _MERGING = {"Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract"}
 
-#: Layers that Keras 2 and Keras 3 let pass a mask on; behind others, but those below, there is none in either.
+#: Layers that pass a mask on in Keras 2 and in Keras 3. All others but those of `_UNLIKE` end it in both.
 _PASSING = {
     "Activation", "BatchNormalization", "Dense", "ELU", "LayerNormalization", "LeakyReLU", "MultiHeadAttention",
     "PReLU", "ReLU", "Softmax", "UnitNormalization", *_MERGING, *TRAINING_ONLY,
 }  # fmt: skip
 
-#: Layers that do so in one of them only, or fail in one.
+#: Layers that pass a mask on in Keras 3 only, or that fail with a mask in some versions.
 _UNLIKE = {"GroupNormalization", "Identity", "Rescaling"}
 
 

@@ -109,9 +109,9 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
         root = member(file, "model_weights", path) or file
         _require_unflipped(root, shapes, path, len(content))
         stored = [layer for layer in _stored_layers(root, path, len(content)) if layer.weights]
-        found = [weight.read(path) for weight in _arrange(stored, architecture, shapes, path)]
+        arrays = [weight.read(path) for weight in _arrange(stored, architecture, shapes, path)]
         wanted = [shape for layer in shapes.layers for _, shape in layer.weights]
-        return [array.reshape(shape) for array, shape in zip(found, wanted, strict=True)]
+        return [array.reshape(shape) for array, shape in zip(arrays, wanted, strict=True)]
 
 
 def _require_unflipped(root: Any, shapes: ModelShapes, path: Path, size: int) -> None:

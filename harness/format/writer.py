@@ -23,7 +23,7 @@ class Writer:
 
     Attributes:
         major: 2 or 3; None if it cannot be told.
-        minor: its second number; None if it is not stated.
+        minor: the second number of its version; None if no version is stated.
         text: the version as stated, such as `2.2.4-tf`.
     """
 
@@ -40,7 +40,7 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the Keras that wrote the content of a config.json, by its version or by words that one of them uses."""
+    """Return the Keras that wrote the content of a config.json. Without a version, the name of the input shape tells it."""
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)
@@ -58,7 +58,7 @@ def writer_of(content: Mapping[str, Any]) -> Writer:
 
 
 def named_exactly(class_name: str, settings: dict[str, Any], writer: Writer) -> dict[str, Any]:
-    """Return settings for the canonical form that compute in every Keras what they computed in the one that wrote them.
+    """Return settings with which every runtime computes what the writer computed.
 
     Raises:
         UserError: it must be known which Keras that was, and is not; or no other Keras computes the same.

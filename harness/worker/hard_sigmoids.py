@@ -14,7 +14,7 @@ PACKAGE = "pgdl"
 
 
 def hard_sigmoid(name: str, keras: Any) -> Any:
-    """Return the activation of that name in canonical form: a function of Keras, or another one if it has none."""
+    """Return the function of a name in canonical form. It is a function of Keras if this Keras has it."""
     is_keras_2 = not hasattr(keras, "ops")
     if (name == "hard_sigmoid_of_keras_2") == is_keras_2:
         return keras.activations.hard_sigmoid

@@ -131,7 +131,7 @@ def test_attention_before_keras_2_10_saw_no_masks() -> None:
 
 @pytest.mark.parametrize(("axis", "expected"), [(-1, -1), (3, 3), ([4], 3)])
 def test_virtual_batches_are_left_out_and_their_axis_is_not_counted(axis: object, expected: int) -> None:
-    """Keras 2 counts it in layers that are built, which it then cannot load."""
+    """Once a layer is built, Keras 2 writes its axis plus one."""
     (norm,) = canonical(listed(layer("BatchNormalization", axis=axis, virtual_batch_size=4), shape=(4, 4, 2)))
     assert norm["config"] == {"axis": expected}
 

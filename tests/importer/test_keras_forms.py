@@ -1,4 +1,4 @@
-"""Files of every form that Keras 2.0 to 3.15 has written compute what they computed in the Keras that wrote them.
+"""Files of Keras 2.0 to 3.15, of every form, give the outputs that the Keras that wrote them computed.
 
 `keras_forms.tar.xz` holds VERSION/MODEL/FILE and io.npz, the inputs and outputs there: chains, graphs, models in
 models, shared layers and attention. Each was written by that version, Keras 2.0 to 2.3 on the interface of version 1 of
