@@ -40,7 +40,7 @@ UNKNOWN = Writer()
 
 
 def writer_of(content: Mapping[str, Any]) -> Writer:
-    """Return the Keras that wrote the content of a config.json. Without a version, the name of the input shape tells it."""
+    """Return the Keras that wrote a config.json: by its version, otherwise by the name of the input shape."""
     text = content.get(VERSION)
     if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
         return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)
