@@ -13,7 +13,9 @@ _LINEAR_BEGINNINGS = ("AveragePooling", "Cropping", "Flatten", "GlobalAveragePoo
 #: Layers that are linear in each of the pieces that they divide their inputs into.
 _BENT = {"LeakyReLU", "Maximum", "Minimum", "PReLU", "ReLU", "ThresholdedReLU"}
 _BENT_BEGINNINGS = ("GlobalMaxPooling", "MaxPooling")
-_BENT_ACTIVATIONS = ("hard_sigmoid", "hard_tanh", "leaky_relu", "relu", "relu6")
+_BENT_ACTIVATIONS = (
+    "hard_sigmoid", "hard_sigmoid_of_keras_2", "hard_sigmoid_of_keras_3", "hard_tanh", "leaky_relu", "relu", "relu6",
+)  # fmt: skip
 
 
 def is_linear(node: Node) -> bool:

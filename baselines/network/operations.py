@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from baselines.core.lazy import tf
+from baselines.network.activations import function_named
 from baselines.network.nodes import Array, Node
 
 #: Names of the order of axes in TensorFlow, by their number: channels are last.
@@ -81,7 +82,7 @@ def _batch_normalization(config: dict[str, Any]) -> _Compute | None:
 
 def _activation(config: dict[str, Any]) -> _Compute | None:
     name = config["activation"]
-    return tf.keras.activations.get(name) if isinstance(name, str) else None
+    return function_named(name) if isinstance(name, str) else None
 
 
 def _relu(config: dict[str, Any]) -> _Compute | None:

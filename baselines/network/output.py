@@ -16,7 +16,8 @@ _ARRANGING = {"Flatten", "Permute", "Reshape"}
 
 #: Activations that give probabilities or their logarithms.
 _PROBABILITIES = {
-    "hard_sigmoid", "log_sigmoid", "log_softmax", "sigmoid", "softmax", "sparse_sigmoid", "sparsemax",
+    "hard_sigmoid", "hard_sigmoid_of_keras_2", "hard_sigmoid_of_keras_3", "log_sigmoid", "log_softmax", "sigmoid",
+    "softmax", "sparse_sigmoid", "sparsemax",
 }  # fmt: skip
 
 #: Sums of probabilities, and of those with given logarithms, differ from 1 by no more, in half precision either.

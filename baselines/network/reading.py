@@ -8,6 +8,7 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
+from baselines.network.activations import name_of
 from baselines.network.applied import arrays_of, as_applied, kind_of
 from baselines.network.attention import attention, dense, is_plain
 from baselines.network.nodes import ACTIVATIONS, CONSTANT, INPUT, NORMALIZATIONS, WITH_KERNEL, Array, Node, Nodes
@@ -201,7 +202,7 @@ class _Reader:
     def _add_activation(self, name: str, activation: Any, weights: tuple[Array, ...], source: int) -> int:
         """Add an activation, which may be a function or a layer."""
         if not isinstance(activation, tf.keras.layers.Layer):
-            return self._append(Node(name, "Activation", {"activation": _named(activation)}, (), (source,)))
+            return self._append(Node(name, "Activation", {"activation": name_of(activation)}, (), (source,)))
         kind = kind_of(activation)
         if kind not in ACTIVATIONS:
             raise MeasureUnavailable(f"{name} is layer {activation.name}, which is no activation")
@@ -214,18 +215,11 @@ class _Reader:
         return len(self.nodes) - 1
 
 
-def _named(activation: Any) -> Any:
-    """Keras' name of an activation function of Keras or of `tf.nn`; another function itself, whatever its name."""
-    name = getattr(activation, "__name__", "").removesuffix("_v2")
-    own = getattr(tf.keras.activations, name, None)
-    return name if own is not None and activation in (own, getattr(tf.nn, name, None)) else activation
-
-
 def _require_known_activations(layer: Any, config: dict[str, Any]) -> None:
     """Raise `MeasureUnavailable` if a layer, made anew from its `config`, might have other activations inside of it."""
     for name in config:
         function = getattr(layer, name, None) if name.endswith("activation") else None
-        if function is not None and not isinstance(_named(function), str):
+        if function is not None and not isinstance(name_of(function), str):
             raise MeasureUnavailable(f"layer {layer.name}: its {name} is not one of Keras' own functions")
 
 

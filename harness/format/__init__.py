@@ -4,5 +4,5 @@
 MODULES = (
     "architecture", "archive", "arrays", "fetched", "files", "half_fetched", "hdf5", "images", "keras_file", "kinds",
     "layer_settings", "layout", "listed_weights", "mark", "output", "problems", "reference", "scan", "shards",
-    "unfinished", "variables", "weights", "whole_model",
+    "unfinished", "variables", "weights", "whole_model", "writer",
 )  # fmt: skip

@@ -26,12 +26,14 @@ from typing import Any
 from harness.errors import UserError
 from harness.format.channels import channels_last
 from harness.format.files import kind, located, read_json
-from harness.format.flatten import Flat, flatten, group_names, is_model
+from harness.format.flatten import Flat, flatten, group_names, is_model, settings_of
 from harness.format.graph import INPUT, keras_order
 from harness.format.inbound import ends
 from harness.format.layers import neutral_layer
 from harness.format.layout import CONFIG
+from harness.format.masks import require_same_masks
 from harness.format.output import Output, final_softmax, output_of
+from harness.format.writer import writer_of
 
 #: Maximum size of an architecture as JSON; the largest networks of Keras need 3 MB.
 MAX_CONFIG_BYTES = 16 * 1024**2
@@ -127,6 +129,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
     if not isinstance(definitions, list):
         raise UserError("model_config", expected="a list of layers", found=kind(definitions))
     layers: list[dict[str, Any]] = []
+    writer = writer_of(content)
     for position, definition in enumerate(definitions):
         where = f"model_config[{position}]"
         if not isinstance(definition, dict) or "layer_name" not in definition:
@@ -134,9 +137,10 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
         settings = {name: value for name, value in definition.items() if name != "layer_name"}
         if definition["layer_name"] != "InputLayer":
             with located(where):
-                layers += _canonical_layers(neutral_layer(definition["layer_name"], settings))
+                layers += _canonical_layers(neutral_layer(definition["layer_name"], settings, writer=writer))
     if not layers:
         raise UserError("layers", expected="at least one", found="none")
+    require_same_masks(layers, writer)
     shape = _input_shape(content.get("input_shape"))
     canonical = {"format": "layers", "input_shape": shape, "layers": layers, **final_softmax(layers, shape)}
     groups = tuple(f"layers/{group}" for group in group_names(layer["class_name"] for layer in layers))
@@ -153,7 +157,8 @@ def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
     """Read the output of Keras' to_json()."""
-    flat = flatten(content)
+    writer = writer_of(content)
+    flat = flatten(content, writer)
     if flat.output == INPUT:
         raise UserError("layers", expected="at least one", found="none")
     shape = _input_shape(_shape_of_input(content))
@@ -161,6 +166,7 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
     order = list(dict.fromkeys(flat.calls[number].layer for number in calls))
     layers = [flat.layers[number] for number in order]
     entries = [layer.definition for layer in layers] if flat.is_chain else _entries(flat, calls)
+    require_same_masks(entries, writer)
     form = "layers" if flat.is_chain else "graph"
     canonical = {"format": form, "input_shape": shape, "layers": entries, **final_softmax(entries, shape)}
     position = {number: i for i, number in enumerate(order)}
@@ -195,14 +201,14 @@ def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:
 
 def _shape_of_input(content: Mapping[str, Any]) -> Any:
     """Return the shape of the model's input without the batch axis, wherever Keras 2 or Keras 3 stored it."""
-    config = content["config"]
+    config = settings_of(content)
     build = content.get("build_config") or {}
     shapes = [build.get("input_shape"), config.get("build_input_shape")]
     if content["class_name"] == "Sequential":
         shapes += [_batch_shape(layer) for layer in config["layers"]]
         nested = config["layers"][0]
         while not any(shapes) and is_model(nested["class_name"]):
-            inner = nested["config"]["layers"]
+            inner = settings_of(nested)["layers"]
             shapes += [_batch_shape(layer) for layer in inner[:1]]
             nested = inner[0]
     else:
@@ -214,7 +220,8 @@ def _shape_of_input(content: Mapping[str, Any]) -> Any:
 
 def _batch_shape(layer: Mapping[str, Any]) -> Any:
     """Return the shape of the layer's input with the batch axis, if Keras 2 or Keras 3 stored it."""
-    return layer["config"].get("batch_shape") or layer["config"].get("batch_input_shape")
+    config = settings_of(layer)
+    return config.get("batch_shape") or config.get("batch_input_shape")
 
 
 def _input_shape(shape: Any) -> list[int]:

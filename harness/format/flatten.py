@@ -16,6 +16,7 @@ from harness.format.graph import INPUT, Call
 from harness.format.inbound import Inbound, Output, as_layer, ends, inbound, is_operation
 from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.layers import neutral_layer, require_built_in, require_float32
+from harness.format.writer import Writer
 from harness.text import printable
 
 #: Most calls of layers, and deepest nesting: a few lines of JSON can ask for any number of calls.
@@ -67,14 +68,20 @@ def is_model(class_name: Any) -> bool:
     return class_name == _CHAIN or class_name in _GRAPHS
 
 
-def flatten(content: Mapping[str, Any]) -> Flat:
-    """Take a model in Keras' own JSON apart.
+def settings_of(model: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the configuration of a model; that of a Sequential model of Keras 2.0 to 2.2 is the list of its layers."""
+    config: Any = model["config"]
+    return {"layers": config} if isinstance(config, list) else config
+
+
+def flatten(content: Mapping[str, Any], writer: Writer) -> Flat:
+    """Take a model in Keras' own JSON apart, as the Keras that wrote it means it.
 
     Raises:
         UserError: a layer is not supported, calls are not outputs of layers, or the model is not one graph with one
             input and one output.
     """
-    flattener = _Flattener()
+    flattener = _Flattener(writer)
     model = flattener.read(content, (), "", is_trained=True)
     return flattener.flat(model)
 
@@ -94,7 +101,8 @@ class _Model:
 
 
 class _Flattener:
-    def __init__(self) -> None:
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
         self.layers: list[FlatLayer] = []
         self.calls: list[Call] = []
         self.has_models = False
@@ -117,7 +125,7 @@ class _Flattener:
         if len(path) > MAX_NESTING:
             raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
         require_built_in(content["class_name"], content.get("module"), content.get("registered_name"))
-        config, is_chain = content["config"], content["class_name"] == _CHAIN
+        config, is_chain = settings_of(content), content["class_name"] == _CHAIN
         require_float32(config.get("dtype"))
         groups = iter(group_names(layer["class_name"] for layer in config["layers"] if not is_operation(layer)))
         members: dict[str, _Member | None] = {}
@@ -125,7 +133,7 @@ class _Flattener:
         for position, stored in enumerate(config["layers"]):
             own_group = "" if is_operation(stored) else next(groups)
             layer = as_layer(stored)
-            name = str(layer["config"].get("name", position) if is_chain else layer["name"])
+            name = str(settings_of(layer).get("name", position) if is_chain else layer["name"])
             where = f"layers[{position}] ({printable(name)})" if is_chain else f"layer {printable(name)}"
             with located(where):
                 if name in members:
@@ -143,7 +151,7 @@ class _Flattener:
         self, layer: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool
     ) -> _Member | None:
         """Return a layer's or nested model's calls; None for an input."""
-        class_name, config = layer["class_name"], layer["config"]
+        class_name, config = layer["class_name"], settings_of(layer)
         if class_name == "InputLayer":
             return None
         is_trained = is_trained and config.get("trainable", True) is not False
@@ -151,7 +159,7 @@ class _Flattener:
             self.has_models = True
             model = self.read(layer, path, f"{group}/", is_trained=is_trained)
             return lambda inputs, _: self._run(model, inputs)
-        definition = neutral_layer(class_name, config, layer.get("module"), layer.get("registered_name"))
+        definition = neutral_layer(class_name, config, layer.get("module"), layer.get("registered_name"), self.writer)
         spatial = channels_last(definition)
         outermost = path[0] if len(path) > 1 else None
 
@@ -267,12 +275,22 @@ def _numbered_calls(
     """Number each layer's calls as references do; Keras counts those of a nested model from 1, as it was called before.
 
     Every call is referred to, so the smallest number is that of the first call.
+
+    Raises:
+        UserError: a layer is called more often than it is referred to. Keras 3.2 wrote 0 for every call.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}
     for one in references:
         first[one.layer] = min(first.get(one.layer, one.call), one.call)
-    return {(name, first.get(name, 0) + n): node for name, nodes in calls.items() for n, node in enumerate(nodes)}
+    numbered = {(name, first.get(name, 0) + n): node for name, nodes in calls.items() for n, node in enumerate(nodes)}
+    used = {(one.layer, one.call) for one in references}
+    for name, call in numbered:
+        if len(calls[name]) > 1 and (name, call) not in used:
+            expected, found = f"all {len(calls[name])} of them to be used", f"number {call} unused"
+            remedy = "Keras 3.2 loses the numbers of calls: save the model with another version"
+            raise UserError(f"calls of {printable(name)}", expected=expected, found=found, remedy=remedy)
+    return numbered
 
 
 def group_names(class_names: Iterable[str]) -> list[str]:

@@ -64,10 +64,10 @@ def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
 
 
 def ends(reference: Any) -> list[Output]:
-    """Return the outputs that `input_layers` or `output_layers` name: [name, call, tensor], or a list of these."""
+    """Return the outputs that `input_layers` or `output_layers` name: [name, call, tensor], in lists or objects."""
     if isinstance(reference, list) and reference and isinstance(reference[0], str):
         return [_reference(reference)]
-    return [_reference(one) for one in _listed(reference)]
+    return [end for one in _members(reference) for end in ends(one)]
 
 
 def _keras_3(layer: Mapping[str, Any], node: Mapping[str, Any]) -> Inbound:
@@ -127,8 +127,8 @@ def _flatten(arguments: list[Any]) -> list[Any]:
     pending = list(reversed(arguments))
     while pending:
         argument = pending.pop()
-        if isinstance(argument, list):
-            pending.extend(reversed(argument))
+        if isinstance(argument, list) or (isinstance(argument, dict) and "class_name" not in argument):
+            pending.extend(reversed(_members(argument)))
         else:
             found.append(argument)
     return found
@@ -144,10 +144,15 @@ def _output(argument: Any) -> Output:
 
 
 def _reference(entry: Any) -> Output:
-    layer, call, tensor = entry[:3]
-    if not isinstance(layer, str) or not isinstance(call, int) or not isinstance(tensor, int):
-        raise UserError("reference to a layer", expected="name and two numbers", found=repr(entry)[:100])
-    return Output(layer, call, tensor)
+    match entry:
+        case [str(layer), int(call), int(tensor), *_]:
+            return Output(layer, call, tensor)
+    raise UserError("reference to a layer", expected="name and two numbers", found=repr(entry)[:100])
+
+
+def _members(value: Any) -> list[Any]:
+    """Return the members of a list, or of an object in the order of their names, as Keras does."""
+    return [value[name] for name in sorted(value)] if isinstance(value, dict) else _listed(value)
 
 
 def _listed(value: Any) -> list[Any]:

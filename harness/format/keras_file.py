@@ -10,8 +10,12 @@ from harness.format.archive import names, open_archive, read_member
 from harness.format.files import parse_json
 from harness.format.variables import read_variables
 from harness.format.weights import Array, largest_file
+from harness.format.writer import VERSION
 
 _CONFIG, _WEIGHTS, _SHARDED = "config.json", "model.weights.h5", "model.weights.json"
+
+#: Holds the version of Keras; its largest size.
+_METADATA, _MAX_METADATA = "metadata.json", 64 * 1024
 
 
 def is_keras_file(path: Path) -> bool:
@@ -21,10 +25,18 @@ def is_keras_file(path: Path) -> bool:
 
 
 def read_keras_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in Keras' own JSON; raises `UserError` for a damaged or strange file."""
+    """Return the architecture in Keras' own JSON, with the version of Keras if the file states it.
+
+    Raises:
+        UserError: the file is damaged or strange.
+    """
     with open_archive(path) as archive:
         _require_plain(archive)
-        return parse_json(read_member(archive, _CONFIG, MAX_CONFIG_BYTES), path)
+        content = parse_json(read_member(archive, _CONFIG, MAX_CONFIG_BYTES), path)
+        if _METADATA not in names(archive):
+            return content
+        metadata = parse_json(read_member(archive, _METADATA, _MAX_METADATA), path)
+        return {VERSION: metadata.get(VERSION), **content}
 
 
 def read_keras_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.format.layer_settings import MEANINGLESS, SUPPORTED, TRAINING_ONLY, is_left_out
+from harness.format.writer import UNKNOWN, Writer, named_exactly
 from harness.hints import did_you_mean
 from harness.text import printable
 
@@ -22,7 +23,11 @@ _INTEGERS = {
 
 #: Modules of Keras' layers and models; operations and custom classes are in other modules.
 _MODULES = ("keras.layers", "keras.models", "keras")
-_INSIDE = ("keras.src.layers.", "keras.src.models.")
+_INSIDE = tuple(
+    f"{package}{part}."
+    for package in ("keras.", "keras.src.", "tf_keras.src.")  # Keras 2.12; later ones; Keras 2 beside Keras 3
+    for part in ("engine", "layers", "models")
+)
 
 _NO_CODE = "code in a model is never run; use built-in layers instead"
 
@@ -38,10 +43,12 @@ def require_built_in(class_name: Any, module: Any, registered_name: Any) -> None
         raise UserError("not a layer of Keras", expected="built-in layers only", found=found, remedy=_NO_CODE)
 
 
-def neutral_layer(class_name: Any, config: Any, module: Any = None, registered_name: Any = None) -> dict[str, Any]:
+def neutral_layer(
+    class_name: Any, config: Any, module: Any = None, registered_name: Any = None, writer: Writer = UNKNOWN
+) -> dict[str, Any]:
     """Return the layer in canonical form; one that has no effect outside training has none in it either.
 
-    `module` and `registered_name` are those of the class in Keras' own JSON.
+    `module` and `registered_name` are those of the class in Keras' own JSON, `writer` is the Keras that wrote it.
 
     Raises:
         UserError: the layer is not supported, contains code, or a setting has an impossible value. The message
@@ -53,6 +60,8 @@ def neutral_layer(class_name: Any, config: Any, module: Any = None, registered_n
     if not isinstance(config, dict):
         raise UserError("settings", expected="an object", found=repr(config))
     require_float32(config.get("dtype"))
+    if class_name == "BatchNormalization":
+        config = _without_virtual_batches(config)
     if class_name in TRAINING_ONLY:
         return {"class_name": class_name, "config": dict(TRAINING_ONLY[class_name])}
     settings = {}
@@ -62,7 +71,7 @@ def neutral_layer(class_name: Any, config: Any, module: Any = None, registered_n
         if name not in SUPPORTED[class_name]:
             raise _refused(class_name, name, value)
         settings[name] = _integer(name, value) if name in _INTEGERS else _plain(name, value)
-    return {"class_name": class_name, "config": _unified(class_name, settings)}
+    return {"class_name": class_name, "config": _unified(class_name, named_exactly(class_name, settings, writer))}
 
 
 def _refused(class_name: str, name: str, value: Any) -> UserError:
@@ -93,6 +102,18 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
         slope = settings.pop("alpha")
         return {**settings, "negative_slope": slope}  # the name in Keras 3
     return settings
+
+
+def _without_virtual_batches(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a batch normalization without `virtual_batch_size`, which matters in training alone.
+
+    Keras 2 counts the axis of virtual batches among the layer's axes once it is built, when it lists them.
+    """
+    if config.get("virtual_batch_size") is None:
+        return config
+    left = {name: value for name, value in config.items() if name != "virtual_batch_size"}
+    axis = left.get("axis")
+    return {**left, "axis": [one - 1 for one in axis]} if isinstance(axis, list) else left
 
 
 def _integer(name: str, value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.layer_shapes import shapes_of
+from harness.format.writer import HARD_SIGMOID_OF_KERAS_2
 
 #: Layers that pass on the numbers that they take in, perhaps in another arrangement.
 _PASSING = TRAINING_ONLY.keys() | {"Flatten", "Identity", "Permute", "Reshape"}
@@ -20,7 +21,8 @@ _WEIGHTY_BEGINNINGS = ("Conv", "DepthwiseConv", "SeparableConv")
 
 #: Activations that give probabilities or their logarithms.
 _PROBABILITIES = {
-    "hard_sigmoid", "log_sigmoid", "log_softmax", "sigmoid", "softmax", "sparse_sigmoid", "sparsemax",
+    "hard_sigmoid", HARD_SIGMOID_OF_KERAS_2, "log_sigmoid", "log_softmax", "sigmoid", "softmax", "sparse_sigmoid",
+    "sparsemax",
 }  # fmt: skip
 
 #: Layers of a canonical form (`harness.format.architecture`).

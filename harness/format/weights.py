@@ -107,8 +107,19 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
         raise other_kind("not HDF5", content[:START], file=path, expected="an HDF5 file of weights", remedy=_REMEDY)
     with open_hdf5(io.BytesIO(content), path) as file:
         root = member(file, "model_weights", path) or file
+        _require_unflipped(root, shapes, path, len(content))
         stored = [layer for layer in _stored_layers(root, path, len(content)) if layer.weights]
-        return [weight.read(path) for weight in _arrange(stored, architecture, shapes, path)]
+        arrays = [weight.read(path) for weight in _arrange(stored, architecture, shapes, path)]
+        wanted = [shape for layer in shapes.layers for _, shape in layer.weights]
+        return [array.reshape(shape) for array, shape in zip(arrays, wanted, strict=True)]
+
+
+def _require_unflipped(root: Any, shapes: ModelShapes, path: Path, size: int) -> None:
+    """Raise `UserError` for kernels of convolutions that Theano trained: it turns them round."""
+    is_of_theano = "backend" in root.attrs and names(root, "backend", size) == ["theano"]
+    if is_of_theano and any("Conv" in layer.class_name for layer in shapes.layers):
+        remedy = "load the model in Keras 2.3 on TensorFlow, which turns them, and save it again"
+        raise UserError("backend", file=path, expected="tensorflow", found="kernels of theano", remedy=remedy)
 
 
 def _stored_layers(root: Any, path: Path, size: int) -> Iterator[StoredLayer]:
@@ -235,8 +246,14 @@ def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: 
             remedy=_MERGE if has_update else None,
         )  # fmt: skip
     for (name, shape), weight in zip(expected.weights, found.weights, strict=True):
-        if weight.shape != shape:
+        is_of_virtual_batches = expected.class_name == "BatchNormalization" and _without_ones(weight.shape) == shape
+        if weight.shape != shape and not is_of_virtual_batches:
             raise UserError(f"{where}: {name}", file=path, expected=f"shape {shape}", found=f"{weight.shape}")
+
+
+def _without_ones(shape: tuple[int, ...] | None) -> tuple[int, ...]:
+    """Return a shape without its first axes of length 1, which Keras 2 adds to one axis for virtual batches."""
+    return () if shape is None or set(shape[:-1]) - {1} else shape[-1:]
 
 
 def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:

@@ -8,14 +8,22 @@ import h5py
 from harness.errors import UserError
 from harness.format.architecture import MAX_CONFIG_BYTES
 from harness.format.files import parse_json
-from harness.format.hdf5 import open_hdf5
+from harness.format.hdf5 import names, open_hdf5
+from harness.format.writer import VERSION
 from harness.reading import open_regular
 
 _ATTRIBUTE = "model_config"
 
+#: Most bytes of a version.
+_MAX_VERSION = 256
+
 
 def read_whole_model_config(path: Path) -> dict[str, Any]:
-    """Return the architecture in Keras' own JSON; raises `UserError` if there is none, or the file is damaged."""
+    """Return the architecture in Keras' own JSON, with the version of Keras if the file states it.
+
+    Raises:
+        UserError: there is no architecture, or the file is damaged.
+    """
     with open_regular(path, links=True) as stream, open_hdf5(stream, path) as file:
         if _ATTRIBUTE not in file.attrs:
             remedy = "name the architecture in the column `file` and these weights in `weights`"
@@ -27,4 +35,6 @@ def read_whole_model_config(path: Path) -> dict[str, Any]:
         if stored.dtype.itemsize > MAX_CONFIG_BYTES:
             found = f"{stored.dtype.itemsize} bytes"
             raise UserError(_ATTRIBUTE, file=path, expected=f"at most {MAX_CONFIG_BYTES} bytes", found=found)
-        return parse_json(file.attrs[_ATTRIBUTE], path)
+        content = parse_json(file.attrs[_ATTRIBUTE], path)
+        versions = names(file, VERSION, _MAX_VERSION) if VERSION in file.attrs else []
+        return {VERSION: versions[0]} | content if versions else content

@@ -16,11 +16,12 @@ from harness.format.listed_weights import read_listed_weights
 from harness.format.variables import holds_variables, read_variables
 from harness.format.weights import Array, read_weight_file, read_weights
 from harness.format.whole_model import read_whole_model_config
+from harness.format.writer import VERSION
 from harness.importer.table import Row
 from harness.reading import open_regular, read_regular
 
 #: Parts of Keras' JSON that say what a model is; others say how it was compiled.
-_PARTS = ("module", "class_name", "config", "registered_name", "build_config")
+_PARTS = ("module", "class_name", "config", "registered_name", "build_config", VERSION)
 
 _ZIP = b"PK"
 

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from harness.worker.hard_sigmoids import HARD_SIGMOIDS, hard_sigmoid
+
 #: Layers that change images unless they are told that nothing is trained.
 AUGMENTING = (
     "RandomBrightness", "RandomContrast", "RandomFlip", "RandomRotation", "RandomTranslation", "RandomZoom",
@@ -108,6 +110,8 @@ def _make(definition: dict[str, Any], keras: Any) -> Any:
     make = _disabled(class_name, keras) if class_name in AUGMENTING else getattr(keras.layers, class_name)
     if class_name == "LeakyReLU" and "negative_slope" in config:
         return make(config["negative_slope"])  # Keras 2 calls it alpha
+    if (name := config.get("activation")) in HARD_SIGMOIDS:
+        config = {**config, "activation": hard_sigmoid(name, keras)}
     return make(**config)
 
 

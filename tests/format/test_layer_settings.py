@@ -62,7 +62,8 @@ def known_to(keras: Any, layer: str) -> dict[str, Any]:
 
 def written(layer: str, config: dict[str, Any]) -> str:
     """The file of a network of one layer."""
-    return canonical({"model_config": [{"layer_name": layer, **config}], "input_shape": [8, 8, 8, 8]})
+    content = {"model_config": [{"layer_name": layer, **config}], "input_shape": [8, 8, 8, 8]}
+    return canonical({**content, "keras_version": "3.0.0"})
 
 
 def canonical(content: dict[str, Any]) -> str:

@@ -171,6 +171,7 @@ def test_layers_that_only_training_uses_do_nothing_and_logits_are_what_is_before
         ("jax", layer("UpSampling2D", interpolation="bicubic")),
         ("torch", layer("UpSampling2D", interpolation="bicubic")),
         ("torch", layer("LayerNormalization", axis=1)),
+        ("keras2", layer("Conv3DTranspose", dilation_rate=[2, 2, 2])),
     ],
 )
 def test_a_layer_that_keras_computes_otherwise_is_refused_by_name(

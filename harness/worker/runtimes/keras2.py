@@ -2,8 +2,9 @@
 
 import tempfile
 from pathlib import Path
+from typing import ClassVar
 
-from harness.worker.runtimes.runtime import SUBMISSION
+from harness.worker.runtimes.runtime import SUBMISSION, Alike
 from harness.worker.runtimes.tensorflow import TensorFlow
 
 
@@ -13,6 +14,7 @@ class Keras2(TensorFlow):
     name = "keras2"
     summary = "TensorFlow with Keras 2, for measure files of 2020"
     distributions = ("tensorflow", "tf-keras")
+    alike: ClassVar[Alike] = {("Conv3DTranspose", "dilation_rate"): (1, [1], [1, 1, 1])}
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
         """Return TensorFlow's, with Keras 2."""

@@ -141,7 +141,7 @@ class Runtime(ABC):
             for (class_name, setting), values in self.alike.items():
                 value = layer.get("config", {}).get(setting, values[0])
                 if layer.get("class_name") == class_name and value not in values:
-                    problem = f"Keras computes {setting}={value!r} otherwise on {self.framework} than on tensorflow"
+                    problem = f"Keras computes {setting}={value!r} otherwise on {self.name} than on tensorflow"
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
     def seed(self, seed: int) -> None:

@@ -1,0 +1,92 @@
+"""Which Keras wrote an architecture, and exact names for what Keras 2 and Keras 3 define differently."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import UserError
+
+#: Where a file states the version of Keras that wrote it.
+VERSION = "keras_version"
+
+#: clip(x / 5 + 1 / 2, 0, 1); `hard_sigmoid` in canonical form is that of Keras 3, relu6(x + 3) / 6.
+HARD_SIGMOID_OF_KERAS_2 = "hard_sigmoid_of_keras_2"
+
+#: Versions of Keras 2 before which a layer computed something else.
+_HALF_PIXELS, _MASKED_ATTENTION = (2, 4), (2, 10)
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The Keras that wrote an architecture.
+
+    Attributes:
+        major: 2 or 3; None if it cannot be told.
+        minor: the second number of its version; None if no version is stated.
+        text: the version as stated, such as `2.2.4-tf`.
+    """
+
+    major: int | None = None
+    minor: int | None = None
+    text: str = ""
+
+    def is_before(self, version: tuple[int, int]) -> bool:
+        """Whether it is known to be older than a version."""
+        return self.major is not None and self.minor is not None and (self.major, self.minor) < version
+
+
+UNKNOWN = Writer()
+
+
+def writer_of(content: Mapping[str, Any]) -> Writer:
+    """Return the Keras that wrote a config.json: by its version, otherwise by the name of the input shape."""
+    text = content.get(VERSION)
+    if isinstance(text, str) and (match := re.match(r"(\d+)\.(\d+)", text)):
+        return Writer(3 if int(match[1]) >= 3 else 2, int(match[2]), text)
+    pending: list[Any] = [content]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, list):
+            pending += value
+        elif isinstance(value, dict):
+            for word, major in (("batch_input_shape", 2), ("batch_shape", 3)):
+                if word in value:
+                    return Writer(major)
+            pending += value.values()
+    return UNKNOWN
+
+
+def named_exactly(class_name: str, settings: dict[str, Any], writer: Writer) -> dict[str, Any]:
+    """Return settings with which every runtime computes what the writer computed.
+
+    Raises:
+        UserError: it must be known which Keras that was, and is not; or no other Keras computes the same.
+    """
+    if settings.get("activation") == "hard_sigmoid" and _is_of_keras_2("activation", "'hard_sigmoid'", writer):
+        settings = {**settings, "activation": HARD_SIGMOID_OF_KERAS_2}
+    dilation = settings.get("dilation_rate", 1) if class_name == "Conv3DTranspose" else 1
+    if _is_dilated(dilation) and _is_of_keras_2("dilation_rate", str(dilation), writer):
+        settings = {**settings, "dilation_rate": 1}  # Keras 2 writes it down, and computes without
+    if settings.get("interpolation") == "bilinear" and writer.is_before(_HALF_PIXELS) and writer.text != "2.3.0-tf":
+        expected = "'nearest', or a model of Keras 2.4 or later"
+        found = f"'bilinear' of Keras {writer.text}, which puts pixels elsewhere"
+        raise UserError("interpolation", expected=expected, found=found)
+    return settings
+
+
+def attends_to_masks(writer: Writer) -> bool:
+    """Whether `MultiHeadAttention` leaves out what the mask of an `Embedding` leaves out."""
+    return not writer.is_before(_MASKED_ATTENTION)
+
+
+def _is_of_keras_2(setting: str, found: str, writer: Writer) -> bool:
+    if writer.major is None:
+        remedy = 'state the version that wrote it beside the layers, as "keras_version": "2.15.0" or "3.0.0"'
+        problem = f"{found}, which Keras 2 and Keras 3 define differently"
+        raise UserError(setting, expected="the version of Keras", found=problem, remedy=remedy)
+    return writer.major == 2
+
+
+def _is_dilated(rate: Any) -> bool:
+    return any(one != 1 for one in (rate if isinstance(rate, list) else [rate]))

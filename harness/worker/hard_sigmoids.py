@@ -1,0 +1,35 @@
+"""The hard sigmoid of Keras 2 in Keras 3, and that of Keras 3 in Keras 2.
+
+In canonical form, `hard_sigmoid_of_keras_2` is clip(x / 5 + 1 / 2, 0, 1), and `hard_sigmoid` relu6(x + 3) / 6.
+"""
+
+import functools
+from typing import Any
+
+#: Names in canonical form.
+HARD_SIGMOIDS = ("hard_sigmoid", "hard_sigmoid_of_keras_2")
+
+#: Package of registered functions; `baselines/network/activations.py` finds them there.
+PACKAGE = "pgdl"
+
+
+def hard_sigmoid(name: str, keras: Any) -> Any:
+    """Return the function of a name in canonical form. It is a function of Keras if this Keras has it."""
+    is_keras_2 = not hasattr(keras, "ops")
+    if (name == "hard_sigmoid_of_keras_2") == is_keras_2:
+        return keras.activations.hard_sigmoid
+    return _registered(keras, of_keras_2=not is_keras_2)
+
+
+@functools.cache
+def _registered(keras: Any, *, of_keras_2: bool) -> Any:
+    """Return a function that Keras lacks, registered since copies of a model name the functions of their layers."""
+
+    def hard_sigmoid_of_keras_2(x: Any) -> Any:
+        return keras.ops.clip(0.2 * x + 0.5, 0, 1)
+
+    def hard_sigmoid_of_keras_3(x: Any) -> Any:
+        return keras.backend.relu(x + 3, max_value=6) / 6
+
+    function = hard_sigmoid_of_keras_2 if of_keras_2 else hard_sigmoid_of_keras_3
+    return keras.utils.register_keras_serializable(PACKAGE, function.__name__)(function)

@@ -1,0 +1,211 @@
+"""What Keras 2 and Keras 3 define differently is read as the Keras that wrote it means it, or refused by name."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from harness.errors import UserError
+from harness.format.architecture import LayerShapes, ModelShapes, parse_architecture
+from harness.format.weights import read_weights
+from harness.format.writer import Writer, writer_of
+
+#: An input's settings, as each Keras writes them.
+INPUTS = {2: {"batch_input_shape": [None, 8]}, 3: {"batch_shape": [None, 8]}}
+
+
+def canonical(content: dict[str, Any]) -> list[dict[str, Any]]:
+    layers: list[dict[str, Any]] = parse_architecture(content, Path("config.json")).canonical["layers"]
+    return layers
+
+
+def listed(*layers: dict[str, Any], shape: tuple[int, ...] = (8,), **more: str) -> dict[str, Any]:
+    """The content of a config.json in the competition's form."""
+    return {"model_config": [*layers], "input_shape": [*shape], **more}
+
+
+def layer(name: str, **settings: Any) -> dict[str, Any]:
+    return {"layer_name": name, **settings}
+
+
+def in_keras_json(major: int, **more: str) -> dict[str, Any]:
+    source = {"class_name": "InputLayer", "config": {**INPUTS[major], "name": "in"}}
+    dense = {"class_name": "Dense", "config": {"name": "d", "units": 3, "activation": "hard_sigmoid"}}
+    return {"class_name": "Sequential", "config": {"name": "m", "layers": [source, dense]}, **more}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (in_keras_json(2), "hard_sigmoid_of_keras_2"),
+        (in_keras_json(3), "hard_sigmoid"),
+        (in_keras_json(2, keras_version="2.2.4-tf"), "hard_sigmoid_of_keras_2"),
+        (listed(layer("Dense", units=3, activation="hard_sigmoid"), keras_version="1.2.2"), "hard_sigmoid_of_keras_2"),
+        (listed(layer("Dense", units=3, activation="hard_sigmoid"), keras_version="3.15.1"), "hard_sigmoid"),
+        (listed(layer("Dense", units=3, activation="hard_sigmoid", **INPUTS[2])), "hard_sigmoid_of_keras_2"),
+    ],
+)
+def test_a_hard_sigmoid_has_the_name_of_its_function(content: dict[str, Any], expected: str) -> None:
+    (dense,) = canonical(content)
+    assert dense["config"]["activation"] == expected
+
+
+def test_the_version_counts_more_than_words() -> None:
+    assert writer_of(in_keras_json(2, keras_version="3.0.5")) == Writer(3, 0, "3.0.5")
+    assert writer_of({}) == Writer()
+
+
+DILATED = layer("Conv3DTranspose", filters=2, kernel_size=2, dilation_rate=[2, 2, 2])
+
+
+@pytest.mark.parametrize("one", [layer("Activation", activation="hard_sigmoid"), DILATED])
+def test_without_a_version_they_are_refused(one: dict[str, Any]) -> None:
+    remedy = 'state the version that wrote it beside the layers, as "keras_version": "2.15.0" or "3.0.0"'
+    with pytest.raises(UserError, match=re.escape(f"which Keras 2 and Keras 3 define differently; {remedy}")):
+        canonical(listed(one, shape=(5, 5, 5, 1)))
+
+
+def test_keras_2_leaves_the_dilation_of_a_transposed_convolution_in_3d_out() -> None:
+    """As `tf_keras` 2.21 does: its outputs have the shape of those without dilation, and the same numbers."""
+    found = [canonical(listed(DILATED, shape=(5, 5, 5, 1), keras_version=version)) for version in ("2.15.0", "3.0.0")]
+    assert [layers[0]["config"]["dilation_rate"] for layers in found] == [1, [2, 2, 2]]
+
+
+def test_bilinear_upsampling_of_old_versions_is_refused() -> None:
+    up = layer("UpSampling2D", interpolation="bilinear")
+    for version in ("2.2.4", "2.3.1", "2.2.4-tf"):  # the last is that of TensorFlow 1.13 and 2.1, which differ
+        with pytest.raises(UserError, match=f"found 'bilinear' of Keras {version}"):
+            canonical(listed(up, shape=(4, 4, 1), keras_version=version))
+    for version in ("2.3.0-tf", "2.4.0", "3.0.0"):
+        assert canonical(listed(up, shape=(4, 4, 1), keras_version=version))
+
+
+EMBEDDING = layer("Embedding", input_dim=5, output_dim=4, mask_zero=True)
+MEAN = layer("GlobalAveragePooling1D")
+
+
+UNLIKE = [layer("Identity"), layer("Rescaling", scale=2.0), layer("GroupNormalization", groups=2)]
+
+
+@pytest.mark.parametrize("one", UNLIKE)
+def test_layers_that_treat_masks_differently_are_refused_behind_a_mask_only(one: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match=rf"mask_zero: .* a mask that reaches layer 2 \({one['layer_name']}\)"):
+        canonical(listed(EMBEDDING, layer("Dropout", rate=0.5), one, MEAN))
+    assert canonical(listed(EMBEDDING, layer("Conv1D", filters=4, kernel_size=3), one, MEAN))
+    assert canonical(listed({**EMBEDDING, "mask_zero": False}, one, MEAN))
+
+
+def graph(branches: tuple[bool, bool], version: str = "2.15.0") -> dict[str, Any]:
+    """A sum of two embeddings, with masks or without, then attention."""
+
+    def node(name: str, class_name: str, *sources: str, **config: Any) -> dict[str, Any]:
+        nodes = [[[source, 0, 0] for source in sources]] if sources else []
+        return {"class_name": class_name, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
+
+    embeddings = [
+        node(name, "Embedding", "in", input_dim=5, output_dim=4, mask_zero=masked)
+        for name, masked in zip("ab", branches, strict=True)
+    ]
+    attention = node("m", "MultiHeadAttention", num_heads=1, key_dim=2)
+    attention["inbound_nodes"] = [[["s", 0, 0, {"value": ["s", 0, 0]}]]]
+    layers = [node("in", "InputLayer", **INPUTS[2]), *embeddings, node("s", "Add", "a", "b"), attention]
+    ends = {"input_layers": [["in", 0, 0]], "output_layers": [["m", 0, 0]]}
+    return {"class_name": "Functional", "config": {"name": "n", "layers": layers, **ends}, "keras_version": version}
+
+
+def test_masks_of_some_inputs_only_are_refused() -> None:
+    assert canonical(graph((True, True)))
+    assert canonical(graph((False, False)))
+    with pytest.raises(UserError, match=r"reaches layer 2 \(Add\), but not all of its inputs"):
+        canonical(graph((True, False)))
+
+
+def test_attention_before_keras_2_10_saw_no_masks() -> None:
+    with pytest.raises(UserError, match=r"reaches layer 3 \(MultiHeadAttention\)"):
+        canonical(graph((True, True), "2.9.0"))
+    assert canonical(graph((False, False), "2.9.0"))
+
+
+@pytest.mark.parametrize(("axis", "expected"), [(-1, -1), (3, 3), ([4], 3)])
+def test_virtual_batches_are_left_out_and_their_axis_is_not_counted(axis: object, expected: int) -> None:
+    """Once a layer is built, Keras 2 writes its axis plus one."""
+    (norm,) = canonical(listed(layer("BatchNormalization", axis=axis, virtual_batch_size=4), shape=(4, 4, 2)))
+    assert norm["config"] == {"axis": expected}
+
+
+@pytest.mark.parametrize("module", ["keras", "keras.src", "tf_keras.src"])
+def test_models_of_keras_2_12_and_later_are_built_in(module: str) -> None:
+    assert canonical(
+        {**graph((False, False)), "module": f"{module}.engine.functional", "registered_name": "Functional"}
+    )
+
+
+def ended(inputs: object, outputs: object) -> dict[str, Any]:
+    content = graph((False, False))
+    content["config"] |= {"input_layers": inputs, "output_layers": outputs}
+    return content
+
+
+HELD = [lambda end: end, lambda end: [[end]], lambda end: {"x": end}, lambda end: [{"x": [end]}]]
+
+
+@pytest.mark.parametrize("wrap", HELD)
+def test_one_input_and_one_output_may_be_held_by_lists_and_objects(wrap: Any) -> None:
+    assert canonical(ended(wrap(["in", 0, 0]), wrap(["m", 0, 0]))) == canonical(graph((False, False)))
+
+
+def test_a_reference_without_its_last_number_is_malformed() -> None:
+    with pytest.raises(UserError, match=r"reference to a layer: expected name and two numbers, found \['in', 0\]"):
+        canonical(ended([["in", 0]], [["m", 0, 0]]))
+
+
+def test_a_sequential_model_of_keras_2_0_is_the_list_of_its_layers() -> None:
+    inner = {"class_name": "Sequential", "config": [{"class_name": "Dense", "config": {"units": 4, "name": "d"}}]}
+    first = {"class_name": "Dense", "config": {"name": "e", "units": 3, **INPUTS[2]}}
+    layers = canonical({"class_name": "Sequential", "config": [first, inner], "keras_version": "2.1.6"})
+    assert [one["config"]["units"] for one in layers] == [3, 4]
+
+
+def weights_file(path: Path, kernel_shape: tuple[int, ...], norm_shape: tuple[int, ...], **attributes: str) -> Path:
+    """A weight file of a convolution and a batch normalization as Keras 2 writes it."""
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"layer_names": ["c", "n"], **attributes})
+        for name, shapes in (("c", {"k": kernel_shape}), ("n", dict.fromkeys("gbmv", norm_shape))):
+            for weight, shape in shapes.items():
+                file[f"{name}/{weight}"] = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+            file[name].attrs["weight_names"] = list(shapes)
+    return path
+
+
+CONVOLUTION = [
+    layer("Conv2D", filters=2, kernel_size=2, use_bias=False),
+    layer("BatchNormalization", axis=[4], virtual_batch_size=2),
+]
+SHAPES = ModelShapes(
+    (
+        LayerShapes("Conv2D", (("kernel", (2, 2, 1, 2)),)),
+        LayerShapes("BatchNormalization", tuple((n, (2,)) for n in "gbmv")),
+    ),
+    (3, 3, 2),
+)
+
+
+def read(path: Path) -> list[Any]:
+    architecture = parse_architecture(listed(*CONVOLUTION, shape=(4, 4, 1)), Path("config.json"))
+    return read_weights(path.read_bytes(), path, architecture, SHAPES)
+
+
+def test_weights_of_virtual_batches_have_one_axis(tmp_path: Path) -> None:
+    """Keras 2 stores them as (1, 1, 1, 1, channels)."""
+    found = read(weights_file(tmp_path / "w.h5", (2, 2, 1, 2), (1, 1, 1, 1, 2), backend="tensorflow"))
+    assert [array.shape for array in found] == [(2, 2, 1, 2), *[(2,)] * 4]
+    with pytest.raises(UserError, match=r"expected shape \(2,\), found \(1, 1, 1, 2, 1\)"):
+        read(weights_file(tmp_path / "w.h5", (2, 2, 1, 2), (1, 1, 1, 2, 1)))
+
+
+def test_kernels_that_theano_trained_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"backend: expected tensorflow, found kernels of theano"):
+        read(weights_file(tmp_path / "w.h5", (2, 2, 1, 2), (2,), backend="theano"))
