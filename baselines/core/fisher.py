@@ -12,22 +12,23 @@ from baselines.network.losses import balanced
 from baselines.network.per_example import PASSES, weight_moments
 
 
-def fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int) -> Array:
+def fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int, *, folded: bool = False) -> Array:
     """Diagonal (weights,) of the Fisher matrix with the network's own probabilities, in the order of `weight_moments`.
 
     An example's part is J' A A' J, with J the Jacobian of the logits and A = (I - p 1') diag(sqrt(p)). One backward
     pass for each column of A gives it whole; where there are more classes than `n_probes`, as many random
-    combinations of the columns have it as their mean.
+    combinations of the columns have it as their mean. Weights are all that training moved; with normalization `folded`
+    kernels and biases.
 
     Raises:
         MeasureUnavailable: a layer whose gradients cannot be taken apart.
     """
-    return _fisher_diagonal(subject, n_samples, min(n_probes, subject.folded.n_classes), seed)
+    return _fisher_diagonal(subject, n_samples, min(n_probes, subject.network.n_classes), seed, folded=folded)
 
 
 @shared
-def _fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int) -> Array:
-    network, sample = subject.folded, subject.sample(n_samples, seed)
+def _fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int, *, folded: bool) -> Array:
+    network, sample = subject.seen(folded=folded), subject.sample(n_samples, seed)
     is_exact = n_probes == network.n_classes
     rng = stream("signs of the Fisher diagonal", seed)
 

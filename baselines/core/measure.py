@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from baselines.core.families import family_of
+from baselines.core.forms import FORMS, Form
 from baselines.core.needs import Need
 from baselines.core.requirements import require
 from baselines.core.subject import Subject, subject_of
@@ -50,6 +51,11 @@ class Measure:
     def is_cheap(self) -> bool:
         """Whether it reads weights only, or makes a few forward passes."""
         return self.cost in (Cost.WEIGHTS, Cost.FORWARD)
+
+    @property
+    def form(self) -> Form | None:
+        """Whether it sees weights as trained, or with normalization folded; None if by the table it sees none."""
+        return FORMS.get(self.name)
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -19,12 +19,17 @@ def _logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]
 
 def folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
     """Logits (n, classes), float32, of the network without batch normalization; examples are drawn as by `logits`."""
-    return _folded_logits(subject, min(n_samples, len(subject.examples)), seed)
+    return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=subject.is_changed_by_folding)
+
+
+def trained_logits(subject: Subject, n_samples: int, seed: int) -> Array:
+    """Logits (n, classes), float32, of the network as it was trained, to the last bit as those with moved weights."""
+    return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=False)
 
 
 @shared
-def _folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
-    return subject.folded.outputs(subject.sample(n_samples, seed).inputs, often=True)[0]
+def _compiled_logits(subject: Subject, n_samples: int, seed: int, *, folded: bool) -> Array:
+    return subject.seen(folded=folded).outputs(subject.sample(n_samples, seed).inputs, often=True)[0]
 
 
 def log_probabilities(answers: Array) -> Array:

@@ -74,24 +74,38 @@ class Subject:
 
     @functools.cached_property
     def network(self) -> Network:
-        """A copy of the network that runs `nodes`."""
+        """A copy of the network that runs `nodes`. Its parameters are all that training moves."""
         return Network(self.nodes)
 
     @functools.cached_property
     def folded(self) -> Network:
-        """The same with normalization and constants folded into the weights: what measures of weights look at.
+        """The same with normalization and constants folded into the weights, for the measures that see it so.
 
-        `network` itself where there are none.
+        `network` itself where there are none. Its parameters are kernels and biases.
 
         Raises:
             MeasureUnavailable: there is a normalization that cannot be folded.
         """
         return self._folded(self.nodes)
 
+    @property
+    def is_changed_by_folding(self) -> bool:
+        """Whether `folded` is another network, or has other parameters."""
+        return self.folded is not self.network
+
+    def seen(self, *, folded: bool) -> Network:
+        """`folded`, or `network` as it was trained."""
+        return self.folded if folded else self.network
+
     @functools.cached_property
     def folded_at_start(self) -> Network:
         """`folded` with the weights that training began with; raises `MeasureUnavailable` without them."""
-        return self._folded(read_nodes(self.model, self.initial_weights))
+        return self._folded(self.nodes_at_start)
+
+    @functools.cached_property
+    def nodes_at_start(self) -> Nodes:
+        """`nodes` with the weights that training began with; raises `MeasureUnavailable` without them."""
+        return read_nodes(self.model, self.initial_weights)
 
     def _folded(self, nodes: Nodes) -> Network:
         found = fold_scales(nodes)

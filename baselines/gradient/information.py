@@ -27,14 +27,14 @@ TINY = 1e-30
 
 @shared
 def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return <w - w0, g_i> (n,), g_i the gradient of one example's cross-entropy in kernels and biases.
+    """Return <w - w0, g_i> (n,), g_i the gradient of one example's cross-entropy in all weights.
 
     Raises:
         MeasureUnavailable: the initial weights are unknown.
     """
-    network, start, sample = subject.folded, subject.folded_at_start, subject.sample(n_samples, seed)
-    pairs = zip(network.variables, start.variables, strict=True)
-    changes = [now.numpy() - before.numpy() for now, before in pairs]
+    network, start, sample = subject.network, subject.nodes_at_start.nodes, subject.sample(n_samples, seed)
+    before = [array for place in network.trained_nodes for array in start[place].weights[: start[place].n_trained]]
+    changes = [now.numpy() - np.float32(array) for now, array in zip(network.variables, before, strict=True)]
     run = functools.partial(_slopes, network, changes)
     arrays, size = [sample.inputs, sample.labels], network.batch_size_of(PASSES)
     parts = network.in_batches("slopes of the change", run, arrays, size=size)
@@ -63,8 +63,8 @@ def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int
 
     It is twice the divergence of a Gaussian around w from one around w0, both with the covariance of weights that are
     trained on bootstrap samples, about F^-1 / m. The authors' prior is trained on held-out data; here it is where
-    training began. Their code squares a mean over batches, kernel by kernel, which vanishes at a stationary point; it
-    leaves out biases and the factor m. Batch normalization is folded.
+    training began. Their code squares a mean over batches, array by array, which vanishes at a stationary point; it
+    leaves out biases and the factor m. Weights are all that training moved.
 
     Args:
         subject: the network and its training data.

@@ -1,6 +1,6 @@
 """Whether a step that helps one example helps another: angles between the gradients of pairs of examples.
 
-Weights are kernels and biases; batch normalization is folded.
+Weights are all that training moved, scales and shifts of normalization among them.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ def _cosines(subject: Subject, n_samples: int, seed: int) -> Array:
     Raises:
         MeasureUnavailable: a layer whose gradients cannot be taken apart, or a single example.
     """
-    network, sample = subject.folded, subject.sample(n_samples, seed)
+    network, sample = subject.network, subject.sample(n_samples, seed)
     if len(sample) < 2:
         raise MeasureUnavailable("needs two training examples")
     network.require_room(len(sample), "try a smaller n_samples")

@@ -1,6 +1,6 @@
 """How alike the gradients of single examples are: their signal-to-noise ratio, and their coherence.
 
-Weights are kernels and biases; batch normalization is folded.
+Weights are all that training moved, scales and shifts of normalization among them.
 """
 
 import functools
@@ -29,7 +29,7 @@ def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array
     Raises:
         MeasureUnavailable: a layer whose gradients cannot be taken apart.
     """
-    network, sample = subject.folded, subject.sample(n_samples, seed)
+    network, sample = subject.network, subject.sample(n_samples, seed)
     run, arrays = functools.partial(loss_moments, network), [sample.inputs, sample.labels]
     total, power, unit = np.zeros(1), np.zeros(1), -math.inf  # float64
     for *moments, other in network.in_batches("gradient moments", run, arrays, size=network.batch_size_of(PASSES)):

@@ -1,7 +1,7 @@
 """The empirical neural tangent kernel: inner products of the logits' gradients with respect to the weights.
 
 It is that of logits less their mean over classes, which give the same answers, averaged over classes. Weights are
-kernels and biases; batch normalization is folded.
+all that training moved, scales and shifts of normalization among them.
 """
 
 import math
@@ -30,7 +30,7 @@ def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -
     Raises:
         MeasureUnavailable: a layer whose gradients cannot be taken apart, or examples of one class alone.
     """
-    network, sample = subject.folded, subject.sample(n_samples, seed)
+    network, sample = subject.network, subject.sample(n_samples, seed)
     if len(np.unique(sample.labels)) < 2:
         raise MeasureUnavailable("needs training examples of two classes, and all that were drawn are of one")
     network.require_room(len(sample), "try a smaller n_samples")

@@ -1,7 +1,7 @@
 """Gradients of the loss at the end of training, with respect to weights and to inputs.
 
 Once the training set is fitted the loss' gradients are tiny, and differ between networks by orders of magnitude: hence
-a `log_` form of each. Batch normalization is folded; weights are kernels and biases.
+a `log_` form of each. Weights are all that training moved, scales and shifts of normalization among them.
 """
 
 import functools
@@ -29,29 +29,32 @@ _LIANG = "Liang et al. 2019, arXiv 1711.01530"
 TINY = 1e-30
 
 
-def weight_gradients(subject: Subject, n_samples: int, seed: int, label: str = "true") -> tuple[Array, Array, float]:
+def weight_gradients(
+    subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
+) -> tuple[Array, Array, float]:
     """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of one example's cross-entropy.
 
     The rest is as with `relative_gradients`.
     """
-    squares, products, mean_square, unit = relative_gradients(subject, n_samples, seed, label)
+    squares, products, mean_square, unit = relative_gradients(subject, n_samples, seed, label, folded=folded)
     size = math.exp(unit)
     return size**2 * squares, size * products, size**2 * mean_square
 
 
 @shared
 def relative_gradients(
-    subject: Subject, n_samples: int, seed: int, label: str = "true"
+    subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float, float]:
     """The same in a unit e^s of gradients, in which squares do not vanish where answers are beyond doubt; and s.
 
-    Labels are the `true` ones, or drawn from the `model`'s own probabilities.
+    Labels are the `true` ones, or drawn from the `model`'s own probabilities. With normalization `folded` weights are
+    kernels and biases.
 
     Raises:
         ValueError: another `label`.
         MeasureUnavailable: a layer whose gradients cannot be taken apart.
     """
-    network, sample = subject.folded, subject.sample(n_samples, seed)
+    network, sample = subject.seen(folded=folded), subject.sample(n_samples, seed)
     labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)
     run, found, units = functools.partial(per_example, network), [], []
     total, unit = np.zeros(1), -math.inf  # float64
@@ -124,25 +127,30 @@ _gradient_measure(
     meaning="trace of the empirical Fisher matrix", formula="E |g_i|^2", source=_LIANG, cost=Cost.GRADIENTS, work="1 B",
     needs=_NEEDS,
 )  # fmt: skip
-def fisher_trace(subject: Subject, *, n_samples: int = 2048, label: str = "true", seed: int = 0) -> float:
+def fisher_trace(
+    subject: Subject, *, n_samples: int = 2048, label: str = "true", folded: bool = False, seed: int = 0
+) -> float:
     """Mean squared norm of single examples' gradients. Range: [0, inf).
 
     Args:
         subject: the network and its training data.
         n_samples: training examples.
         label: "true", or "model" for labels drawn from the model's own probabilities.
+        folded: look at the network with its normalization folded, whose parameters are kernels and biases.
         seed: draws examples and labels.
     """
-    return float(weight_gradients(subject, n_samples, seed, label)[0].mean())
+    return float(weight_gradients(subject, n_samples, seed, label, folded=folded)[0].mean())
 
 
 @measure(
     meaning="logarithm: trace of the empirical Fisher matrix", formula="ln(E |g_i|^2 + 1e-30)",
     source=_LIANG, cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS,
 )  # fmt: skip
-def log_fisher_trace(subject: Subject, *, n_samples: int = 2048, label: str = "true", seed: int = 0) -> float:
+def log_fisher_trace(
+    subject: Subject, *, n_samples: int = 2048, label: str = "true", folded: bool = False, seed: int = 0
+) -> float:
     """Logarithm of `fisher_trace`, whose parameters it has."""
-    return math.log(float(weight_gradients(subject, n_samples, seed, label)[0].mean()) + TINY)
+    return math.log(float(weight_gradients(subject, n_samples, seed, label, folded=folded)[0].mean()) + TINY)
 
 
 @shared

@@ -43,14 +43,15 @@ _Network = tuple[Node, ...]
 def fold_scales(network: Nodes) -> Nodes:
     """Return the network with the scales of batch normalization, and constants, in its kernels.
 
-    Logits are the same but for rounding. A network in which nothing is to be folded is returned itself.
+    Logits are the same but for rounding. A network in which nothing is to be folded, and whose weight layers have all
+    of its parameters, is returned itself.
 
     Raises:
         MeasureUnavailable: a normalization cannot be folded, so that weights before it could be of any scale.
     """
     nodes, begin = network.nodes, weights_begin(network.nodes)
     inside = [place for place, node in enumerate(nodes) if node.kind in CONSTANT and place > begin]
-    if not inside and not network.is_normalized:
+    if not inside and not any(node.normalizes or node.scales for node in nodes):
         return network
     for position in inside:
         nodes = _fold(nodes, position) or nodes
@@ -67,7 +68,7 @@ def fold_scales(network: Nodes) -> Nodes:
             if node.kind not in OF_EXAMPLES or not _normalizes_channels(node):
                 raise not_understood(node)
             nodes = _fold_scale(nodes, position)
-    return replace(network, nodes=nodes)
+    return replace(network, nodes=nodes, is_folded=True)
 
 
 def _normalizes_channels(norm: Node) -> bool:

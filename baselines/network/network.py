@@ -136,9 +136,19 @@ class Network:
         return self._layers[position]
 
     @property
+    def trained_nodes(self) -> list[int]:
+        """Positions of the nodes with parameters: of weight layers, then, unless it is folded, of what only scales."""
+        scaling = () if self.description.is_folded else enumerate(self.nodes)
+        return [*self.weight_nodes, *(position for position, node in scaling if node.scales and node.n_trained)]
+
+    @property
     def variables(self) -> list[Any]:
-        """The `tf.Variable`s of all weight layers: kernels and biases, in forward order."""
-        found = [variable for position in self.weight_nodes for variable in self._layers[position].weights]
+        """The parameters, `tf.Variable`s: kernels and biases in forward order, then scales and shifts unless folded."""
+        return [variable for position in self.trained_nodes for variable in self.trained(position)]
+
+    def trained(self, position: int) -> list[Any]:
+        """The `tf.Variable`s of a node that training moves."""
+        found = self._layers[position].weights[: self.nodes[position].n_trained]
         return [v if isinstance(v, tf.Variable) else v.value for v in found]  # Keras 3 wraps them
 
     @contextmanager

@@ -70,6 +70,13 @@ class Node:
         """Whether its weights only scale and shift."""
         return self.kind in _SCALES
 
+    @property
+    def n_trained(self) -> int:
+        """Number of its arrays that training moves, which come first: averages and constants are not among them."""
+        if self.kind == "BatchNormalization":
+            return int(self.config["scale"]) + int(self.config["center"])
+        return 0 if self.kind == "Normalization" else len(self.weights)
+
 
 @dataclass(frozen=True)
 class Nodes:
@@ -81,6 +88,7 @@ class Nodes:
     """For each layer of the model, in forward order and without those that are idle in inference mode, the positions of
     its inputs and of its output; after a rewriting that loses some of them, positions of what is left."""
     no_logits: str = ""  #: why its outputs are no logits, for who needs some
+    is_folded: bool = False  #: what scales and shifts without a kernel is no parameter
 
     @property
     def is_normalized(self) -> bool:

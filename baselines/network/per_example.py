@@ -2,7 +2,8 @@
 
 In inference mode examples do not see each other. So the gradient of a batch's sum with respect to a weight
 layer's output holds, example by example, what the chain rule needs; with the layer's input it gives each example's
-gradient with respect to the kernel.
+gradient with respect to the kernel. The weights are all parameters of the network, those of folded ones kernels and
+biases; where there is one number for each, the weight layers' come first.
 """
 
 import itertools
@@ -15,6 +16,7 @@ from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.losses import relative_slopes
 from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
+from baselines.network.scale_gradients import scale_gradients
 
 #: Numbers for an example up to which gradients with respect to a convolution are taken for its whole window at once:
 #: those of all windows that it takes in, or of the kernel. That takes fewer operations, and more memory.
@@ -30,8 +32,7 @@ Slopes = Callable[[Any], Any]
 def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
     """Return, of the cross-entropy, |g_i|^2 (n,), <w, g_i> (n,) and the sum of g_i over examples (weights,).
 
-    Gradients g_i are in a unit e^s that may be tiny; s () comes last. Weights w are the kernels and biases of all
-    weight layers; the sum's entries are in an order of their own.
+    Gradients g_i are in a unit e^s that may be tiny; s () comes last. The sum's entries are in an order of their own.
 
     Raises:
         MeasureUnavailable: a layer is of a kind whose gradients it cannot take apart.
@@ -73,7 +74,7 @@ def gradient_products(network: Network, inputs: Any, slopes: Slopes) -> Any:
 
 
 class _Pass(NamedTuple):
-    """A forward pass: what enters the weight layers, what leaves them, the logits, and the tape that recorded it."""
+    """A forward pass: what enters the layers with weights, what leaves them, the logits, and the tape of it."""
 
     entering: list[Any]
     leaving: list[Any]
@@ -82,7 +83,7 @@ class _Pass(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    """A weight layer, what goes through it, and the gradient of what is differentiated with respect to its output."""
+    """A layer with weights, what goes through it, and the gradient of the differentiated in what leaves it."""
 
     node: Node
     weights: Any
@@ -101,7 +102,7 @@ class Part(NamedTuple):
 
 
 def _passed(network: Network, inputs: Any) -> _Pass:
-    places = network.weight_nodes
+    places = network.trained_nodes
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         sources = [network.nodes[place].sources[0] for place in places]
         *found, logits = network.run({INPUT: inputs}, [*sources, *places, network.output], tape)
@@ -109,9 +110,12 @@ def _passed(network: Network, inputs: Any) -> _Pass:
 
 
 def _layers(network: Network, passed: _Pass, slopes: Any) -> list[_Layer]:
-    """The weight layers, with gradients that are `slopes` (n, classes) in the logits."""
+    """The layers with weights, with gradients that are `slopes` (n, classes) in the logits."""
     gradients = passed.tape.gradient(passed.logits, passed.leaving, output_gradients=slopes)
-    described = [(network.nodes[place], network.layer(place).weights) for place in network.weight_nodes]
+    places = network.trained_nodes
+    described = [
+        (network.nodes[place], list(map(tf.convert_to_tensor, network.layer(place).weights))) for place in places
+    ]
     through = zip(passed.entering, passed.leaving, gradients, strict=True)
     return [_Layer(*layer, *arrays) for layer, arrays in zip(described, through, strict=True)]
 
@@ -124,9 +128,13 @@ def _moments(layers: list[_Layer]) -> tuple[Any, Any]:
 def _products(layer: _Layer) -> Iterator[Any]:
     """Products (n,) of a layer's weights with their gradients, to be added up.
 
-    It is linear in its weights, W dL/dW + b dL/db = z dL/dz; and in each of two kernels.
+    A weight layer is linear in its weights, W dL/dW + b dL/db = z dL/dz; and in each of two kernels.
     """
-    node, weights, _, leaving, slope = layer
+    node, weights, entering, leaving, slope = layer
+    if node.scales:
+        found = scale_gradients(node, weights, entering, slope)
+        yield from (_sum(one * weight) for one, weight in zip(found, weights, strict=False))
+        return
     yield _sum(slope * leaving)
     if node.kind == "SeparableConv2D":
         yield _sum(slope * (leaving - weights[2] if node.config["use_bias"] else leaving))
@@ -139,6 +147,9 @@ def _joined(tensors: list[Any]) -> Any:
 def _parts(layer: _Layer) -> Iterator[Part]:
     """Take the gradients with respect to a layer's weights apart."""
     node, weights, entering, _, slope = layer
+    if node.scales:
+        yield from map(_part, scale_gradients(node, weights, entering, slope))
+        return
     if node.config["use_bias"]:
         yield _part(tf.reduce_sum(_flat(slope), axis=1))
     if node.kind == "Dense":
@@ -153,7 +164,7 @@ def _parts(layer: _Layer) -> Iterator[Part]:
     elif node.kind == "DepthwiseConv2D":
         yield from _depthwise(node, entering, slope)
     elif node.kind == "SeparableConv2D":
-        depthwise, pointwise = (tf.convert_to_tensor(array) for array in weights[:2])
+        depthwise, pointwise = weights[:2]
         (height, width), rates = node.config["strides"], node.config["dilation_rate"]
         padding = node.config["padding"].upper()
         middle = tf.nn.depthwise_conv2d(entering, depthwise, (1, height, width, 1), padding, dilations=rates)

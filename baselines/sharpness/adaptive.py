@@ -1,7 +1,8 @@
 """Adaptive sharpness: how much the loss rises when each weight changes in proportion to itself.
 
-Scale that is moved between layers leaves such changes as they are. Weights are kernels and biases; batch normalization
-is folded into them. Parameters that both measures of Andriushchenko et al. have:
+Scale that is moved between layers leaves such changes as they are. As in the authors' code weights are all that
+training moved, scales and shifts of normalization among them. Parameters that both measures of Andriushchenko et al.
+have:
 
 rho: size of the changes in units of the weights. Defaults are of those that the authors tried on residual networks.
 normalize_logits: centre the logits and scale them to length 1 before the loss, as in most of their experiments, and in
@@ -62,7 +63,7 @@ def adaptive_sharpness_worst_linf(
         n_samples: as above.
         seed: as above.
     """
-    space = weight_space(subject, n_samples, seed)
+    space = weight_space(subject, n_samples, seed, folded=False)
     rises = 0.0
     losses = _losses_of_normalized if normalize_logits else cross_entropies
     space.network.require_room(min(batch, len(space.sample)), "try a smaller batch")
@@ -110,7 +111,7 @@ def adaptive_sharpness_avg(
     """
     if noise not in _DRAWS:
         raise ValueError(f"noise: expected {' or '.join(_DRAWS)}, found {noise}")
-    space = weight_space(subject, n_samples, seed)
+    space = weight_space(subject, n_samples, seed, folded=False)
     losses = _losses_of_normalized if normalize_logits else cross_entropies
     sizes, rng = rho * np.abs(space.trained), stream("changes of adaptive sharpness", seed)
     space.network.require_room(min(batch, len(space.sample)), "try a smaller batch")
@@ -136,7 +137,7 @@ def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048,
     """Adaptive sharpness of ASAM: its one step stands in for the largest rise in |u / w| <= rho. Range: (-inf, inf).
 
     It is `sam_sharpness` in units of the weights. The paper's training adds 0.01 to T for the sake of weights near 0
-    and leaves biases in absolute units; here T is that of its definition, for kernels and biases. 0 where T g vanishes.
+    and leaves biases in absolute units; here T is that of its definition, for all weights. 0 where T g vanishes.
 
     Args:
         subject: the network and its training data.
@@ -144,13 +145,13 @@ def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048,
         n_samples: training examples on which the loss is measured.
         seed: draws the examples.
     """
-    space = weight_space(subject, n_samples, seed)
+    space = weight_space(subject, n_samples, seed, folded=False)
     with space.network.restoring():
         _, slope = space.trained_gradient
         step = rho * np.abs(space.trained) * normalized(np.abs(space.trained) * slope)
         moved = space.logits(space.trained + step)
     labels = space.sample.labels
-    return outputs.loss(moved, labels) - outputs.loss(outputs.folded_logits(subject, n_samples, seed), labels)
+    return outputs.loss(moved, labels) - outputs.loss(outputs.trained_logits(subject, n_samples, seed), labels)
 
 
 def _drawn(noise: str, n: int, rng: np.random.Generator) -> Array:

@@ -1,4 +1,4 @@
-"""Curvature of the training loss at the trained weights."""
+"""Curvature of the training loss at the trained weights, which are all that training moved."""
 
 import contextlib
 
@@ -11,6 +11,7 @@ from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network.linearity import is_piecewise_linear
 from baselines.sharpness.scales import weight_space
+from baselines.sharpness.weight_space import WeightSpace
 
 
 @measure(
@@ -21,10 +22,13 @@ from baselines.sharpness.scales import weight_space
     work="min(kappa, 20) B; not piecewise linear: 20 x 3 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
-def hessian_trace(subject: Subject, *, n_probes: int = 20, n_samples: int = 2048, seed: int = 0) -> float:
-    """Trace of the Hessian of the mean cross-entropy in kernels and biases. Range: (-inf, inf).
+def hessian_trace(
+    subject: Subject, *, n_probes: int = 20, folded: bool = False, n_samples: int = 2048, seed: int = 0
+) -> float:
+    """Trace of the Hessian of the mean cross-entropy in all parameters. Range: (-inf, inf).
 
-    Batch normalization is folded. The kinks of ReLUs add nothing. So the logits of a network of ReLUs, pooling, sums
+    As in PyHessian, scales and shifts of normalization are parameters beside kernels and biases, and its averages stay
+    as they are. The kinks of ReLUs add nothing. So the logits of a network of ReLUs, pooling, sums
     and the like are linear in each single weight, and the trace is that of the Fisher matrix of the network's own
     probabilities, as for `tic_trace`. The trace of others is the mean of v' H v over random signs v.
 
@@ -32,18 +36,18 @@ def hessian_trace(subject: Subject, *, n_probes: int = 20, n_samples: int = 2048
         subject: the network and its training data.
         n_probes: random signs; for a piecewise linear network those by which its classes are combined: with as many
             classes or fewer it is exact.
+        folded: look at the network with its normalization folded, whose parameters are kernels and biases.
         n_samples: training examples on which the loss is measured.
         seed: draws examples and signs.
     """
-    if is_piecewise_linear(subject.folded):
+    if is_piecewise_linear(subject.seen(folded=folded)):
         with contextlib.suppress(MeasureUnavailable):  # layers whose gradients cannot be taken apart
-            return float(fisher_diagonal(subject, n_samples, n_probes, seed).sum())
-    return _trace_by_probes(subject, n_probes, n_samples, seed)
+            return float(fisher_diagonal(subject, n_samples, n_probes, seed, folded=folded).sum())
+    return _trace_by_probes(weight_space(subject, n_samples, seed, folded=folded), n_probes, seed)
 
 
-def _trace_by_probes(subject: Subject, n_probes: int, n_samples: int, seed: int) -> float:
+def _trace_by_probes(space: WeightSpace, n_probes: int, seed: int) -> float:
     """Mean over signs v of v' H v."""
-    space = weight_space(subject, n_samples, seed)
     rng = stream("probes of the Hessian", seed)
     found = []
     for _ in range(n_probes):
@@ -60,18 +64,21 @@ def _trace_by_probes(subject: Subject, n_probes: int, n_samples: int, seed: int)
     work="up to 50 x 3 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
-def hessian_top_eigenvalue(subject: Subject, *, n_steps: int = 50, n_samples: int = 2048, seed: int = 0) -> float:
-    """Largest eigenvalue of the Hessian of the mean cross-entropy in kernels and biases. Range: (-inf, inf).
+def hessian_top_eigenvalue(
+    subject: Subject, *, n_steps: int = 50, folded: bool = False, n_samples: int = 2048, seed: int = 0
+) -> float:
+    """Largest eigenvalue of the Hessian of the mean cross-entropy. Range: (-inf, inf).
 
-    Batch normalization is folded.
+    The weights are those of `hessian_trace`.
 
     Args:
         subject: the network and its training data.
         n_steps: products with the Hessian; fewer if the value stays. After as many, power iteration is never
             closer, and may follow a negative eigenvalue.
+        folded: look at the network with its normalization folded, whose parameters are kernels and biases.
         n_samples: training examples on which the loss is measured.
         seed: draws the examples and the vector to begin with.
     """
-    space = weight_space(subject, n_samples, seed)
+    space = weight_space(subject, n_samples, seed, folded=folded)
     begin = stream("start of the Hessian's eigenvector", seed).normal(size=len(space))
     return largest_eigenvalue(space.hessian_product, begin, n_steps)

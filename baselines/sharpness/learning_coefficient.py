@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
-from baselines.core.outputs import cross_entropies, folded_logits
+from baselines.core.outputs import cross_entropies, trained_logits
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.sharpness.scales import weight_space
@@ -32,8 +32,8 @@ def local_learning_coefficient(
     of its authors' library takes 0.0004, 100, and three chains of 100 draws. So the default ranks networks by a value
     that is not converged. It is negative where the trained weights are no minimum, as the chain finds better ones.
 
-    Losses of a batch are compared with its own loss at the trained weights. Kernels and biases move. Batch
-    normalization is folded, so that units of weights differ from those of training.
+    Losses of a batch are compared with its own loss at the trained weights. All that training moved moves, scales and
+    shifts of normalization among it.
 
     Args:
         subject: the network and its training data.
@@ -50,11 +50,11 @@ def local_learning_coefficient(
     Raises:
         MeasureUnavailable: a chain ran away, the step being too large for this network.
     """
-    space = weight_space(subject, n_samples, seed)
+    space = weight_space(subject, n_samples, seed, folded=False)
     n, trained = len(space.sample), space.trained
     temperature, batch, rises = n / math.log(max(n, 3)), min(batch, n), []
     space.network.require_room(batch, "try a smaller batch")
-    before = cross_entropies(folded_logits(subject, n_samples, seed), space.sample.labels)
+    before = cross_entropies(trained_logits(subject, n_samples, seed), space.sample.labels)
     with space.network.restoring():
         for chain in range(n_chains):
             rng, point = stream("Langevin chain", seed, chain), trained

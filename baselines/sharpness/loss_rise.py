@@ -1,4 +1,7 @@
-"""Sharpness by how much the training loss rises close to the trained weights. Batch normalization is folded."""
+"""Sharpness by how much the training loss rises close to the trained weights.
+
+Weights are all that training moved, scales and shifts of normalization among them.
+"""
 
 import numpy as np
 
@@ -23,11 +26,11 @@ def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int 
 
     Args:
         subject: the network and its training data.
-        epsilon: size of the box: kernels and biases w change by at most epsilon (|w| + 1).
+        epsilon: size of the box: weights w change by at most epsilon (|w| + 1).
         n_samples: training examples on which the loss is measured.
         seed: draws the examples.
     """
-    space = weight_space(subject, n_samples, seed)
+    space = weight_space(subject, n_samples, seed, folded=False)
     radii = epsilon * (np.abs(space.trained) + 1)
     with space.network.restoring():
         point, (loss, slope) = space.trained, space.trained_gradient
@@ -48,21 +51,25 @@ def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int 
     work="1 B + 1 F",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
-def sam_sharpness(subject: Subject, *, rho: float = 0.05, n_samples: int = 2048, seed: int = 0) -> float:
-    """Rise of the mean cross-entropy along its full-batch gradient in kernels and biases. Range: (-inf, inf).
+def sam_sharpness(
+    subject: Subject, *, rho: float = 0.05, folded: bool = False, n_samples: int = 2048, seed: int = 0
+) -> float:
+    """Rise of the mean cross-entropy along its full-batch gradient. Range: (-inf, inf).
 
     About rho |g| if rho is small; 0 where the gradient vanishes.
 
     Args:
         subject: the network and its training data.
         rho: length of the step.
+        folded: look at the network with its normalization folded, whose parameters are kernels and biases.
         n_samples: training examples on which the loss is measured.
         seed: draws the examples.
     """
-    space = weight_space(subject, n_samples, seed)
+    space = weight_space(subject, n_samples, seed, folded=folded)
     with space.network.restoring():
         _, slope = space.trained_gradient
         step = rho * normalized(slope)
         moved = space.logits(space.trained + step)
     labels = space.sample.labels
-    return outputs.loss(moved, labels) - outputs.loss(outputs.folded_logits(subject, n_samples, seed), labels)
+    still = (outputs.folded_logits if folded else outputs.trained_logits)(subject, n_samples, seed)
+    return outputs.loss(moved, labels) - outputs.loss(still, labels)

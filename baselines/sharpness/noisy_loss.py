@@ -1,6 +1,7 @@
 """Flatness by averages over noise on the weights: the filtered loss, local entropy, local energy.
 
-Weights are kernels and biases; batch normalization is folded into them. Parameters that all of them have:
+As in the authors' codes noise is on all that training moved, scales and shifts of normalization among it. Parameters
+that all of them have:
 
 n_draws: draws of the noise.
 n_samples: training examples.
@@ -101,8 +102,8 @@ def local_energy(
         n_samples: as above.
         seed: as above.
     """
-    space = weight_space(subject, n_samples, seed)
-    before = outputs.accuracy(outputs.folded_logits(subject, n_samples, seed), space.sample.labels)
+    space = weight_space(subject, n_samples, seed, folded=False)
+    before = outputs.accuracy(outputs.trained_logits(subject, n_samples, seed), space.sample.labels)
     with space.network.restoring():
         moved = (space.trained + sigma * np.abs(space.trained) * noise for noise in draws(space, n_draws, seed))
         after = [outputs.accuracy(space.logits(point), space.sample.labels) for point in moved]
@@ -112,7 +113,7 @@ def local_energy(
 @shared
 def _losses(subject: Subject, sigma: float, n_draws: int, n_samples: int, seed: int) -> Array:
     """Mean cross-entropies (n_draws,) after normal noise of deviation `sigma` on all weights."""
-    space = weight_space(subject, n_samples, seed)
+    space = weight_space(subject, n_samples, seed, folded=False)
     with space.network.restoring():
         moved = (space.trained + np.float32(sigma) * noise for noise in draws(space, n_draws, seed))
         return np.array([outputs.loss(space.logits(point), space.sample.labels) for point in moved])

@@ -35,7 +35,7 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
 
     h is the diagonal of the Fisher matrix of the network's own probabilities, as for `tic_diag`: that of the Hessian H
     where the network is piecewise linear, that of Gauss and Newton elsewhere. Channels without curvature or without
-    weights add nothing. Biases do not count. Batch normalization is folded.
+    weights add nothing. Kernels alone count; scales of normalization in front of them or behind change nothing.
 
     Args:
         subject: the network and its training data.
@@ -46,7 +46,7 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
     Raises:
         MeasureUnavailable: a layer whose gradients cannot be taken apart.
     """
-    network = subject.folded
+    network = subject.network
     curvatures = moments_by_channels(network, fisher_diagonal(subject, n_samples, n_probes, seed))
     value = 0.0
     for h, kernel in zip(curvatures, network.kernels, strict=True):

@@ -24,8 +24,8 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
     probabilities p. Moving scale from one layer to the next leaves it as it is where activations are homogeneous.
 
     Curvature that activations and layers behind the chosen one add by their own bends is left out: it is exact where
-    these are piecewise linear, and for a layer that gives the logits themselves. Kernels alone count. Batch
-    normalization is folded.
+    these are piecewise linear, and for a layer that gives the logits themselves. Kernels alone count, as
+    training left them: normalization is not folded.
 
     Args:
         subject: the network and its training data.
@@ -37,7 +37,7 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
         ValueError: there is no layer of that number.
         MeasureUnavailable: that layer is not dense, or has many positions; a connection goes around it.
     """
-    network = subject.folded
+    network = subject.network
     places = network.weight_nodes
     if not -len(places) <= layer < len(places):
         raise ValueError(f"layer: expected a number from {-len(places)} to {len(places) - 1}, found {layer}")

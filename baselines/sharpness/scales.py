@@ -19,14 +19,15 @@ EPSILON = 1e-3
 FIRST = 0.05
 
 
-def weight_space(subject: Subject, n_samples: int, seed: int) -> WeightSpace:
-    """The weights of the network without batch normalization, and training examples."""
-    return _weight_space(subject, min(n_samples, len(subject.examples)), seed)
+def weight_space(subject: Subject, n_samples: int, seed: int, *, folded: bool = True) -> WeightSpace:
+    """The parameters of the network with its normalization folded, or as it was trained, and training examples."""
+    folded = folded and subject.is_changed_by_folding
+    return _weight_space(subject, min(n_samples, len(subject.examples)), seed, folded=folded)
 
 
 @shared
-def _weight_space(subject: Subject, n_samples: int, seed: int) -> WeightSpace:
-    return WeightSpace(subject.folded, subject.sample(n_samples, seed))
+def _weight_space(subject: Subject, n_samples: int, seed: int, *, folded: bool) -> WeightSpace:
+    return WeightSpace(subject.seen(folded=folded), subject.sample(n_samples, seed))
 
 
 @shared

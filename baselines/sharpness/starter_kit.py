@@ -45,7 +45,7 @@ def sharpness_starter_kit(
     ratio whose drop is within 0.01 of the one asked for, so that many networks get one ratio; it changes the moving
     averages of batch normalization, too; and it leaves the model changed. All of this is corrected together: steps
     follow the gradient's sign and can cross the box, the drop is that of the network, the search goes on to the place
-    where the drop is exceeded, kernels and biases are changed. Batch normalization is not folded.
+    where the drop is exceeded, what training moved is changed. Normalization is not folded.
 
     Args:
         subject: the network and its training data.

@@ -18,15 +18,17 @@ Losses = Callable[[Any, Any], Any]
 
 
 class WeightSpace:
-    """Kernels and biases of all weight layers as one vector (n,), float32, with training examples.
+    """Parameters of a network as one vector (n,), float32, with training examples.
 
     Asking for a point moves the network's weights there: ask within `network.restoring()`.
     """
 
-    def __init__(self, network: Network, sample: Sample) -> None:
+    def __init__(self, network: Network, sample: Sample, *, are_kernels: bool = False) -> None:
+        """All parameters are coordinates, or those alone that are arrays of several axes."""
         self.network, self.sample = network, sample
+        self.variables = [v for v in network.variables if len(v.shape) > 1 or not are_kernels]
         #: The point where the network is now.
-        self.trained = np.concatenate([variable.numpy().ravel() for variable in network.variables])
+        self.trained = np.concatenate([variable.numpy().ravel() for variable in self.variables])
 
     def __len__(self) -> int:
         return len(self.trained)
@@ -43,7 +45,7 @@ class WeightSpace:
 
     def logits(self, point: Array) -> Array:
         """Logits (examples, classes), float32."""
-        place = functools.partial(_place, self.network)
+        place = functools.partial(_place, self.variables)
         self.network.compiled("place", place, tf.TensorSpec((len(self),)))(point)
         return self.network.outputs(self.sample.inputs, often=True)[0]
 
@@ -89,9 +91,12 @@ class WeightSpace:
         return found
 
     def _run(self, key: Any, function: Callable[..., Any], vector: Array, some: slice | Array) -> Any:
-        """Call `function(network, vector, inputs, labels)` on some of the examples, compiled once for each key."""
+        """Call `function(network, variables, vector, inputs, labels)` on some examples, compiled once for each key.
+
+        As many coordinates are the same variables, so that their number tells functions of a network apart.
+        """
         specs = [tf.TensorSpec((len(self),)), self.network.spec(INPUT), tf.TensorSpec((None,), tf.int32)]
-        run = self.network.compiled(key, functools.partial(function, self.network), *specs)
+        run = self.network.compiled(key, functools.partial(function, self.network, self.variables), *specs)
         return run(vector, self.sample.inputs[some], self.sample.labels[some])
 
     def _batches(self) -> Iterator[slice]:
@@ -108,35 +113,37 @@ def normalized(vector: Array) -> Array:
 # What is compiled
 
 
-def _place(network: Network, point: Any) -> None:
-    """Give the network the weights of a point (n,)."""
-    parts = tf.split(point, [variable.shape.num_elements() for variable in network.variables])
-    for variable, part in zip(network.variables, parts, strict=True):
+def _place(variables: list[Any], point: Any) -> None:
+    """Give variables the weights of a point (n,)."""
+    parts = tf.split(point, [variable.shape.num_elements() for variable in variables])
+    for variable, part in zip(variables, parts, strict=True):
         variable.assign(tf.reshape(part, variable.shape))
 
 
-def _loss_at(losses: Losses, network: Network, point: Any, images: Any, labels: Any) -> Any:
-    _place(network, point)
+def _loss_at(losses: Losses, network: Network, variables: list[Any], point: Any, images: Any, labels: Any) -> Any:
+    _place(variables, point)
     return tf.reduce_sum(losses(tf.cast(network.logits(images), tf.float64), labels))
 
 
-def _gradient_at(losses: Losses, network: Network, point: Any, images: Any, labels: Any) -> tuple[Any, Any]:
-    _place(network, point)
-    return _gradient(losses, network, images, labels)
+def _gradient_at(
+    losses: Losses, network: Network, variables: list[Any], point: Any, images: Any, labels: Any
+) -> tuple[Any, Any]:
+    _place(variables, point)
+    return _gradient(losses, network, variables, images, labels)
 
 
-def _gradient(losses: Losses, network: Network, images: Any, labels: Any) -> tuple[Any, Any]:
+def _gradient(losses: Losses, network: Network, variables: list[Any], images: Any, labels: Any) -> tuple[Any, Any]:
     """Sum of the losses of one batch, and its gradient (n,)."""
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(losses(network.logits(images), labels))
-    return loss, _joined(tape.gradient(loss, network.variables, unconnected_gradients="zero"))
+    return loss, _joined(tape.gradient(loss, variables, unconnected_gradients="zero"))
 
 
-def _hessian_product(network: Network, vector: Any, images: Any, labels: Any) -> Any:
+def _hessian_product(network: Network, variables: list[Any], vector: Any, images: Any, labels: Any) -> Any:
     with tf.GradientTape() as tape:
-        _, slope = _gradient(cross_entropies, network, images, labels)
+        _, slope = _gradient(cross_entropies, network, variables, images, labels)
         along = tf.tensordot(slope, vector, 1)
-    return _joined(tape.gradient(along, network.variables, unconnected_gradients="zero"))
+    return _joined(tape.gradient(along, variables, unconnected_gradients="zero"))
 
 
 def _joined(tensors: list[Any]) -> Any:

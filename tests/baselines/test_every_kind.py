@@ -1,6 +1,7 @@
 """Every measure on every kind of network: the value of the same function in other words, or a refusal."""
 
 import pytest
+from as_trained import AS_TRAINED, IN_UNITS
 from kinds import KINDS
 from kinds_normalized import BUILDERS, written_with_other_scales
 from matrix import full
@@ -74,9 +75,12 @@ DRAWN_BY_CLASS = KV_MARGINS | {"vpm", "wcv"}
 DIFFER = {
     "at_every_place": OF_FIRST_LAYER | BY_NUMBER,
     "attention": AS_WRITTEN | BY_NUMBER | {"layer_margin_winner"},
-    "batch_norm_folded": AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED,
+    "batch_norm_folded": AS_WRITTEN
+    | OF_FIRST_LAYER
+    | NOT_FOLDED
+    | AS_TRAINED - {"normalized_sharpness", "relative_flatness"},
     "branches": BY_NUMBER,
-    "constants": AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED - {"sharpness_starter_kit"} | RANDOM_NETWORKS,
+    "constants": AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED - {"sharpness_starter_kit"} | IN_UNITS | RANDOM_NETWORKS,
     "constants_in_front": OF_UNITS_OF_INPUTS,
     "channels_first": AS_WRITTEN | BY_NUMBER | OF_SOME_UNITS,
     "class_missing": DRAWN | DRAWN_BY_CLASS | PARTNERS | {"dbi_mixup_winner"},
@@ -90,7 +94,7 @@ DIFFER = {
     | OF_SOME_UNITS
     | {"dbi_mixup_winner", "normalized_sharpness", "ntk_alignment", "ntk_complexity", "tic_diag", "tic_trace"},
     "one_dimension": OF_FIRST_LAYER,
-    "residual": {"distance_from_init", "jacobian_norm", "log_alpha_norm", "weighted_alpha"},
+    "residual": {"distance_from_init", "jacobian_norm", "log_alpha_norm", "weighted_alpha"} | IN_UNITS,
     "separable": AS_WRITTEN | BY_NUMBER | OF_LAYERS,
     "squeeze_and_excite": DRAWN | OF_SOME_UNITS,
     "three_dimensions": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
@@ -100,6 +104,7 @@ DIFFER = {
     kind: AS_WRITTEN
     | OF_FIRST_LAYER
     | NOT_FOLDED - {"sharpness_starter_kit"}
+    | IN_UNITS
     | {"vpm"}
     | RANDOM_NETWORKS
     | OF_SOME_UNITS

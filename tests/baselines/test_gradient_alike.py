@@ -116,7 +116,7 @@ def test_coherence_of_equal_and_of_orthogonal_gradients():
 def test_against_one_backward_pass_for_each_example(make):
     model = make()
     images, labels = examples(model.input_shape[1:], 8)
-    network = Subject(model, dataset(images, labels)).folded
+    network = Subject(model, dataset(images, labels)).network
     gradients = []  # (examples, classes, weights) of the logits
     for image in np.float32(images):
         with tf.GradientTape(persistent=True) as tape:

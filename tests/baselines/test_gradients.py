@@ -30,7 +30,12 @@ def test_values_of_t1(name):
 
 def convolutional(*middle, shape=(8, 8, 2)):
     tf.keras.utils.set_random_seed(1)
-    return tf.keras.Sequential([tf.keras.Input(shape), *middle, layers.Flatten(), layers.Dense(3)])
+    model = tf.keras.Sequential([tf.keras.Input(shape), *middle, layers.Flatten(), layers.Dense(3)])
+    draw = np.random.default_rng(1)
+    for layer in model.layers:  # scales, shifts and averages are not 1 and 0
+        if not getattr(layer, "kernel_size", None) and not isinstance(layer, layers.Dense):
+            layer.set_weights([draw.uniform(0.5, 1.5, array.shape) for array in layer.get_weights()])
+    return model
 
 
 NETWORKS = {
@@ -39,6 +44,17 @@ NETWORKS = {
     "dilated": lambda: convolutional(layers.Conv2D(3, 3, dilation_rate=2, use_bias=False)),
     "depthwise": lambda: convolutional(layers.DepthwiseConv2D(3, depth_multiplier=2), layers.ReLU()),
     "batch norm": lambda: convolutional(layers.Conv2D(3, 3), layers.BatchNormalization(), layers.ReLU()),
+    "batch norm, rows apart": lambda: convolutional(layers.Conv2D(3, 3), layers.BatchNormalization(axis=1)),
+    "no scale": lambda: convolutional(layers.Conv2D(3, 3), layers.BatchNormalization(scale=False), layers.ReLU()),
+    "no shift": lambda: convolutional(layers.Conv2D(3, 3), layers.BatchNormalization(center=False), layers.ReLU()),
+    "layer norm": lambda: convolutional(layers.Conv2D(3, 3), layers.LayerNormalization(), layers.ReLU()),
+    "layer norm of places": lambda: convolutional(layers.Conv2D(3, 3), layers.LayerNormalization(axis=[1, 2, 3])),
+    "group norm": lambda: convolutional(layers.Conv2D(6, 3), layers.GroupNormalization(2), layers.ReLU()),
+    "instance norm": lambda: convolutional(
+        layers.Conv2D(3, 3, use_bias=False), layers.GroupNormalization(-1), layers.ReLU()
+    ),
+    "root mean square": lambda: convolutional(layers.Conv2D(3, 3), layers.RMSNormalization(), layers.ReLU()),
+    "slopes": lambda: convolutional(layers.Conv2D(3, 3), layers.PReLU(shared_axes=[1, 2]), layers.PReLU()),
     "groups": lambda: convolutional(layers.Conv2D(4, 3, groups=2, activation="relu"), layers.Conv2D(4, 3, groups=4)),
     "separable": lambda: convolutional(layers.SeparableConv2D(4, 3, 2, padding="same", depth_multiplier=2)),
     "volume": lambda: convolutional(layers.Conv3D(3, 2, 2, activation="relu"), shape=(4, 4, 4, 2)),
@@ -66,7 +82,7 @@ def test_against_one_backward_pass_for_each_example(make):
     model = make()
     subject = Subject(model, dataset(*examples(model.input_shape[1:])))
     squares, products, mean_square = weight_gradients(subject, 20, 0)
-    network, sample = subject.folded, subject.sample(20)
+    network, sample = subject.network, subject.sample(20)
     gradients = []
     for image, label in zip(sample.inputs, sample.labels, strict=True):
         with tf.GradientTape() as tape:

@@ -122,7 +122,7 @@ CURVED = {
 
 
 def trace_by_products(model, data):
-    space = weight_space(Subject(model, data), 40, 0)
+    space = weight_space(Subject(model, data), 40, 0, folded=False)
     return sum(space.hessian_product(one)[number] for number, one in enumerate(np.eye(len(space), dtype=np.float32)))
 
 

@@ -10,6 +10,7 @@ from small_networks import dataset, dense, layers
 import baselines
 from baselines.core.subject import Subject
 from baselines.gradient.information import slopes_of_change
+from baselines.network import Network
 
 information, logarithm = map(baselines.load, ("information_in_weights", "log_information_in_weights"))
 
@@ -44,13 +45,13 @@ def test_against_differences_of_losses():
     model = network()
     subject = Subject(model, DATA)
     found, sample = slopes_of_change(subject, 20, 0), subject.sample(20)
-    ends = subject.folded, subject.folded_at_start
+    ends = subject.network, Network(subject.nodes_at_start)
     arrays = [[v.numpy().astype(np.float64) for v in end.variables] for end in ends]
     step, losses = 1e-3, []
     for share in (step, -step):
-        for variable, now, start in zip(subject.folded.variables, *arrays, strict=True):
+        for variable, now, start in zip(subject.network.variables, *arrays, strict=True):
             variable.assign(now + share * (now - start))
-        logits = subject.folded.logits(sample.inputs)
+        logits = subject.network.logits(sample.inputs)
         losses.append(tf.nn.sparse_softmax_cross_entropy_with_logits(sample.labels, logits).numpy())
     assert found == pytest.approx((losses[0] - losses[1]) / (2 * step), rel=2e-2, abs=2e-3)
     assert information(model, DATA) == pytest.approx(20 * np.mean(found**2))

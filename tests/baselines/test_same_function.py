@@ -7,6 +7,7 @@ another order, and functions that are compiled: a measure has the same value, un
 import numpy as np
 import pytest
 import tensorflow as tf
+from as_trained import IN_UNITS
 from measure_values import values
 from small_networks import dataset, layers
 
@@ -14,7 +15,7 @@ from baselines import MEASURES, MeasureUnavailable
 from baselines.network import network
 
 #: Looks at every array as it is, or at what layers put out before they are normalized.
-BEFORE_NORMALIZATION = {
+BEFORE_NORMALIZATION = dict.fromkeys(IN_UNITS, "in the units in which the network was trained, as in its source") | {
     "distance_from_init": "nothing is folded, as in the starting kit",
     "jacobian_norm": "derivatives with respect to what every layer takes in, normalization included",
     "sharpness_starter_kit": "its steps are of one length for all weights, as in the starting kit",

@@ -95,7 +95,8 @@ def counting_passes(compiled, counts):
     def counting(self, key, function, *specs, **options):
         run = compiled(self, key, function, *specs, **options)
         kinds = [(node.kind, node.sources) for node in self.nodes]
-        trained = digest(*[np.float32(array) for place in self.weight_nodes for array in self.nodes[place].weights])
+        nodes = [self.nodes[place] for place in self.trained_nodes]
+        trained = digest(*[np.float32(array) for node in nodes for array in node.weights[: node.n_trained]])
 
         @functools.wraps(function)
         def counted(*arguments):
@@ -147,8 +148,9 @@ GRADIENTS = {
 
 @pytest.mark.parametrize("kind", ["pass", "spectrum"])
 def test_no_work_is_done_twice(kind, work):
+    """But for one: logits that are compared with those of moved weights are compiled like them, for the last bits."""
     repeated = {key[:2]: count for key, count in work.items() if key[0] == kind and count > 1}
-    assert repeated == {}
+    assert repeated == ({("pass", "outputs"): 2} if kind == "pass" else {})
 
 
 @pytest.mark.parametrize("name", GRADIENTS)

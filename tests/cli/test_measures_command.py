@@ -73,11 +73,12 @@ def test_json_has_everything(pgdl: Pgdl) -> None:
     one = json.loads(pgdl("measures", "vc_dim", "--format", "json").out)
     assert one == found["vc_dim"]
     assert one.keys() == {
-        "name", "family", "meaning", "formula", "parameters", "needs", "cost", "work", "source", "origin",
+        "name", "family", "meaning", "formula", "parameters", "needs", "weights", "cost", "work", "source", "origin",
         "explanation",
     }  # fmt: skip
     assert one["parameters"]["image_side"] == 32
     assert (one["needs"], found["distance_from_init"]["needs"]) == ([], ["initial weights"])
+    assert [found[name]["weights"] for name in ("vc_dim", "l2_norm", "hessian_trace")] == [None, "folded", "as trained"]
 
 
 def test_one_measure_is_explained(pgdl: Pgdl) -> None:

@@ -1,0 +1,13 @@
+"""Names of the measures that see a network as it was trained."""
+
+from baselines.core.forms import FORMS, Form
+
+AS_TRAINED = {name for name, form in FORMS.items() if form == Form.TRAINED}
+
+#: Change with scale that a normalization, or a constant, takes away: curvature and gradients in the units of weights.
+#: Others do not, as what changes weights in proportion to them, or have lists of their own.
+IN_UNITS = AS_TRAINED - {
+    "adaptive_sharpness_avg", "adaptive_sharpness_worst_linf", "asam_sharpness", "distance_from_init",
+    "fisher_rao_norm", "gsnr", "information_in_weights", "local_energy", "log_fisher_rao_norm",
+    "log_information_in_weights", "normalized_sharpness", "relative_flatness", "sharpness_starter_kit",
+}  # fmt: skip
