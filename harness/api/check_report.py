@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from harness.execution.partial_calls import Partial
 from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.part import PartOfData
+
+#: Where a log of GitHub would see a command: in XML, its first character has another form with the same meaning.
+_COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,8 @@ def to_junit(report: CheckReport) -> str:
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
     ET.indent(suite)
-    return ET.tostring(suite, encoding="unicode", xml_declaration=True)
+    text = ET.tostring(suite, encoding="unicode", xml_declaration=True)
+    return _COMMAND.sub(lambda found: f"{found[1]}&#{ord(found[2])};", text)
 
 
 def to_github(report: CheckReport) -> str:

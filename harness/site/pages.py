@@ -1,6 +1,7 @@
 """Renders the pages of a site from its data."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -152,11 +153,12 @@ def _distinct(directory: str, names: Sequence[str]) -> list[str]:
     """Return a path for each name, distinct even where case does not count."""
     paths: list[str] = []
     used: set[str] = set()
+    numbers: Counter[str] = Counter()  # those of a base that are taken: a stranger's names may all have one
     for name in names:
-        base = re.sub(r"[^A-Za-z0-9_.+-]", "_", name).lstrip(".") or "_"
-        stem, number = base, 2
+        stem = base = re.sub(r"[^A-Za-z0-9_.+-]", "_", name).lstrip(".") or "_"
         while stem.casefold() in used:
-            stem, number = f"{base}-{number}", number + 1
+            numbers[base] += 1
+            stem = f"{base}-{numbers[base] + 1}"
         used.add(stem.casefold())
         paths.append(f"{directory}/{stem}.html")
     return paths

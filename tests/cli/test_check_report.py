@@ -72,6 +72,13 @@ def test_junit_is_well_formed_and_counts() -> None:
     assert hidden.get("failures") == "1"
 
 
+def test_junit_in_a_log_of_github_has_no_commands() -> None:
+    output = "::add-mask::x\n  ::error::y\n##[error]z\nlast"
+    text = to_junit(report([replace(OK, output_tail=output)]))
+    assert not [line for line in text.splitlines() if line.strip().startswith(("::", "##["))]
+    assert ET.fromstring(text).findtext("testcase/system-out") == output
+
+
 def test_annotations_point_to_the_line_and_cannot_be_commands_of_their_own() -> None:
     lines = to_github(report([OK, FAILED, FAILED])).splitlines()
     assert lines == [
