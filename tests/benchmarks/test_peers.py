@@ -16,7 +16,7 @@ from tests.benchmarks.peers.answering import Asked
 #: Calls of each that are timed; the least disturbed counts.
 CALLS = 3
 
-#: What is above 1 times this is a failure: a busy machine may cost that much.
+#: A larger ratio is a failure. A busy machine may cost that much.
 SLACK = 1.3
 
 NETWORKS = ("118,498", "5,961,408")
