@@ -1,5 +1,6 @@
 """The Fisher matrix of a network's own probabilities."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -40,11 +41,11 @@ def _fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int,
 
         return weight_moments(network, images, slopes)[1]
 
-    found = np.zeros(1)
+    found = np.zeros(sum(math.prod(variable.shape) for variable in network.variables))
     for probe in range(n_probes):
         signs = rng.choice(np.array([-1, 1], np.float32), (len(sample), network.n_classes))
         weights = np.tile(np.eye(n_probes, dtype=np.float32)[probe], (len(sample), 1)) if is_exact else signs
         arrays, size = [sample.inputs, weights], network.batch_size_of(PASSES)
         for power in network.in_batches("Fisher diagonal", squares, arrays, size=size, often=True):
-            found = found + power.astype(np.float64)
+            found += power
     return found / (len(sample) * (1 if is_exact else n_probes))

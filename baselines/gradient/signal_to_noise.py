@@ -11,7 +11,7 @@ import numpy as np
 from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.gradient.weight_gradients import in_one_unit, relative_gradients
+from baselines.gradient.weight_gradients import added, in_one_unit, relative_gradients
 from baselines.network.per_example import PASSES, loss_moments
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
@@ -34,7 +34,7 @@ def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array
     total, power, unit = np.zeros(1), np.zeros(1), -math.inf  # float64
     for *moments, other in network.in_batches("gradient moments", run, arrays, size=network.batch_size_of(PASSES)):
         before, now, unit = in_one_unit(unit, float(other))
-        total, power = before * total + now * moments[0], before**2 * power + now**2 * moments[1]
+        total, power = added(total, before, moments[0], now), added(power, before**2, moments[1], now**2)
     return total / len(sample), power / len(sample), unit
 
 

@@ -63,16 +63,29 @@ def relative_gradients(
         found.append(of_examples)
         units.append(np.full(len(of_examples[0]), other, np.float64))
         before, now, unit = in_one_unit(unit, float(other))
-        total = before * total + now * summed
+        total = added(total, before, summed, now)
     squares, products = (part.astype(np.float64) for part in joined(found))
     sizes = np.exp(np.concatenate(units) - unit)
-    return sizes**2 * squares, sizes * products, float(np.square(total / len(sample)).sum()), unit
+    return sizes**2 * squares, sizes * products, float(total @ total) / len(sample) ** 2, unit
 
 
 def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
     """Factors that bring numbers in units e^first and e^second into the larger one, and its logarithm."""
     unit = max(first, second)
     return math.exp(first - unit), math.exp(second - unit), unit
+
+
+def added(total: Array, before: float, part: Array, now: float) -> Array:
+    """Return before * total + now * part (weights,), float64, in the memory of `total`. Factors are of `in_one_unit`.
+
+    New arrays as long as the weights would take about as long as a pass. A total of another length counts as 0.
+    """
+    if total.shape != part.shape:
+        return np.multiply(part, now, dtype=np.float64)
+    if before != 1:
+        total *= before
+    total += part if now == 1 else now * part
+    return total
 
 
 def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:

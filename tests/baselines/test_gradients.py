@@ -9,7 +9,7 @@ from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
 
 import baselines
 from baselines.core.subject import Subject
-from baselines.gradient.weight_gradients import weight_gradients
+from baselines.gradient.weight_gradients import added, weight_gradients
 
 VALUES = {
     "fisher_trace": 5.641700,
@@ -127,6 +127,15 @@ def test_batches_of_one_example_have_units_of_their_own(monkeypatch):
     monkeypatch.setattr("baselines.network.Network.batch_size_of", lambda self, passes: 1)
     monkeypatch.setattr("baselines.network.Network.batch_size", 1)
     assert [baselines.load(name)(model, data) for name in names] == pytest.approx(expected, rel=1e-4)
+
+
+def test_gradients_of_other_units_are_added_in_the_memory_of_the_sum():
+    total = added(np.zeros(1), 0.0, np.array([2, 4], np.float32), 1.0)
+    found = added(total, 0.5, np.array([1, 8], np.float32), 1.0)
+    assert found is total
+    assert found.tolist() == [2, 10]
+    assert added(found, 1.0, np.array([4, 2], np.float32), 0.25).tolist() == [3, 10.5]
+    assert found.dtype == np.float64
 
 
 def test_fisher_trace_is_gradient_norm_and_noise():
