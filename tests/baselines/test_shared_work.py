@@ -164,7 +164,7 @@ def test_each_spectrum_is_computed_once(work):
     """Four kernels, trained and changed: their matrices; and at every frequency that of the depthwise convolution.
 
     The places of the other convolution's window; and the last hidden representation, centered and as it is. Two layers
-    are large enough to be compared with their own weights in five random orders, and to be looked at as they are written.
+    are large enough to be compared with their own weights in five random orders, and for WeightWatcher's spectra.
     """
     assert sum(count for key, count in work.items() if key[:2] == ("spectrum", "eigvalsh")) == 10 + 3 + 2 * (5 + 1)
 
