@@ -74,14 +74,14 @@ class Subject:
 
     @functools.cached_property
     def network(self) -> Network:
-        """A copy of the network that runs `nodes`. Its parameters are all that training moves."""
+        """A copy of the network that runs `nodes`. All weights that training moves are its parameters."""
         return Network(self.nodes)
 
     @functools.cached_property
     def folded(self) -> Network:
         """The same with normalization and constants folded into the weights, for the measures that see it so.
 
-        `network` itself where there are none. Its parameters are kernels and biases.
+        A network without them is its own folded form. Its parameters are kernels and biases.
 
         Raises:
             MeasureUnavailable: there is a normalization that cannot be folded.

@@ -1,7 +1,7 @@
 """Flatness by averages over noise on the weights: the filtered loss, local entropy, local energy.
 
-As in the authors' codes noise is on all that training moved, scales and shifts of normalization among it. Parameters
-that all of them have:
+As in the authors' codes, all weights that training moved get noise, scales and shifts of normalization among them.
+Their common parameters:
 
 n_draws: draws of the noise.
 n_samples: training examples.

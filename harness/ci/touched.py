@@ -38,14 +38,14 @@ def read_touched(repository: Repository, folder: str, change: Change) -> Touched
         touched.annotations.append(annotation("error", reason, f"{folder}/{path}"))
     for name in change.touched:
         entry = change.after[name]
+        path = path_in_repository(folder, entry)
         try:
             submission = read_submission(repository, folder, entry)
             if flaw := find_flaw(submission.files["complexity.py"]):
                 raise RefusedError(flaw)
         except RefusedError as error:
-            touched.refuse(name, str(error), [annotation("error", str(error), path_in_repository(folder, entry))])
+            touched.refuse(name, str(error), [annotation("error", str(error), path)])
         else:
             touched.submissions[name] = submission
-            path = path_in_repository(folder, entry)
             touched.annotations += [annotation("notice", line, path) for line in submission.notes]
     return touched

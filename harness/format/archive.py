@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from harness.errors import UserError
 from harness.format.files import located
-from harness.format.kinds import START, kind_of, other_kind, refuse_torch
+from harness.format.kinds import START, refuse_torch, require_own_kind
 from harness.reading import open_regular
 from harness.text import printable
 
@@ -44,8 +44,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 def _opened(stream: BufferedReader) -> zipfile.ZipFile:
     start = stream.peek(START)[:START]
-    if kind_of(start):
-        raise other_kind("not a zip archive", start, file=None, expected="one of Keras or NumPy")
+    require_own_kind("not a zip archive", start, file=None, expected="one of Keras or NumPy")
     return open_zip(stream, MAX_LIST)
 
 

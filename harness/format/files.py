@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import parsing
 from harness.errors import UserError, writing
-from harness.format.kinds import START, kind_of, other_kind
+from harness.format.kinds import START, require_own_kind
 from harness.reading import read_regular
 
 #: Most bytes of a JSON file; the largest real ones, with the hyperparameters of thousands of models, have a few MB.
@@ -65,8 +65,7 @@ def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
         raise UserError("repeated key", file=path, expected="distinct keys", found=f"{error} twice") from error
     except ValueError as error:
         start = text[:START].encode() if isinstance(text, str) else text[:START]
-        if kind_of(start):
-            raise other_kind("not JSON", start, file=path, expected="a JSON object") from error
+        require_own_kind("not JSON", start, file=path, expected="a JSON object")
         raise UserError("not JSON", file=path, expected="a JSON object", found=error) from error
     if not isinstance(content, dict):
         raise UserError("not a JSON object", file=path, expected="an object", found=kind(content))

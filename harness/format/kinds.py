@@ -3,6 +3,7 @@
 Nothing of such a file is quoted: it may be anybody's.
 """
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from harness.errors import UserError
@@ -30,8 +31,14 @@ _KINDS = {
 
 def kind_of(start: bytes) -> tuple[str, str] | None:
     """Return the kind of a file by its first bytes, in words, and what to do with it; None for any other file."""
-    begins = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    begins = start.removeprefix(BOM_UTF8).lstrip().lower()
     return next((said for beginning, said in _KINDS.items() if begins.startswith(beginning.lower())), None)
+
+
+def require_own_kind(what: str, start: bytes, *, file: Path | None, expected: str) -> None:
+    """Raise `UserError` if a file begins like one of the known kinds."""
+    if kind_of(start):
+        raise other_kind(what, start, file=file, expected=expected)
 
 
 def other_kind(what: str, start: bytes, *, file: Path | None, expected: str, remedy: str | None = None) -> UserError:

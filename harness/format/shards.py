@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import UserError
-from harness.format.kinds import START, kind_of, other_kind
+from harness.format.kinds import START, require_own_kind
 from harness.format.layout import shard_name
 from harness.format.messages import DTYPE_NAMES, FLOAT32, INT32, DecodeError, Example, TensorProto
 from harness.reading import open_regular
@@ -86,8 +86,8 @@ def mapped(shard: Path) -> Iterator[mmap.mmap]:
         except OSError as error:  # too large for the address space
             raise UserError("cannot be mapped", file=shard, found=error.strerror) from error
     with data:
-        if kind_of(start := data[:START]):  # the length of a first record would be larger than any file
-            raise other_kind("not a shard", start, file=shard, expected="records of TensorFlow")
+        # As the length of a first record, the beginning of such a file would be larger than any file.
+        require_own_kind("not a shard", data[:START], file=shard, expected="records of TensorFlow")
         yield data
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.format.problems import Problems
+from harness.parsing import BOM
 from harness.reading import read_text
 from harness.text import printable
 from scoring import Grid, GridError
@@ -111,7 +112,7 @@ def read_table(path: Path) -> Table:
 def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header and the lines, with their numbers, that are not empty."""
     try:
-        reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+        reader = csv.reader(io.StringIO(text.removeprefix(BOM), newline=""), strict=True)
         lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
     except csv.Error as error:
         raise UserError("not CSV", file=path, expected="text, one row per model", found=error) from error

@@ -11,12 +11,10 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from harness.errors import UserError
 from harness.records.connection import Database
 from harness.records.schema import SCHEMA, present, schema_of, stamp
-from harness.records.tables import Base
+from harness.records.tables import OTHER_DATABASE, Base
 
 #: What to do where there are no records.
-FIRST_RUN = "run `pgdl run SUBMISSION` first, or name another database with --results"
-
-_REMEDY = "name another database with --results"
+FIRST_RUN = f"run `pgdl run SUBMISSION` first, or {OTHER_DATABASE}"
 
 #: Key of the lock under which tables are created, in databases that have such locks.
 CREATING = 7_413_020
@@ -53,14 +51,12 @@ def _require_columns(database: Database, schema: int) -> None:
         there = inspector.get_table_names()
         for table in Base.metadata.sorted_tables:
             if table.name not in there:
-                raise UserError(
-                    f"no table {table.name}", file=database.name, remedy="name another database with --results"
-                )
+                raise UserError(f"no table {table.name}", file=database.name, remedy=OTHER_DATABASE)
             found = {column["name"] for column in inspector.get_columns(table.name)}
             missing = sorted({str(column.key) for column in present(table.columns, schema)} - found)
             if missing:
                 problem = f"table {table.name} lacks columns {', '.join(missing)}"
-                raise UserError(problem, file=database.name, remedy=_REMEDY)
+                raise UserError(problem, file=database.name, remedy=OTHER_DATABASE)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from sqlalchemy.types import NullType
 from harness.errors import UserError
 from harness.records.row_rules import Rule, fit_together, rule_of
 from harness.records.schema import present
-from harness.records.tables import Base
+from harness.records.tables import OTHER_DATABASE, Base
 from harness.text import printable
 
 #: Rows in memory at once while all are read; each has up to 16 KB of output.
@@ -25,8 +25,6 @@ SHOWN = 40
 
 #: What the conversion of a stored value raises.
 _CANNOT_BE_CONVERTED = (ValueError, TypeError, OverflowError, RecursionError)
-
-_REMEDY = "name another database with --results"
 
 
 def read(connection: Connection, query: Executable, kind: type[Base], schema: int, name: str) -> Iterator[Row[Any]]:
@@ -81,11 +79,13 @@ def _first_wrong(connection: Connection, table: Table, schema: int, name: str) -
         if "outcome" in table.c and not fit_together(row.outcome, row.value):
             words = "a number" if row.value is None else f"none, because the outcome is {row.outcome}"
             return _wrong(f"{name}, table {table.name}, row {_shown(row.id)}, column value", words, row.value)
-    return UserError(f"table {table.name} is not as pgdl writes it", file=name, remedy=_REMEDY)
+    return UserError(f"table {table.name} is not as pgdl writes it", file=name, remedy=OTHER_DATABASE)
 
 
 def _wrong(where: str, expected: str, value: object) -> UserError:
-    return UserError(where, expected=expected, found="nothing" if value is None else _shown(value), remedy=_REMEDY)
+    return UserError(
+        where, expected=expected, found="nothing" if value is None else _shown(value), remedy=OTHER_DATABASE
+    )
 
 
 def _shown(value: object) -> str:

@@ -20,7 +20,7 @@ from harness.records.keys import chunks
 from harness.records.request import Request
 from harness.records.rows import ROWS_AT_ONCE, read
 from harness.records.schema import readable
-from harness.records.tables import Base, columns_of
+from harness.records.tables import OTHER_DATABASE, Base, columns_of
 from harness.records.writer import Writer
 from harness.text import printable
 
@@ -108,10 +108,8 @@ class Records:
             configuration_from(request.settings)
         except ValueError as error:
             where = f"{self.name}, table requests, row {request.id}, settings"
-            remedy = "name another database with --results"
-            raise UserError(
-                "not the settings of a run", file=where, found=printable(str(error)), remedy=remedy
-            ) from error
+            what, found = "not the settings of a run", printable(str(error))
+            raise UserError(what, file=where, found=found, remedy=OTHER_DATABASE) from error
 
     def claims(self) -> Claims:
         """Return a context in which this run claims calls."""

@@ -36,6 +36,10 @@ def _flag(value: Any) -> Any:
     return bool(value) if type(value) is int and value in (0, 1) else value
 
 
+#: What to do about a database that is none of the harness' own.
+OTHER_DATABASE = "name another database with --results"
+
+
 class Base(MappedAsDataclass, DeclarativeBase):
     """Tables of the results database."""
 

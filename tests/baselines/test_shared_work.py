@@ -148,8 +148,8 @@ GRADIENTS = {
 
 @pytest.mark.parametrize("kind", ["pass", "spectrum"])
 def test_no_work_is_done_twice(kind, work):
-    """But for two: logits that are compared with those of moved weights are compiled like them, for the last bits; and
-    WeightWatcher's spectra are of kernels as they are written, of which one is the same when it is folded.
+    """But for two. Logits beside those of moved weights are compiled like these, for equal last bits. WeightWatcher
+    sees kernels as they are written, and a kernel may be the same after folding.
     """
     repeated = {key[:2]: count for key, count in work.items() if key[0] == kind and count > 1}
     assert repeated == ({("pass", "outputs"): 2} if kind == "pass" else {("spectrum", "eigvalsh"): 2})
