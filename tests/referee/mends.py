@@ -46,7 +46,8 @@ MENDS = {
     "the password is in printed commands": Mend(
         "harness/api/commands.py",
         "    if results.has_secrets:\n"
-        "        return '--results \"$PGDL_RESULTS\"'\n"
+        '        return \'--results "$PGDL_RESULTS"\' if _is_set("--results") else '
+        "'--results \"${PGDL_RESULTS:?its address}\"'\n"
         '    return typed(*_option("--results", str(results), RESULTS))\n',
         '    return typed(*_option("--results", results.reveal(), RESULTS))\n',
     ),
