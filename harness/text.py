@@ -64,6 +64,11 @@ def not_a_formula(text: str) -> str:
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 call` and `2 calls`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def exact(number: float) -> str:
     """Return the shortest text of a number that no other number has; 300.0 is 300."""
     return repr(float(number)).removesuffix(".0")

@@ -28,7 +28,7 @@ class TaskScore:
         official_pairs: its value given each pair of hyperparameters; `official` is the minimum.
         printed: conditional mutual information as the competition's paper prints it, 0 to 1.
         printed_subsets: its value given each set of hyperparameters; `printed` is the minimum.
-        kendall: Kendall's rank correlation over all models, -1 to 1.
+        kendall: Kendall's rank correlation over all models, -1 to 1; None where it is withheld.
         granulated_kendall: rank correlation when one hyperparameter changes, averaged, -1 to 1.
         granulated_psi: its value for each hyperparameter; `granulated_kendall` is the mean.
     """
@@ -39,7 +39,7 @@ class TaskScore:
     official_pairs: dict[tuple[str, str], float]
     printed: float | None
     printed_subsets: dict[tuple[str, ...], float]
-    kendall: float
+    kendall: float | None
     granulated_kendall: float | None
     granulated_psi: dict[str, float]
 

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 from throwaway import make_task
 
+from harness.codabench.downloads import read_table
 from harness.corpus.idx import read_pair
 from harness.format.images import read_images
 from harness.site import write_site
-from tests.codabench.organised import organise
+from tests.codabench.organised import organise, pack
 from tests.site.site_examples import make
 from tests.submission.submission_files import MEASURE, write_folder, write_zip
 
@@ -24,8 +25,6 @@ Reader = tuple[object, ...] | Callable[[], object]
 
 #: Writes into a directory; returns the path of the file and its reader.
 Door = Callable[[Path], tuple[Path, Reader]]
-
-KEY = "0" * 64
 
 
 def _check(folder: Path, name: str) -> tuple[Path, Reader]:
@@ -148,14 +147,9 @@ def page(folder: Path) -> tuple[Path, Reader]:
     return folder / "logo.png", competition(folder)[1]
 
 
-def _collect(folder: Path, *options: object) -> Reader:
-    (folder / "key").write_text(KEY)
-    return ("codabench", "collect", *options, "--key", folder / "key", "--results", folder / "results.db")
-
-
-def key(folder: Path) -> tuple[Path, Reader]:
-    (folder / "ann").mkdir()
-    return folder / "key", _collect(folder, folder / "ann")
+def _collect(folder: Path, source: object, *options: object) -> Reader:
+    toml, results = organise(folder), ("--results", folder / "results.db", *options)
+    return ("codabench", "collect", toml, source, "--phase", "Feedback", "--rerun", 0, *results)
 
 
 def token(folder: Path) -> tuple[Path, Reader]:
@@ -163,13 +157,15 @@ def token(folder: Path) -> tuple[Path, Reader]:
     return folder / "token", _collect(folder, address, "--token-file", folder / "token")
 
 
+def submitted(folder: Path) -> tuple[Path, Reader]:
+    (folder / "here").mkdir()
+    return folder / "here/submissions.csv", lambda: read_table(folder / "here")
+
+
 def export(folder: Path) -> tuple[Path, Reader]:
-    return folder / "ann.zip", _collect(folder, folder / "ann.zip")
-
-
-def file_in_export(folder: Path) -> tuple[Path, Reader]:
-    write_folder(folder / "ann", {"result.json": b"{}"})
-    return folder / "ann/result.json", _collect(folder, folder / "ann")
+    (folder / "exports/results").mkdir(parents=True)
+    pack(folder / "exports", "ann", "return 1.0")
+    return folder / "exports/results/ann.zip", _collect(folder, folder / "exports")
 
 
 def bundle(folder: Path) -> tuple[Path, Reader]:
@@ -180,7 +176,7 @@ def bundle(folder: Path) -> tuple[Path, Reader]:
 
 def archive(folder: Path) -> tuple[Path, Reader]:
     address = (folder / "tasks.zip").as_uri()
-    return folder / "tasks.zip", ("task", "fetch", address, "--sha256", KEY, "--tasks", folder / "tasks")
+    return folder / "tasks.zip", ("task", "fetch", address, "--sha256", "0" * 64, "--tasks", folder / "tasks")
 
 
 def database(folder: Path) -> tuple[Path, Reader]:
@@ -223,8 +219,8 @@ DOORS: dict[str, dict[str, Door]] = {
     "installed datasets": {"idx": installed},
     "TOML: recipe, competition, catalogue": {"recipe": recipe, "competition": competition, "catalogue": catalogue},
     "logo and pages of a competition": {"logo": page},
-    "key, token": {"key": key, "token": token},
-    "export of a platform": {"zip": export, "folder": file_in_export},
+    "token, table of submissions": {"token": token, "table": submitted},
+    "export of a platform": {"zip": export},
     "bundle": {"bundle": bundle},
     "archive of tasks, `file:`": {"archive": archive},
     "results database of SQLite": {"database": database},

@@ -45,7 +45,7 @@ CHANCE_NOTE = (
 )
 
 #: Shown where some tasks are withheld.
-CHANCE_WITHHELD_NOTE = "chance and p: of the tasks that are not hidden."
+CHANCE_WITHHELD_NOTE = "chance, p and Kendall: of the tasks that are not hidden."
 
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS, optional=True, spare=1, note=CHANCE_NOTE)
 P_VALUE = Column[Row](

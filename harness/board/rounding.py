@@ -23,7 +23,7 @@ UNDEFINED = "no official score, the reason is withheld"
 def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionScore:
     """Round the scores of the tasks `withheld`, and compute the final score from the rounded ones.
 
-    Their parts (per pair or set of hyperparameters, per hyperparameter) are left out.
+    Their parts (per pair or set of hyperparameters, per hyperparameter) are left out, and so are rank correlations.
     """
     if not set(withheld) & set(result.tasks):
         return result
@@ -42,18 +42,14 @@ def _rounded_task(task: TaskScore | str) -> TaskScore | str:
         official_pairs={},
         printed=_round_if_any(task.printed),
         printed_subsets={},
-        kendall=_round(task.kendall),
-        granulated_kendall=_round_if_any(task.granulated_kendall),
+        kendall=None,  # on few models, three decimals are the exact number
+        granulated_kendall=None,
         granulated_psi={},
     )
 
 
-def _round(number: float) -> float:
-    return round(number, _DECIMALS_OF_1) + 0.0  # never -0.0, which would reveal the sign of the exact score
-
-
 def _round_if_any(number: float | None) -> float | None:
-    return None if number is None else _round(number)
+    return None if number is None else round(number, _DECIMALS_OF_1)
 
 
 def rounding_note(tasks: Collection[str]) -> str:

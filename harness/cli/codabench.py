@@ -4,15 +4,14 @@ from pathlib import Path
 
 import click
 
-from harness.cli import codabench_collect, codabench_programs, options
+from harness.cli import codabench_collect, codabench_programs, codabench_submissions, options
 from harness.printing import say
-from harness.shell import typed
 from harness.text import size
 
 
 @click.group(name="codabench")
 def command() -> None:
-    """Host a competition on Codabench: write and check its bundle, run its two programs, collect the results.
+    """Host a competition on Codabench: write its bundle, collect results, evaluate hidden phases at home.
 
     docs/codabench.md says how, from the description of a competition to its verified board.
     """
@@ -24,8 +23,8 @@ def command() -> None:
 def bundle(file: Path, output: Path) -> None:
     """Write the bundle of the competition that TOML describes: one file to upload.
 
-    The key of the competition is the file beside TOML with the suffix .key, drawn at the first time. The same files
-    give the same bundle, byte for byte.
+    Everybody can download what is in a bundle. Hidden tasks stay at home: the bundle is searched for their names and
+    files. The same files give the same bundle, byte for byte.
 
     Example: pgdl codabench bundle competition.toml --output bundle.zip
     """
@@ -38,24 +37,25 @@ def bundle(file: Path, output: Path) -> None:
     for line in written.notes:
         note(line)
     for one in written.phases:
-        kind = "hidden" if one.phase.hidden else "public"
-        say(f"{one.phase.name}: {kind}, {', '.join(one.phase.tasks)}")
-    say(f"Written: {output}, {size(output.stat().st_size)}")
-    say(f"Next: {typed('pgdl', 'codabench', 'validate', str(output))}")
+        kind = "hidden, checked on" if one.phase.hidden else "public,"
+        say(f"{one.phase.name}: {kind} {', '.join(one.phase.public_tasks)}")
+    say(f"Written and valid: {output}, {size(output.stat().st_size)}")
 
 
 @command.command()
 @click.argument("file", metavar="BUNDLE", type=click.Path(path_type=Path))
-def validate(file: Path) -> int:
-    """Check a bundle by Codabench's own rules, and that it keeps its secrets; print every problem in one line.
+@click.option(
+    "--competition", metavar="TOML", type=click.Path(path_type=Path),
+    help="The description that it was made from: BUNDLE is searched for names and files of its hidden tasks.",
+)  # fmt: skip
+def validate(file: Path, competition: Path | None) -> int:
+    """Check a bundle by Codabench's own rules; print every problem in one line. Exit code 2 if there is any.
 
-    Behind each problem stands the place in Codabench's sources. Exit code 2 if there is any.
-
-    Example: pgdl codabench validate bundle.zip
+    Example: pgdl codabench validate bundle.zip --competition competition.toml
     """
     from harness.codabench.validation import validate_bundle
 
-    problems = validate_bundle(file)
+    problems = validate_bundle(file, competition)
     for line in problems:
         say(line)
     say(f"{file}: {len(problems)} problem{'s' if len(problems) > 1 else ''}" if problems else f"{file}: valid")
@@ -63,4 +63,5 @@ def validate(file: Path) -> int:
 
 
 codabench_collect.add_to(command)
+codabench_submissions.add_to(command)
 codabench_programs.add_to(command)

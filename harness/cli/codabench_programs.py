@@ -35,7 +35,7 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path) -> i
     if result.problem:
         say(f"pgdl: {result.problem}", err=True)
         return 1
-    say(result.missing or f"all {result.planned} calls were made")
+    say(f"Written: {output}")
     return 0
 
 

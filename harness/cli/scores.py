@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from harness.board.rounding import DECIMALS, rounding_note
-from harness.board.scores import official
+from harness.board.scores import decimal, official
 from harness.board.stability import OwnRandomness, describe
 from harness.tables import print_lines, print_table, wide_console
 from scoring import RULE, SubmissionScore, TaskScore
@@ -42,12 +42,8 @@ def _print_score(
 
 
 def _figures(score: TaskScore, decimals: int) -> list[str]:
-    """Return the cells of one task; correlations have two more decimals than scores, at most four."""
+    """Return the cells of one task; correlations have four decimals."""
     printed = "-" if score.printed is None else f"{100 * score.printed:.{decimals}f}"
-    correlations = [_correlation(number, decimals) for number in (score.kendall, score.granulated_kendall)]
+    correlations = [decimal(number, 4) for number in (score.kendall, score.granulated_kendall)]
     pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair], default=("-",))
     return [official(score, decimals), printed, *correlations, str(score.n_models), score.undefined or " x ".join(pair)]
-
-
-def _correlation(number: float | None, decimals: int) -> str:
-    return "-" if number is None else f"{number:.{min(decimals + 2, 4)}f}"

@@ -1,4 +1,7 @@
-"""Competitions on Codabench: the bundle, the two programs that the platform runs, and the results that come back."""
+"""Competitions on Codabench: the bundle, the two programs that the platform runs, and what comes back."""
 
 #: The modules that other rooms use.
-MODULES = ("bundle", "collection", "downloads", "ingestion", "platform", "scoring_program", "seal", "validation")
+MODULES = (
+    "bundle", "collection", "competition", "downloads", "entries", "ingestion", "platform", "publication",
+    "scoring_program", "validation",
+)  # fmt: skip

@@ -1,30 +1,22 @@
-"""Writes the bundle of a competition."""
+"""Writes the bundle of a competition. Whatever is in a bundle is public: on the platform, everybody can download it."""
 
-import io
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from PIL import Image, UnidentifiedImageError
 
 from harness.codabench import description
 from harness.codabench.archives import Content, write_archive
 from harness.codabench.competition import Competition, read_competition
 from harness.codabench.description import INGESTION, INPUT, REFERENCE, SCORING, archive_of, describe
 from harness.codabench.kit import solution, starting_kit
+from harness.codabench.opened import MAX_FILE
 from harness.codabench.phases import PlannedPhase, plan_phases
-from harness.codabench.seal import competition_of, draw_key, read_key, write_key
-from harness.codabench.settings import COMMAND, KEY, SETTINGS, TASKS, inputs_of, references_of
-from harness.errors import UserError, writing
+from harness.codabench.settings import COMMAND, SETTINGS, inputs_of, references_of
+from harness.codabench.validation import validate_bundle
+from harness.errors import UserErrors, writing
 from harness.format.files import located
 from harness.reading import read_regular
-
-#: Most bytes of a page or logo.
-MAX_PAGE = 64 * 1024**2
-
-#: Formats of logos that the platform takes.
-LOGOS = ("PNG", "JPEG", "GIF")
 
 #: The commands that the platform runs, with the directories that it mounts.
 COMMANDS = {
@@ -45,81 +37,62 @@ class Bundle:
 def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _: None) -> Bundle:
     """Write the bundle of the competition in a TOML file; `step` is told what is done.
 
-    The key is in a file beside the TOML file, and is drawn if there is none. The same files give the same bytes.
+    The same files give the same bytes.
 
     Raises:
-        UserError: the description, a file that it names, or a task is invalid.
+        UserError: the description, a file that it names, or a task is invalid, or the platform would refuse the bundle.
     """
     competition = read_competition(source)
     pages = _pages(competition, source)
-    key_file, notes = source.with_suffix(".key"), []
-    is_new = not key_file.exists()
-    key = draw_key() if is_new else read_key(key_file)
     root = source.parent / competition.tasks
     step(f"reading the tasks in {root}")
-    phases = plan_phases(competition, root, str(source), competition_of(key))
-    if is_new:
-        write_key(key_file, key)
-        notes.append(f"{key_file} is new: keep it secret, and keep it: results can only be collected with it")
-    notes += [line for one in phases if (line := _too_short(one)) is not None]
+    phases = plan_phases(competition, root, str(source))
     step(f"writing {out}")
-    files = {path: name for path, (name, _) in pages.items()}
     members: dict[str, Content] = dict(pages.values())
-    members[description.NAME] = describe(competition, phases, files)
+    members[description.NAME] = describe(competition, phases, {path: name for path, (name, _) in pages.items()})
     with writing(out), tempfile.TemporaryDirectory(dir=out.absolute().parent) as temporary:
-        for name, parts in _archives(phases, key).items():
+        for name, parts in _archives(phases).items():
             members[name] = Path(temporary, name)
             write_archive(Path(temporary, name), parts)
         whole = Path(temporary, "bundle.zip")
         write_archive(whole, members, packed=False)
-        whole.chmod(0o600)  # it holds the key, and hidden tasks
+        step(f"checking {out}")
+        if problems := validate_bundle(whole, source):
+            raise UserErrors(*(f"{source}: {_with_own_paths(line, pages)}" for line in problems))
         whole.replace(out)
-    return Bundle(out, phases, notes)
+    return Bundle(out, phases, [line for one in phases if (line := _too_short(one)) is not None])
 
 
-def _archives(phases: Sequence[PlannedPhase], key: bytes) -> dict[str, Mapping[str, Content]]:
+def _archives(phases: Sequence[PlannedPhase]) -> dict[str, Mapping[str, Content]]:
     """Return name -> members of the archives in the bundle."""
     found: dict[str, Mapping[str, Content]] = {
         description.STARTING_KIT: starting_kit(phases),
         description.SOLUTION: solution(),
     }
     for number, one in enumerate(phases):
-        inputs: dict[str, Content] = {name: file for task in one.tasks for name, file in inputs_of(task).items()}
-        programs = {part: _program(one, key, part) for part in (INGESTION, SCORING)}
-        if one.phase.hidden:
-            programs[INGESTION] |= {f"{TASKS}/{name}": content for name, content in inputs.items()}
-        else:
-            found[archive_of(number, INPUT)] = inputs
-        found |= {archive_of(number, part): members for part, members in programs.items()}
-        found[archive_of(number, REFERENCE)] = references_of(one.tasks, hidden=one.phase.hidden)
+        found[archive_of(number, INPUT)] = {name: file for task in one.tasks for name, file in inputs_of(task).items()}
+        found[archive_of(number, REFERENCE)] = references_of(one.tasks)
+        for part, command in COMMANDS.items():
+            program = {COMMAND: f"command: {command}\n".encode(), SETTINGS: one.settings.to_bytes()}
+            found[archive_of(number, part)] = program
     return found
-
-
-def _program(one: PlannedPhase, key: bytes, part: str) -> dict[str, Content]:
-    command = f"command: {COMMANDS[part]}\n".encode()
-    return {COMMAND: command, SETTINGS: one.settings.to_bytes(), KEY: key + b"\n"}
 
 
 def _pages(competition: Competition, source: Path) -> dict[str, tuple[str, bytes]]:
     """Return path in the TOML file -> name in the bundle and content, of logo, terms and pages."""
     found: dict[str, tuple[str, bytes]] = {}
     for number, path in enumerate([competition.image, competition.terms, *(page.file for page in competition.pages)]):
-        file = source.parent / path
         with located(source):
-            content = read_regular(file, MAX_PAGE, links=True)
-        if not content.strip():
-            raise UserError("is empty", file=file, expected="content", remedy="the platform refuses empty pages")
-        found[path] = (f"pages/{number}{file.suffix.lower()}", content)
-    _require_logo(source.parent / competition.image, found[competition.image][1])
+            content = read_regular(source.parent / path, MAX_FILE, links=True)
+        found[path] = (f"pages/{number}{Path(path).suffix.lower()}", content)
     return found
 
 
-def _require_logo(file: Path, content: bytes) -> None:
-    try:
-        with Image.open(io.BytesIO(content), formats=LOGOS) as image:
-            image.verify()
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
-        raise UserError("not a logo", file=file, expected=f"a whole image, {', '.join(LOGOS)}") from error
+def _with_own_paths(line: str, pages: Mapping[str, tuple[str, bytes]]) -> str:
+    """Return a line on a page of the bundle with the path that the organiser knows."""
+    for path, (name, _) in pages.items():
+        line = line.replace(name, path)
+    return line
 
 
 def _too_short(one: PlannedPhase) -> str | None:

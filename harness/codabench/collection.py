@@ -1,179 +1,170 @@
-"""Results that come back from the platform: verified, under their owners' names, in one database of records."""
+"""Results that come back from the platform: proved by calls that are made again here, in one database of records.
+
+Everybody can download everybody's result, and hand it in as the own one. So a row counts only if its records are of the
+files that the platform holds of this participant, and if calls that nobody could foresee have the same values here.
+"""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from inspect import signature
+from itertools import islice
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
-from harness.codabench.results import RECORDS, RESULT, Result, read_result, read_sealed
-from harness.codabench.seal import MAX_BYTES
+from sqlalchemy.exc import StatementError
+
+from harness.api import Execution, Progress
+from harness.api.calls import begin_run
+from harness.codabench.competition import Competition, position_of
+from harness.codabench.downloads import RESULTS
+from harness.codabench.phases import PlannedPhase, plan_phases
+from harness.codabench.proof import differences, draw, made_again
+from harness.codabench.results import RECORDS
+from harness.codabench.settings import Settings
 from harness.credentials import Address
 from harness.errors import UserError, UserErrors, writing
 from harness.execution.plan import call_key
-from harness.format.archive import names, open_archive, read_member
-from harness.format.files import MAX_JSON
+from harness.format.archive import open_archive, read_member
 from harness.outcome import Outcome
-from harness.reading import own_path
-from harness.records import Evaluation, Records, Request, add_records, columns_of
-from harness.submission.name import ALLOWED, is_name, taken
-
-#: Name of the file as it is downloaded: its folder then names the submission.
-DOWNLOADED = "prediction_result"
+from harness.records import Evaluation, Records, Request, columns_of
+from harness.submission import Submission, find_submission
+from harness.text import counted
 
 #: Columns of a record that its key consists of.
 KEY_PARTS = tuple(signature(call_key).parameters)
 
-#: Most bytes of the records of one submission.
-MAX_RECORDS = 1024**3
+#: Most bytes of the records of a submission: of an empty database, and of each call.
+MAX_EMPTY, MAX_CALL = 1024**2, 128 * 1024
+
+#: How the description of a row begins that nobody proved.
+UNPROVED = "Not run again by the organiser."
 
 
 @dataclass(frozen=True)
 class Collected:
-    """What became of the exports.
+    """What became of the results of a phase.
 
     Attributes:
-        phase: name of their phase.
-        tasks: names of its tasks.
-        submissions: number of different submissions.
+        submissions: number of those whose records are in the database now.
         calls: number of calls that were added.
+        proved: number of calls that were made again.
         notes: lines on what was left out, and why.
     """
 
-    phase: str
-    tasks: Sequence[str]
     submissions: int
     calls: int
+    proved: int
     notes: Sequence[str]
 
 
-@dataclass(frozen=True)
-class _Export:
-    """One result, with its records under the name of their owner."""
-
-    file: Path
-    result: Result
-    rows: Sequence[Evaluation]
-    requests: Sequence[Request]
-
-    @property
-    def order(self) -> tuple[datetime, str]:
-        """When the submission was run."""
-        return min(request.requested_at for request in self.requests), str(self.file)
-
-    @property
-    def version(self) -> tuple[str, str]:
-        """What tells it from others: the name, and the digest of the files."""
-        return self.requests[0].submission, self.requests[0].submission_digest
+def choose_phase(competition: Competition, name: str | None, source: Path) -> PlannedPhase:
+    """Return the phase of that name, or the only one, read from the tasks; raises `UserError`."""
+    phases = plan_phases(competition, source.parent / competition.tasks, str(source))
+    chosen = phases[position_of(name, [one.phase.name for one in phases], source)]
+    if chosen.phase.hidden:
+        remedy = "`pgdl codabench submissions` downloads its submissions, and `pgdl run` evaluates them"
+        raise UserError(f"phase {chosen.phase.name!r} is hidden: it has no results on the platform", remedy=remedy)
+    return chosen
 
 
-def name_of(export: Path) -> str:
-    """Return the name that a file or folder gives to its submission; raises `UserError` for one that cannot be one."""
-    path = own_path(export)
-    name = path.stem if path.is_file() else path.name
-    if name == DOWNLOADED:
-        name = path.parent.name
-    if not is_name(name):
-        raise UserError("cannot be the name of a submission", file=export, expected=ALLOWED, found=repr(name))
-    if owner := taken(name):
-        raise UserError(f"cannot be called {name!r}: {owner}", file=export, remedy="rename the file")
-    return name
+def collect(
+    settings: Settings, tasks_dir: Path, directory: Path, names: Sequence[str], results: Address, share: float,
+    progress: Progress,
+) -> Collected:  # fmt: skip
+    """Add the records of a phase's submissions to a database, one submission after the other.
 
+    What cannot be used or proved is left out, with a note. Calls that the database has already stay as they are.
 
-def collect(exports: Sequence[Path], key: bytes, results: Address) -> Collected:
-    """Add the records of exports to a database, the earliest first.
-
-    A call that was made twice, because the platform ran the same files twice for one name, counts once: the first
-    record stays. What cannot be verified is left out, with a note.
+    Args:
+        settings: what calls of the phase must be.
+        tasks_dir: directory of its tasks.
+        directory: has the files NAME.zip, and results/NAME.zip.
+        names: of the submissions.
+        results: the database.
+        share: of the calls of each submission that are made again, 0 to 1; 0 for none.
+        progress: shows the work.
 
     Raises:
-        UserError: the exports are of several phases, or none can be used.
+        UserError: no result can be used, no call can be made here, or the database cannot be written.
     """
-    notes: list[str] = []
-    found = [one for export in exports if (one := _read(export, key, notes)) is not None]
-    if not found:
-        raise UserErrors(*notes, "no export can be used")
-    phases = {one.result.phase: one for one in found}
-    if len(phases) > 1:
-        first, second = list(phases.values())[:2]
-        both = f"{first.result.phase_name!r} ({first.file}) and {second.result.phase_name!r} ({second.file})"
-        remedy = "collect each phase into a database of its own; the same phase of a changed bundle is another one"
-        raise UserError("of several phases", found=both, remedy=remedy)
-    found.sort(key=lambda export: export.order)
-    with Records(results) as records:
-        added = _add(found, records, notes)
-    different = {one.version for one in found}
-    return Collected(found[0].result.phase_name, found[0].result.tasks, len(different), added, notes)
+    if not names:
+        raise UserError("no submissions", file=directory, expected=f"NAME.zip and {RESULTS}/NAME.zip")
+    notes, owners, added, proved, there = list[str](), dict[str, str](), 0, 0, 0
+    found = [_found(directory, name, owners, notes) for name in names]
+    execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes)
+    with begin_run([], tasks_dir, list(settings.tasks), execution, progress) as run, Records(results) as records:
+        for submission in filter(None, found):
+            try:
+                rows, requests = read_records(
+                    directory / RESULTS / f"{submission.name}.zip", submission, settings, owners
+                )
+                known = {ended.key for ended in records.ended([row.key for row in rows])}
+                new = [row for row in rows if row.key not in known]
+                drawn = draw(new, share)
+                progress.step(f"{submission.name}: {counted(len(drawn), 'call')} again")
+                if drawn and (lines := differences(drawn, made_again(drawn, submission, run, progress))):
+                    raise UserError(f"{len(lines)} of {len(drawn)} calls that were made again differ", found=lines[0])
+            except UserError as error:
+                notes.append(f"{submission.name}: left out: {error}")
+                continue
+            records.add(*new)
+            if new:
+                records.ask(requests if share else map(_unproved, requests))
+            there, added, proved = there + 1, added + len(new), proved + len(drawn)
+    if not there:
+        raise UserErrors(*notes, "no result can be used")
+    return Collected(there, added, proved, notes)
 
 
-def _read(export: Path, key: bytes, notes: list[str]) -> _Export | None:
+def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str]) -> Submission | None:
+    """Return the submission that a participant handed in; the first owner of its digest is noted."""
     try:
-        name = name_of(export)
-        with _unpacked(export, key) as directory:
-            result = read_result(directory, key)
-            if result.problem or not result.recorded:
-                notes.append(f"{export}: left out: {result.problem or result.missing}")
-                return None
-            with Records(directory / RECORDS, read_only=True) as records:
-                made = records.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
-                rows = [_renamed(dict(row._mapping), name) for row in made]
-                asked = {"submission": name, "source": str(export)}
-                requests = [Request(**columns_of(request) | asked) for request in records.requests()]
+        submission = find_submission(str(directory / f"{name}.zip"), name)
+        if submission.problem is not None:
+            raise UserError(submission.problem)
     except UserError as error:
-        notes.append(f"left out: {error}")
+        notes.append(f"{name}: left out: {error}")
         return None
-    if result.missing:
-        notes.append(f"{export}: {result.missing}")
-    return _Export(export, result, rows, requests)
+    owners.setdefault(submission.digest, name)
+    return submission
+
+
+def read_records(
+    result: Path, submission: Submission, settings: Settings, owners: Mapping[str, str]
+) -> tuple[list[Evaluation], list[Request]]:
+    """Return the records in a result that may be anybody's; raises `UserError` unless they are of this submission."""
+    try:
+        with _records_in(result, settings.planned) as records:
+            made = records.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
+            rows = list(islice(made, settings.planned + 1))
+            settings.require_calls(rows, RECORDS)
+            for digest in {row.submission_digest for row in rows} - {submission.digest}:
+                whose = f"those that {owners[digest]} handed in" if digest in owners else "others"
+                raise UserError("its records are not of its own files", found=whose)
+            if not rows:
+                raise UserError("no calls were made")
+            about = {"submission": submission.name, "source": submission.source}
+            evaluations = [_renamed(dict(row._mapping), submission.name) for row in rows]
+            ask = [columns_of(request) for request in records.requests() if request.submission == rows[0].submission]
+            return evaluations, [Request(**columns | about) for columns in ask]
+    except (ValueError, TypeError, StatementError) as error:
+        raise UserError(f"not records: {' '.join(str(error).split())[:200]}", file=result) from error
 
 
 @contextmanager
-def _unpacked(export: Path, key: bytes) -> Iterator[Path]:
-    """Yield a directory with the files of a result; of an archive, only those that the seal names are unpacked.
-
-    A submission's own command may leave any others in it.
-    """
-    if export.is_dir():
-        yield export
-        return
-    with tempfile.TemporaryDirectory() as temporary, open_archive(export) as archive:
-        place, there = Path(temporary), set(names(archive))
+def _records_in(result: Path, calls: int) -> Iterator[Records]:
+    """Open the records in a result: no other file of it is unpacked, and no more bytes than so many calls need."""
+    with tempfile.TemporaryDirectory() as temporary, open_archive(result) as archive:
+        file = Path(temporary, RECORDS)
+        with writing(file):
+            file.write_bytes(read_member(archive, RECORDS, MAX_EMPTY + calls * MAX_CALL))
         try:
-            if RESULT in there:
-                _unpack(archive, RESULT, place, MAX_BYTES)
-            for name in there & read_sealed(place, key).files.keys():
-                _unpack(archive, name, place, MAX_RECORDS if name == RECORDS else MAX_JSON)
-            yield place
+            with Records(file, read_only=True) as records:
+                yield records
         except UserError as error:
             raise UserError(str(error).replace(f"{temporary}/", "")) from error
-
-
-def _unpack(archive: ZipFile, name: str, place: Path, most: int) -> None:
-    with writing(place / name):
-        (place / name).write_bytes(read_member(archive, name, most))
-
-
-def _add(exports: Sequence[_Export], records: Records, notes: list[str]) -> int:
-    """Add the rows that are not there yet, of several of one call the first; returns their number."""
-    keys = [row.key for one in exports for row in one.rows]
-    values: dict[str, float | None] = {row.key: row.value for row in records.newest(keys)}
-    chosen = []
-    for one in exports:
-        new = [row for row in one.rows if row.key not in values]
-        if different := sum(values.get(row.key, row.value) != row.value for row in one.rows):
-            notes.append(f"{one.file}: {different} calls had other values when they were made again; the first count")
-        values |= {row.key: row.value for row in new}
-        chosen += new
-    with tempfile.TemporaryDirectory() as temporary:
-        file = Path(temporary, RECORDS)
-        with Records(file) as renamed:
-            renamed.add(*chosen)
-            renamed.ask(request for one in exports for request in one.requests)
-        return add_records(records, file)
 
 
 def _renamed(row: Mapping[str, Any], name: str) -> Evaluation:
@@ -181,3 +172,8 @@ def _renamed(row: Mapping[str, Any], name: str) -> Evaluation:
     columns = {column: value for column, value in row.items() if column != "id"} | {"submission": name}
     key = call_key(**{part: columns[part] for part in KEY_PARTS})
     return Evaluation(**columns | {"key": key})
+
+
+def _unproved(request: Request) -> Request:
+    request.description = f"{UNPROVED} {request.description}".strip()
+    return request

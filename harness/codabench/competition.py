@@ -4,6 +4,7 @@ Keys that exist in Codabench's own description of competitions have its names.
 """
 
 import itertools
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Self
@@ -11,6 +12,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from harness.configuration import GIB, LONGEST_S
+from harness.errors import UserError
 from harness.task import DEFAULT_DIRECTORY
 from harness.toml import checked, read_toml, require
 
@@ -41,9 +43,12 @@ class Phase(_Section):
     end: datetime | None = Field(None, description="The same; the last phase may have none.")
     tasks: list[str] = Field(description="Names of its tasks.")
     hidden: bool = Field(
-        False, description="Whether participants see rounded scores only (docs/hidden-tasks.md). The tasks of other "
+        False, description="Whether its tasks stay at home, where its submissions are evaluated. The tasks of other "
         "phases are public: the starting kit has them with their reference data."
     )  # fmt: skip
+    check_task: str | None = Field(
+        None, description="Of a hidden phase: a public task on which the platform checks its submissions."
+    )
     time_limit: float = Field(300.0, gt=0, le=LONGEST_S, strict=False, description="Seconds for each call.")
     memory_gib: float = Field(4.0, gt=0, strict=False, description="Memory for each call.")
     execution_time_limit: int = Field(
@@ -54,6 +59,11 @@ class Phase(_Section):
     auto_migrate_to_this_phase: bool = Field(
         False, description="Whether the submissions of the phase before are run again when this one begins."
     )
+
+    @property
+    def public_tasks(self) -> list[str]:
+        """Names of the tasks that the platform gets."""
+        return self.tasks if self.check_task is None else [self.check_task]
 
     @property
     def memory_bytes(self) -> int:
@@ -75,6 +85,8 @@ class Phase(_Section):
             require(self.start < self.end, f"phase {self.name!r}: end", f"after its start, {self.start}")
         require(bool(self.tasks), f"phase {self.name!r}: tasks", "one or more")
         require(len(set(self.tasks)) == len(self.tasks), f"phase {self.name!r}: tasks", "each once")
+        expected = "a public task, if and only if the phase is hidden"
+        require((self.check_task is not None) == self.hidden, f"phase {self.name!r}: check_task", expected)
         return self
 
 
@@ -87,10 +99,16 @@ class Competition(_Section):
     terms: str = Field(description="What participants agree to: a Markdown or HTML file.")
     docker_image: str = Field(min_length=1, max_length=128, description="The image of docs/codabench.md.")
     queue: str | None = Field(None, description="Vhost of the queue of your own workers; default: the platform's.")
-    contact_email: str | None = Field(None, max_length=256, description="Address of the organisers.")
+    contact_email: str | None = Field(None, description="Address of the organisers.")
+    registration_auto_approve: bool = Field(False, description="Whether everybody who registers may take part.")
     tasks: str = Field(DEFAULT_DIRECTORY, description="Directory of the tasks.")
     pages: list[Page] = Field(min_length=1)
     phases: list[Phase] = Field(min_length=1)
+
+    @property
+    def hidden_tasks(self) -> list[str]:
+        """Names of the tasks that stay at home."""
+        return [name for phase in self.phases if phase.hidden for name in phase.tasks]
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
@@ -105,12 +123,22 @@ class Competition(_Section):
             not first.auto_migrate_to_this_phase, f"phase {first.name!r}", "no auto_migrate_to_this_phase: it is first"
         )
         for phase in self.phases:
-            expected = "with the `queue` of your own workers, whose containers have no network (docs/codabench.md)"
-            require(self.queue is not None or not phase.hidden, f"phase {phase.name!r}: hidden", expected)
+            both = sorted(set(phase.public_tasks) & set(self.hidden_tasks))
+            expected = f"public tasks: everybody gets them, and a hidden phase has {', '.join(both)}, too"
+            require(not both, f"phase {phase.name!r}", expected)
             expected = f"at most {DEFAULT_QUEUE_S} s on the platform's workers, or the `queue` of your own"
             allowed = self.queue is not None or phase.execution_time_limit <= DEFAULT_QUEUE_S
             require(allowed, f"phase {phase.name!r}: execution_time_limit", expected)
         return self
+
+
+def position_of(name: str | None, names: Sequence[str], where: object) -> int:
+    """Return the position of the phase of that name, or of the only one; raises `UserError`."""
+    found = [number for number, one in enumerate(names) if name in (None, one)]
+    if len(found) != 1:
+        expected = f"one of {', '.join(map(repr, names))}"
+        raise UserError("--phase", file=where, expected=expected, found="none" if name is None else repr(name))
+    return found[0]
 
 
 def read_competition(path: Path) -> Competition:

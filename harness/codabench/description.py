@@ -14,6 +14,7 @@ from harness.codabench.phases import PlannedPhase
 NAME, VERSION = "competition.yaml", 2
 
 INPUT, REFERENCE, INGESTION, SCORING = "input_data", "reference_data", "ingestion_program", "scoring_program"
+PARTS = (INGESTION, SCORING, REFERENCE, INPUT)
 STARTING_KIT, SOLUTION = "starting_kit.zip", "solution.zip"
 
 
@@ -25,10 +26,10 @@ def archive_of(number: int, part: str) -> str:
 def describe(competition: Competition, phases: Sequence[PlannedPhase], files: Mapping[str, str]) -> bytes:
     """Return the description; `files` are the members of pages, terms and logo, by their paths in the TOML file.
 
-    Each phase has one of the platform's tasks, with all of its own: the final score is of all of them.
+    Each phase has one of the platform's tasks, with all of its own that are public.
     """
     columns = {name: key for one in phases for name, key in one.settings.columns.items()}
-    hidden = [name for one in phases if one.phase.hidden for name in one.phase.tasks]
+    has_final = any(one.phase.hidden for one in phases)
     content: dict[str, Any] = {
         "version": VERSION,
         "title": competition.title,
@@ -36,10 +37,8 @@ def describe(competition: Competition, phases: Sequence[PlannedPhase], files: Ma
         "image": files[competition.image],
         "terms": files[competition.terms],
         "docker_image": competition.docker_image,
+        "registration_auto_approve": competition.registration_auto_approve,
         "enable_detailed_results": True,
-        # The programs contain the key, and those of hidden phases the tasks.
-        "make_programs_available": False,
-        "make_input_data_available": False,
         "pages": [{"title": page.title, "file": files[page.file]} for page in competition.pages],
         "tasks": [_task(number, one) for number, one in enumerate(phases)],
         "phases": [_phase(number, one) for number, one in enumerate(phases)],
@@ -49,7 +48,7 @@ def describe(competition: Competition, phases: Sequence[PlannedPhase], files: Ma
         "leaderboards": [
             {
                 "title": "Results", "key": "results", "submission_rule": "Force_Last",
-                "columns": described(columns, hidden),
+                "columns": described(columns, has_final=has_final),
             }
         ],
     }  # fmt: skip
@@ -60,9 +59,8 @@ def describe(competition: Competition, phases: Sequence[PlannedPhase], files: Ma
 
 
 def _task(number: int, one: PlannedPhase) -> dict[str, Any]:
-    parts = [INGESTION, SCORING, REFERENCE, *([] if one.phase.hidden else [INPUT])]
-    head = {"index": number, "name": one.phase.name, "description": ", ".join(one.phase.tasks)}
-    return head | {part: archive_of(number, part) for part in parts}
+    head = {"index": number, "name": one.phase.name, "description": ", ".join(one.phase.public_tasks)}
+    return head | {part: archive_of(number, part) for part in PARTS}
 
 
 def _phase(number: int, one: PlannedPhase) -> dict[str, Any]:
@@ -72,7 +70,6 @@ def _phase(number: int, one: PlannedPhase) -> dict[str, Any]:
     if phase.end is not None:
         found["end"] = _text(phase.end)
     found |= {key: getattr(phase, key) for key in limits}
-    found |= {f"hide_{what}": phase.hidden for what in ("output", "prediction_output", "score_output")}
     return found | {"tasks": [number], "starting_kit": STARTING_KIT}
 
 

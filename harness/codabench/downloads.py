@@ -1,158 +1,183 @@
-"""The outputs of a phase's submissions, downloaded through the platform's API; what is here already is not asked for.
+"""The submissions of a phase that count, downloaded through the platform's API; what is here is not asked for again.
 
 An organiser may download them all (api/serializers/submissions.py:262); addresses in the platform's storage are signed
 (utils/data.py:45), so the token is not sent there.
 """
 
+import csv
 import hashlib
-import re
+import io
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
 from zipfile import is_zipfile
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from harness.codabench.entries import FINISHED, Listed, OpenedPhase, that_count
 from harness.codabench.platform import Platform
 from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.fetch.whole import fetch_file
-from harness.submission.name import MAX_NAME, clean
-from harness.text import printable
-from harness.validation import first_problem
+from harness.names import alike
+from harness.reading import open_regular, read_text
+from harness.submission.name import MAX_NAME, clean, taken
+from harness.text import not_a_formula, printable
 
-#: The page of a competition.
-PAGE = "https://www.codabench.org/competitions/ID/"
-_PAGE = re.compile(r"(https?://[^/?#@\s]+)/competitions/(\d{1,18})(?:[/?#].*)?")
+#: The table of what is here, and the folder of results.
+TABLE, RESULTS = "submissions.csv", "results"
 
-#: The status of a submission that has a score (apps/competitions/models.py:431).
-FINISHED = "Finished"
-
-#: Largest output, in bytes.
-MAX_OUTPUT = 4 * 1024**3
+#: Largest file, and largest table, in bytes.
+MAX_OUTPUT, MAX_TABLE = 4 * 1024**3, 64 * 1024**2
 
 
-class _Phase(BaseModel):
-    id: int
+class Submitted(BaseModel):
+    """A line of the table.
+
+    Attributes:
+        name: of the submission here, and of its file, NAME.zip.
+        participant: on the platform.
+        submission: its number there.
+        created: when it was handed in (UTC).
+        status: what the platform says of it.
+        sha256: digest of the file.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
     name: str
-
-
-class _Competition(BaseModel):
-    """`secret_key` is there for organisers alone (api/serializers/competitions.py:451)."""
-
-    phases: list[_Phase]
-    organised: str | None = Field(None, validation_alias="secret_key")
-
-
-class _Submission(BaseModel):
-    id: int
-    owner: str
+    participant: str
+    submission: int
+    created: datetime
     status: str
+    sha256: str
 
 
 class _Files(BaseModel):
+    data_file: str | None
     prediction_result: str | None
 
 
 @dataclass(frozen=True)
 class Downloads:
-    """The outputs that are here, and lines on what is not."""
+    """The submissions that are here, and lines on what is not."""
 
-    files: list[Path]
-    notes: list[str]
+    submissions: Sequence[Submitted]
+    notes: Sequence[str]
 
 
-def download(page: Address, phase: str | None, token: str, directory: Path, step: Callable[[str], None]) -> Downloads:
-    """Download the outputs of a phase's finished submissions, as DIRECTORY/ID/OWNER.zip.
+def download(phase: OpenedPhase, directory: Path, step: Callable[[str], None], *, with_results: bool) -> Downloads:
+    """Download the file of each participant's submission that counts, as DIRECTORY/NAME.zip, and write the table.
 
     Args:
-        page: address of the competition's page.
-        phase: its name; None if the competition has one phase.
-        token: of an organiser.
-        directory: where outputs are kept.
+        phase: as `open_phase` finds it.
+        directory: where files are kept.
         step: is told of the progress.
+        with_results: also download results/NAME.zip, the outputs of submissions that have a score.
 
     Raises:
-        UserError: the platform cannot be reached, refuses or fails, or there is no such competition or phase.
+        UserError: the platform cannot be reached, refuses or fails.
     """
-    match = _PAGE.fullmatch(page.reveal())
-    if match is None:
-        raise UserError("not the page of a competition", file=page, expected=PAGE)
-    platform = Platform(match[1], token)
-    step("asking the platform")
-    competition = _parsed(_Competition, platform.get(f"competitions/{match[2]}/"), page)
-    if "organised" not in competition.model_fields_set:
-        raise UserError("the user of the token is no organiser of this competition", file=page)
-    chosen = _chosen(competition.phases, phase, page)
-    listed = [_parsed(_Submission, one, page) for one in platform.entries(f"submissions/?phase={chosen.id}")]
-    finished = sorted((one for one in listed if one.status == FINISHED), key=lambda one: one.id)
-    notes = _unfinished(chosen, listed)
-    files = []
-    for number, one in enumerate(finished, start=1):
-        name = name_of_owner(one.owner)
-        place = directory / str(one.id) / f"{name}.zip"
-        if not is_zipfile(place):
-            step(f"output {number} of {len(finished)}")
-            with writing(place):
-                place.parent.mkdir(parents=True, exist_ok=True)
-            if not _fetch(platform, one, place):
-                notes.append(f"left out: submission {one.id} of {name}: the platform has no output of it")
+    chosen, notes = that_count(phase, FINISHED if with_results else None)
+    with writing(directory):
+        (directory / RESULTS if with_results else directory).mkdir(parents=True, exist_ok=True)
+    here, failed = {one.submission: one for one in read_table(directory)}, 0
+    names = names_of([one.owner for one in chosen]) | {one.participant: one.name for one in here.values()}
+    for number, one in enumerate(chosen, start=1):
+        if one.id not in here or not _is_here(here[one.id], directory, with_results=with_results):
+            step(f"submission {number} of {len(chosen)}")
+            try:
+                here[one.id] = _fetch(phase.platform, one, names[one.owner], directory, with_results=with_results)
+            except UserError as error:
+                here.pop(one.id, None)
+                failed += 1
+                if failed > 1:  # twice in a row: the fault is the server's
+                    raise
+                notes.append(f"{names[one.owner]}: left out: {error}")
                 continue
-        files.append(place)
-    return Downloads(files, notes)
+        failed = 0
+        _write_table(directory, here.values())
+    for gone in [here.pop(number) for number in here.keys() - {one.id for one in chosen}]:
+        if gone.name not in {one.name for one in here.values()}:
+            notes.append(f"{gone.name}: removed here: submission {gone.submission} counts no longer")
+            (directory / f"{gone.name}.zip").unlink(missing_ok=True)
+    _write_table(directory, here.values())
+    return Downloads(list(here.values()), notes)
 
 
-def name_of_owner(owner: str) -> str:
-    """Return the name of a participant's submission: no two participants have one.
+def read_table(directory: Path) -> list[Submitted]:
+    """Return the lines of the table, none if there is no table; raises `UserError`."""
+    file = directory / TABLE
+    if not file.exists():
+        return []
+    lines = csv.DictReader(io.StringIO(read_text(file, MAX_TABLE)))
+    try:
+        if lines.fieldnames == list(Submitted.model_fields):
+            return [Submitted.model_validate(line) for line in lines]
+    except (csv.Error, ValidationError):
+        pass
+    raise UserError("not a table of submissions", file=file, remedy="remove it, and download again")
+
+
+def names_of(owners: Iterable[str]) -> dict[str, str]:
+    """Return the name of each participant's submission: no two could be mistaken for each other, or for a measure.
 
     Usernames may have letters of any alphabet (apps/profiles/forms.py:16), all of which `clean` makes the same.
     """
-    if clean(owner) == owner:
-        return owner
-    return f"{clean(owner)[: MAX_NAME - 9]}_{hashlib.sha256(owner.encode()).hexdigest()[:8]}"
+    seen = Counter(alike(clean(owner)) for owner in owners)
+
+    def name_of(owner: str) -> str:
+        if clean(owner) == owner and seen[alike(owner)] == 1 and not taken(owner):
+            return owner
+        return f"{clean(owner)[: MAX_NAME - 9]}_{hashlib.sha256(owner.encode()).hexdigest()[:8]}"
+
+    return {owner: name_of(owner) for owner in owners}
 
 
-def _fetch(platform: Platform, submission: _Submission, place: Path) -> bool:
-    """Download an output; returns whether there is one."""
-    path = f"submissions/{submission.id}/get_details/"  # (api/views/submissions.py:474)
-    asked = platform.url_of(path)
-    named = _parsed(_Files, platform.get(path), asked).prediction_result
-    if named is None:
+def _is_here(one: Submitted, directory: Path, *, with_results: bool) -> bool:
+    file = directory / f"{one.name}.zip"
+    if with_results and not is_zipfile(directory / RESULTS / file.name):
         return False
-    if platform.address.startswith("https:") and not named.startswith("https:"):
-        raise UserError("leads to an address without encryption", file=asked)
-    url = Address(named.replace("@", "%40"), f"{asked}: prediction_result")
+    return file.exists() and _digest_of(file) == one.sha256
+
+
+def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_results: bool) -> Submitted:
+    path = f"submissions/{one.id}/get_details/"  # (api/views/submissions.py:474)
+    files = platform.get(path, _Files)
+    file = directory / f"{name}.zip"
+    _fetch_file(platform, files.data_file, file, platform.url_of(path))
+    if with_results:
+        _fetch_file(platform, files.prediction_result, directory / RESULTS / file.name, platform.url_of(path))
+    created = one.created_when.astimezone(UTC)
+    return Submitted(
+        name=name, participant=one.owner, submission=one.id, created=created, status=one.status, sha256=_digest_of(file)
+    )
+
+
+def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> None:
+    if named is None:
+        raise UserError("the platform has no such file", file=asked, expected=place.name)
+    platform.require_encryption(named)
+    url = Address(named.replace("@", "%40"), str(asked))
     moved = "the platform's storage has lost it; ask who runs the platform"
     fetch_file(url, place, lambda _: None, lambda _: None, most=MAX_OUTPUT, moved=moved)
-    return True
 
 
-def _chosen(phases: list[_Phase], name: str | None, page: Address) -> _Phase:
-    found = [phase for phase in phases if name in (None, phase.name)]
-    if len(found) != 1:
-        expected = f"one of {', '.join(repr(phase.name) for phase in phases)}"
-        raise UserError("--phase", file=page, expected=expected, found="none" if name is None else repr(name))
-    return found[0]
+def _digest_of(file: Path) -> str:
+    with open_regular(file, links=True) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _unfinished(phase: _Phase, submissions: Iterable[_Submission]) -> list[str]:
-    """Return a line on the submissions without a score."""
-    others = Counter(one.status for one in submissions if one.status != FINISHED)
-    if not others:
-        return []
-    counts = ", ".join(f"{number} {status}" for status, number in sorted(others.items()))
-    return [printable(f"{phase.name}: submissions without a score on the platform are left out: {counts}")]
-
-
-_Answer = TypeVar("_Answer", bound=BaseModel)
-
-
-def _parsed(kind: type[_Answer], answer: object, page: Address) -> _Answer:
-    try:
-        return kind.model_validate(answer)
-    except ValidationError as error:
-        problem = first_problem(error)
-        what = f"not an answer of Codabench's API: {problem.key}"
-        raise UserError(what, file=page, expected=problem.expected, found=problem.found) from error
+def _write_table(directory: Path, submissions: Iterable[Submitted]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(Submitted.model_fields)
+    for one in submissions:
+        writer.writerow([not_a_formula(printable(str(value))) for value in one.model_dump(mode="json").values()])
+    file = directory / TABLE
+    with writing(file):
+        partial = file.with_suffix(".partial")
+        partial.write_text(text.getvalue())
+        partial.replace(file)

@@ -5,7 +5,6 @@ filter isolate each call in it. The time of the container is limited: the calls 
 container that the platform ends nothing is kept.
 """
 
-import os
 import signal
 import tempfile
 import threading
@@ -19,17 +18,14 @@ import psutil
 
 from harness.api import Execution, Progress, run
 from harness.board.predictions import predictions_of
-from harness.codabench.results import KILLED, MADE, OUT_OF_TIME, RECORDS, Result, copy_records, result_of, write_result
-from harness.codabench.seal import read_key
-from harness.codabench.settings import KEY, TASKS, Settings
+from harness.codabench.results import KILLED, MADE, OUT_OF_TIME, RECORDS, Result, copy_records, write_result
+from harness.codabench.settings import Settings
 from harness.errors import UserError
-from harness.outcome import Outcome
 from harness.plain_yaml import parse_yaml
 from harness.reading import read_regular
 from harness.records import Records
 from harness.sandbox import Landlock
-from harness.task.contents import read_contents
-from harness.task.layout import find_tasks
+from harness.submission import find_submission
 
 #: Name of every submission here; the organiser knows the true ones.
 NAME = "submission"
@@ -37,10 +33,7 @@ NAME = "submission"
 #: Seconds between two results that are written in case that the container is killed.
 SAVE_S = 30.0
 
-#: The network of a container without any.
-LOOPBACK = "lo"
-
-#: Files of a submission in which the platform looks for a command, in its order, and most bytes of them.
+#: Files in which the platform looks for a submission's own command, in its order, and most bytes of them.
 COMMANDS, MAX_BYTES = ("metadata.yaml", "metadata"), 64 * 1024
 
 
@@ -59,23 +52,18 @@ class OutOfTimeError(KeyboardInterrupt):
 
 
 def ingest(places: Places, progress: Progress) -> Result:
-    """Make the calls and write the result.
-
-    Raises `UserError` if the tasks are not those of the phase, or calls cannot be made here; the result says so, too.
-    """
-    settings, key = Settings.read(places.program), read_key(places.program / KEY)
-    result = result_of(settings, key)
-    if (problem := _own_command(places.submission) or _network(settings)) is not None:
-        result = result.model_copy(update={"problem": problem})
-        write_result(places.output, result, key, {})
+    """Make the calls and write the result; raises `UserError` if none can be made, which the result says, too."""
+    settings = Settings.read(places.program)
+    if _has_command(places.submission):
+        result = Result(problem="refused: its metadata have a `command`, and this competition runs none")
+        write_result(places.output, result, {})
         return result
     with tempfile.TemporaryDirectory() as temporary:
-        database = Path(temporary, RECORDS)
-        saving = _Saving(database, places.output, result, key)
+        saving = _Saving(Path(temporary, RECORDS), places.output, find_submission(str(places.submission), NAME).notes)
         saving.save(KILLED)
         try:
             with saving.regularly(), _until(psutil.Process().create_time() + settings.for_calls_s):
-                _call(places, settings, database, progress)
+                _call(places, settings, Path(temporary, RECORDS), progress)
         except OutOfTimeError:
             return saving.save(OUT_OF_TIME)
         except UserError as error:
@@ -88,45 +76,20 @@ def ingest(places: Places, progress: Progress) -> Result:
 
 
 def _call(places: Places, settings: Settings, database: Path, progress: Progress) -> None:
-    tasks = places.program / TASKS if settings.hidden else places.input_data
-    for task in find_tasks(tasks, list(settings.tasks)):
-        if not settings.tasks[task.name].are_of(read_contents(task)):
-            raise UserError("not the models and data of the phase", file=task.directory, remedy="make the bundle again")
-    execution = Execution(
-        time_limit_s=settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=Landlock.name,
-        withhold=settings.withhold.value,
-    )  # fmt: skip
+    execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=Landlock.name)
     run(
-        places.submission, tasks_dir=tasks, task_names=list(settings.tasks), results=database, names=[NAME],
-        execution=execution, progress=progress,
+        [str(places.submission)], tasks_dir=places.input_data, task_names=list(settings.tasks), results=database,
+        names=[NAME], execution=execution, progress=progress,
     )  # fmt: skip
 
 
-def _own_command(submission: Path) -> str | None:
-    """Return why a submission is refused that the platform would run itself, outside of every sandbox."""
+def _has_command(submission: Path) -> bool:
+    """Whether the platform would run a command of the submission, too, outside of every sandbox."""
     for name in COMMANDS:
-        file = submission / name
-        if not os.path.lexists(file):
-            continue
-        try:
-            content = parse_yaml(read_regular(file, MAX_BYTES, links=False))
-        except (UserError, ValueError):  # whatever it is, the platform may find a command in it
-            return f"refused: {name} is not a file of plain YAML, of at most {MAX_BYTES} bytes"
-        if isinstance(content, dict) and "command" in content:
-            return f"refused: {name} has a `command`, which runs outside of the sandbox"
-        return None
-    return None
-
-
-def _network(settings: Settings) -> str | None:
-    """Return why a hidden phase is not run where a command of the submission could send away what it sees."""
-    if not settings.hidden:
-        return None
-    found = sorted(name for name, state in psutil.net_if_stats().items() if state.isup and name != LOOPBACK)
-    if not found:
-        return None
-    remedy = "set COMPETITION_CONTAINER_NETWORK_DISABLED=True on the workers"
-    return f"a hidden phase needs containers without a network, and this one has {', '.join(found)}; {remedy}"
+        with suppress(UserError, ValueError):
+            content = parse_yaml(read_regular(submission / name, MAX_BYTES, links=False))
+            return isinstance(content, dict) and "command" in content
+    return False
 
 
 @contextmanager
@@ -148,8 +111,8 @@ def _until(ends_at: float) -> Iterator[None]:
 class _Saving:
     """Writes the result of what has been recorded so far."""
 
-    def __init__(self, database: Path, output: Path, result: Result, key: bytes) -> None:
-        self._database, self._output, self._result, self._key = database, output, result, key
+    def __init__(self, database: Path, output: Path, notes: tuple[str, ...]) -> None:
+        self._database, self._output, self._notes = database, output, notes
         self._copy = database.with_suffix(".copy")
         self._writing = threading.Lock()
 
@@ -157,15 +120,12 @@ class _Saving:
         """Write and return the result; there may be no records yet."""
         with self._writing:
             files: Mapping[str, Path | bytes] = {}
-            recorded = 0
             if self._database.exists():
                 copy_records(self._database, self._copy)
                 with Records(self._copy) as records:
-                    rows = list(records.newest_of())
-                recorded = sum(row.outcome != Outcome.INFRA_ERROR for row in rows)
-                files = {RECORDS: self._copy, **predictions_of(rows)}
-            result = self._result.model_copy(update={"recorded": recorded, "ended": ended, "problem": problem})
-            write_result(self._output, result, self._key, files)
+                    files = {RECORDS: self._copy, **predictions_of(list(records.newest_of()))}
+            result = Result(problem=problem, ended=ended, notes=self._notes)
+            write_result(self._output, result, files)
             return result
 
     @contextmanager

@@ -34,13 +34,13 @@ def solution() -> Mapping[str, Content]:
 
 
 def starting_kit(phases: Sequence[PlannedPhase]) -> Mapping[str, Content]:
-    """Return the members of the starting kit; of hidden phases it has nothing."""
-    tasks = {task.name: task for one in phases if not one.phase.hidden for task in one.tasks}
+    """Return the members of the starting kit: of hidden phases it has the public task that checks submissions."""
+    tasks = {task.name: task for one in phases for task in one.tasks}
     found = dict(solution())
     for task in tasks.values():
         assert task.reference is not None, "checked before"
         found |= {f"{DEFAULT_DIRECTORY}/{name}": file for name, file in inputs_of(task).items()}
         found[f"{DEFAULT_DIRECTORY}/{REFERENCES}/{task.name}/{REFERENCE}"] = task.reference
-    limit = min((one.phase.time_limit for one in phases if not one.phase.hidden), default=0)
-    commands = ["pgdl check .", f"pgdl run . --time-limit {limit:g}", "pgdl score"] if tasks else ["pgdl demo"]
+    limit = min(one.phase.time_limit for one in phases)
+    commands = ["pgdl check .", f"pgdl run . --time-limit {limit:g}", "pgdl score"]
     return found | {"README.md": _README.format(commands="\n".join(commands)).encode()}

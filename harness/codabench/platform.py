@@ -5,13 +5,14 @@ Read from revision c7dbc756 of codalab/codabench; comments name its lines, below
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
+from pydantic import BaseModel, ValidationError
 
 from harness.credentials import Address
 from harness.errors import UserError
@@ -21,6 +22,9 @@ from harness.fetch.troubles import CONTINUE, origin
 from harness.parsing import parse_json
 from harness.reading import read_text
 from harness.text import printable
+from harness.validation import first_problem
+
+Answer = TypeVar("Answer", bound=BaseModel)
 
 #: Variable with the token.
 VARIABLE = "CODABENCH_TOKEN"
@@ -53,38 +57,50 @@ def read_token(file: Path | None) -> str:
 class Platform:
     """The API at an address, such as https://www.codabench.org; the token is sent to no other host."""
 
-    def __init__(self, address: str, token: str) -> None:
+    def __init__(self, address: str, token: str, readable: Collection[str] = ()) -> None:
+        self._readable = {*LOCAL, *readable}
+        self.require_encryption(address)
         parts = urlsplit(address)
-        if parts.scheme != "https" and parts.hostname not in LOCAL:
-            raise UserError("a token is not sent without encryption", file=address, expected="https")
         self.address = address
         self._token = token
         self._session = Session()
         self._session.trust_env = parts.scheme == "https"  # a proxy would see what is not encrypted
         self._session.auth = self._authorized  # not a header, which an entry of ~/.netrc would replace
 
-    def get(self, path: str) -> Any:
+    def get(self, path: str, kind: type[Answer]) -> Answer:
         """Return the answer to a request below /api/; raises `UserError`."""
-        return self._get(self.url_of(path))
+        url = self.url_of(path)
+        return _parsed(kind, self._ask("GET", url), url)
+
+    def patch(self, path: str, content: Mapping[str, object]) -> None:
+        """Change what there is below /api/; raises `UserError`."""
+        self._ask("PATCH", self.url_of(path), content)
+
+    def require_encryption(self, address: str) -> None:
+        """Raise `UserError` for an address to which everything would travel readable, unless the user allowed it."""
+        parts = urlsplit(address)
+        if parts.scheme != "https" and parts.hostname not in self._readable:
+            remedy = f"--allow-http {parts.hostname} allows it, and then others may read the token or the files"
+            raise UserError("not encrypted", file=origin(address), expected="https", remedy=remedy)
 
     def url_of(self, path: str) -> Address:
         """Return the address of a request."""
         return Address(f"{self.address}/api/{path}".replace("@", "%40"), self.address)
 
-    def entries(self, path: str) -> Iterator[Any]:
+    def entries(self, path: str, kind: type[Answer]) -> Iterator[Answer]:
         """Yield the entries of a list, page by page where there are pages (api/pagination.py:5).
 
         The list of submissions has none (api/views/submissions.py:28).
         """
         url = self.url_of(path)
         for _ in range(MAX_PAGES):
-            answer = self._get(url)
+            answer = self._ask("GET", url)
+            entries = answer.get("results") if isinstance(answer, dict) else answer
+            if not isinstance(entries, list):
+                raise _unexpected(url)
+            yield from (_parsed(kind, one, url) for one in entries)
             if isinstance(answer, list):
-                yield from answer
                 return
-            if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
-                raise self._unexpected(url)
-            yield from answer["results"]
             if not answer.get("next"):
                 return
             query = str(answer["next"]).partition("?")[2]  # whatever host it names
@@ -95,16 +111,16 @@ class Platform:
         request.headers["Authorization"] = f"Token {self._token}"  # (settings/base.py:291)
         return request
 
-    def _get(self, url: Address) -> Any:
-        body = persistently(lambda: self._body(url), url, *PASSING)
+    def _ask(self, method: str, url: Address, content: Mapping[str, object] | None = None) -> Any:
+        body = persistently(lambda: self._body(method, url, content), url, *PASSING)
         try:
             return parse_json(body)
         except ValueError as error:
-            raise self._unexpected(url) from error
+            raise _unexpected(url) from error
 
-    def _body(self, url: Address) -> bytes:
-        headers = {"Accept": "application/json"}
-        with self._session.get(url.reveal(), headers=headers, stream=True, timeout=TIMEOUTS_S) as response:
+    def _body(self, method: str, url: Address, content: Mapping[str, object] | None) -> bytes:
+        options = {"headers": {"Accept": "application/json"}, "stream": True, "timeout": TIMEOUTS_S}
+        with self._session.request(method, url.reveal(), json=content, **options) as response:
             require_ready(response)
             if response.is_redirect:
                 raise _redirected(url, response)
@@ -126,9 +142,18 @@ class Platform:
         remedies = {401: HELP, 403: HELP, 404: "it is not there, or not for the user of the token"}
         return UserError("refused", file=url, found=found, remedy=remedies.get(response.status_code, CONTINUE))
 
-    @staticmethod
-    def _unexpected(url: Address) -> UserError:
-        return UserError("not an answer of Codabench's API", file=url)
+
+def _parsed(kind: type[Answer], answer: object, url: Address) -> Answer:
+    try:
+        return kind.model_validate(answer)
+    except ValidationError as error:
+        problem = first_problem(error)
+        what = f"not an answer of Codabench's API: {problem.key}"
+        raise UserError(what, file=url, expected=problem.expected, found=problem.found) from error
+
+
+def _unexpected(url: Address) -> UserError:
+    return UserError("not an answer of Codabench's API", file=url)
 
 
 def _redirected(url: Address, response: requests.Response) -> UserError:

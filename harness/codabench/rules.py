@@ -1,109 +1,101 @@
-"""Codabench's own rules for bundles, each with the place in its sources where it is enforced.
+"""Rules for a bundle: the platform's own, and that nothing of a hidden task is in it.
 
-The places are those of revision c7dbc756 of https://github.com/codalab/codabench.
+Comments name the places in revision c7dbc756 of https://github.com/codalab/codabench.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import io
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from harness.codabench.opened import OpenedBundle
+from PIL import Image, UnidentifiedImageError
 
-Lines = Iterator[str]
+from harness.codabench.opened import Mark, Member, OpenedBundle
+from harness.codabench.schema import Description
+from harness.format.layout import MARKS, WEIGHTS
+from harness.plain_yaml import parse_yaml
+from harness.reading import open_regular
+from harness.task.layout import TaskFiles
 
-#: The parts of a task that are files.
-PARTS = ("ingestion_program", "input_data", "scoring_program", "reference_data")
+#: Formats of logos that the platform takes, and the width of its icon (src/apps/competitions/models.py:205).
+LOGOS, ICON_WIDTH = ("PNG", "JPEG", "GIF"), 100
+
+#: Most bytes of a file that is parsed, and of one in which names are searched.
+MAX_BYTES, MAX_TEXT = 64 * 1024, 4 * 1024**2
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A rule, and where it comes from."""
-
-    place: str
-    problems: Callable[[OpenedBundle], Lines]
-
-    def lines(self, bundle: OpenedBundle) -> Lines:
-        """Yield the problems of a bundle, each with the place of the rule."""
+def problems_of(bundle: OpenedBundle, content: Description) -> Iterator[str]:
+    """Yield what is wrong with the files of a bundle, a line each."""
+    missing = [path for path in content.files() if not bundle.has(path)]
+    yield from (f"no file {path!r} in the bundle" for path in missing)
+    if missing:
+        return
+    for path in (content.terms, *(page.file for page in content.pages)):  # (src/apps/competitions/unpackers/v2.py:50)
         try:
-            yield from (f"{line} ({self.place})" for line in self.problems(bundle))
-        except (TypeError, ValueError, AttributeError, LookupError) as error:
-            what = self.problems.__name__.replace("_", " ")
-            yield f"{what}: a value of another kind than expected: {error} ({self.place})"
+            text = bundle.read(path).decode()
+        except UnicodeDecodeError:
+            text = "\0"
+        if not text.strip() or "\0" in text:
+            yield f"{path}: expected a text in UTF-8, not empty, without NUL"
+    try:
+        _make_icon(bundle.read(content.image))
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        yield f"{content.image}: expected a whole {', '.join(LOGOS)} of which an icon can be made, found: {error}"
+    for task in content.tasks:  # (compute_worker/compute_worker.py:847)
+        for path in filter(None, (task.ingestion_program, task.scoring_program)):
+            with bundle.files(path) as files:
+                if not _has_command(files.get("metadata.yaml") or files.get("metadata")):
+                    yield f"task {task.name or task.index}: {path}: no `command` in its metadata.yaml"
+    for name, file in bundle.members():
+        if "/" in name and name.split("/")[-1] in MARKS and _parsed(file) != {"hidden": False}:
+            yield f"{name}: marks a hidden task, and everybody can download it"
 
 
-#: All rules, in the order in which problems are named.
-RULES: list[Rule] = []
+def hidden_in(bundle: OpenedBundle, names: Iterable[str], tasks: Iterable[TaskFiles]) -> Iterator[str]:
+    """Yield a line for each file of a bundle that names a hidden task, or is reference data or weights of `tasks`."""
+    words = re.compile(rb"(?<![\w-])(" + b"|".join(re.escape(name.encode()) for name in names) + rb")(?![\w-])")
+    files = {_mark(path): path for task in tasks for path in _own_files(task)}
+    for name, member in bundle.members():
+        if member.mark in files:
+            yield f"{name}: is {files[member.mark]}, of a hidden task"
+        elif found := words.search(name.encode()) or words.search(_text(member)):
+            yield f"{name}: names the hidden task {found[1].decode()!r}"
 
 
-def rule(place: str) -> Callable[[Callable[[OpenedBundle], Lines]], Callable[[OpenedBundle], Lines]]:
-    """Register a rule that comes from this place."""
-
-    def add(problems: Callable[[OpenedBundle], Lines]) -> Callable[[OpenedBundle], Lines]:
-        RULES.append(Rule(place, problems))
-        return problems
-
-    return add
+def _make_icon(content: bytes) -> None:
+    with Image.open(io.BytesIO(content), formats=LOGOS) as image:
+        image.resize((ICON_WIDTH, int(ICON_WIDTH / image.width * image.height))).save(io.BytesIO(), "PNG")
 
 
-@rule("src/apps/competitions/tasks.py:382")
-def version(bundle: OpenedBundle) -> Lines:
-    """Other versions have other keys."""
-    if (found := str(bundle.content.get("version", "1"))) != "2":
-        yield f"version: expected 2, found {found}"
+def _own_files(task: TaskFiles) -> Iterator[Path]:
+    """Yield the reference data and weights of a task; training data, for instance, may be those of another, too."""
+    yield from (model / WEIGHTS for model in task.models)
+    if task.reference is not None:
+        yield task.reference
 
 
-@rule("src/apps/competitions/models.py:36")
-def title(bundle: OpenedBundle) -> Lines:
-    """There is a title, and texts fit into the platform's database."""
-    if not bundle.content.get("title"):
-        yield "no title"
-    for key, longest in (("title", 256), ("docker_image", 128), ("contact_email", 256)):
-        if len(str(bundle.content.get(key) or "")) > longest:
-            yield f"{key}: expected at most {longest} characters"
+def _mark(path: Path) -> Mark:
+    checksum = size = 0
+    with open_regular(path, links=True) as stream:
+        while chunk := stream.read(1 << 20):
+            checksum, size = zlib.crc32(chunk, checksum), size + len(chunk)
+    return checksum, size
 
 
-@rule("src/apps/competitions/unpackers/v2.py:50 and 161, base_unpacker.py:61")
-def pages(bundle: OpenedBundle) -> Lines:
-    """Logo, terms and pages are files that are not empty."""
-    named = [("terms", bundle.content.get("terms")), ("image", bundle.content.get("image"))]
-    named += [(f"page {number}: file", page.get("file")) for number, page in enumerate(bundle.content["pages"])]
-    for key, path in named:
-        if not path:
-            yield f"no {key}"
-        elif str(path) not in bundle.names:
-            yield f"{key}: no file {path!r} in the bundle"
-        elif not bundle.archive.getinfo(str(path)).file_size:
-            yield f"{key}: {path} is empty"
+def _text(member: Member) -> bytes:
+    """Return the content of a file that may be text; numbers, such as weights, have a NUL."""
+    content = member.read(MAX_TEXT) if member.info.file_size <= MAX_TEXT else b""
+    return b"" if b"\0" in content else content
 
 
-@rule("src/apps/competitions/unpackers/v2.py:66, base_unpacker.py:35")
-def tasks(bundle: OpenedBundle) -> Lines:
-    """Tasks have an index of their own, a scoring program, and files that exist."""
-    seen: set[object] = set()
-    for task in bundle.content["tasks"]:
-        name = task.get("name", task.get("index"))
-        if "index" not in task:
-            yield f"task {name}: no index"
-        elif task["index"] in seen:
-            yield f"task {name}: another task has index {task['index']}"
-        seen.add(task.get("index"))
-        if "key" in task:
-            continue
-        if "scoring_program" not in task:
-            yield f"task {name}: no scoring_program"
-        yield from (
-            f"task {name}: {part}: no file {task[part]!r} in the bundle"
-            for part in PARTS if part in task and not bundle.has(task[part])
-        )  # fmt: skip
+def _parsed(file: Member) -> object:
+    try:
+        return parse_yaml(file.read(MAX_BYTES))
+    except ValueError:
+        return None
 
 
-@rule("src/apps/competitions/unpackers/v2.py:110")
-def solutions(bundle: OpenedBundle) -> Lines:
-    """Solutions have an index, a file, and tasks that exist."""
-    for number, solution in enumerate(bundle.content.get("solutions") or ()):
-        missing = [key for key in ("index", "tasks", "path") if key not in solution]
-        if missing and "key" not in solution:
-            yield f"solution {number}: no {', '.join(missing)}"
-        elif unknown := set(solution.get("tasks", ())) - bundle.tasks:
-            yield f"solution {number}: no task with index {', '.join(map(str, unknown))}"
-        elif "path" in solution and not bundle.has(solution["path"]):
-            yield f"solution {number}: no file {solution['path']!r} in the bundle"
+def _has_command(metadata: Member | None) -> bool:
+    content = _parsed(metadata) if metadata else None
+    return isinstance(content, dict) and bool(content.get("command"))

@@ -1,9 +1,8 @@
 """The settings of a phase, which its two programs carry, and the tasks behind them."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -11,20 +10,11 @@ from harness.errors import UserError
 from harness.format.files import MAX_JSON
 from harness.format.layout import INPUTS, MODEL_FILES, REFERENCE, REFERENCES, find_shards
 from harness.reading import read_regular
-from harness.task.contents import Contents
-from harness.task.hidden import Withhold
+from harness.sandbox import Landlock
 from harness.task.layout import TaskFiles
 
-#: Files of both programs: these settings, the key of the competition, and the command that the platform runs.
-SETTINGS, KEY, COMMAND = "phase.json", "key", "metadata.yaml"
-
-#: The folder of a hidden phase's tasks in the ingestion program: what the platform mounts as input data, it also mounts
-#: for a command of the submission.
-TASKS = "tasks"
-
-#: The mark of a hidden task, and its content.
-MARK, HIDDEN = "metadata", b"hidden: true\n"
-
+#: Files of both programs: these settings, and the command that the platform runs.
+SETTINGS, COMMAND = "phase.json", "metadata.yaml"
 
 #: Seconds before the end of the container in which calls end: the platform starts its clock before the container, and
 #: keeps nothing of one that it ends. At most this share of the container's time.
@@ -32,37 +22,31 @@ RESERVE_S, RESERVE_SHARE = 60.0, 0.25
 
 
 class TaskDigests(BaseModel):
-    """What the models and training data of a task must be, as in records."""
+    """Digests of the models and of the training data of a task, as in records."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     models: dict[str, str]
     data: str
-
-    def are_of(self, contents: Contents) -> bool:
-        """Whether these are the digests of some files."""
-        return contents.models == self.models and contents.data == self.data
 
 
 class Settings(BaseModel):
     """Limits and tasks of a phase.
 
     Attributes:
-        competition: tells competitions apart; derived from the key.
         name: of the phase.
-        hidden: whether outputs are withheld, and scores rounded.
+        is_check: whether submissions are only checked here: the scores of the phase are made elsewhere.
         time_limit_s: seconds for each call.
         memory_bytes: memory for each call.
-        execution_time_limit_s: seconds after which the platform ends the container.
+        execution_time_limit_s: seconds after which the platform should end the container.
         tasks: name -> digests.
         columns: name of a task -> key of its column on the leaderboard.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    competition: str
     name: str
-    hidden: bool
+    is_check: bool
     time_limit_s: float
     memory_bytes: int
     execution_time_limit_s: int
@@ -70,20 +54,15 @@ class Settings(BaseModel):
     columns: dict[str, str]
 
     @property
-    def withhold(self) -> Withhold:
-        """What is withheld of its tasks."""
-        return Withhold.ALWAYS if self.hidden else Withhold.NEVER
+    def planned(self) -> int:
+        """Number of calls of a submission."""
+        return sum(len(task.models) for task in self.tasks.values())
 
     @property
     def for_calls_s(self) -> float:
         """Seconds of the container's time in which calls are made."""
         limit_s = self.execution_time_limit_s
         return limit_s - min(RESERVE_S, RESERVE_SHARE * limit_s)
-
-    @property
-    def id(self) -> str:
-        """SHA-256 of all settings: results of one phase have one."""
-        return hashlib.sha256(self.to_bytes()).hexdigest()
 
     def to_bytes(self) -> bytes:
         """Return the content of the file `SETTINGS`."""
@@ -98,6 +77,22 @@ class Settings(BaseModel):
         except ValidationError as error:
             raise UserError("not the settings of a phase", file=file, remedy="make the bundle again") from error
 
+    def require_calls(self, rows: Iterable[Any], file: Path | str) -> None:
+        """Raise `UserError` unless all rows, which may be a stranger's, are one submission's calls of this phase."""
+        seen, owners = set(), set()
+        for row in rows:
+            owners.add((row.submission, row.submission_digest, row.configuration, row.is_baseline))
+            task = self.tasks.get(row.task)
+            digests = (task.models.get(row.model), task.data) if task else None
+            if digests != (row.model_digest, row.data_digest):
+                raise UserError("calls on other models or data than those of the phase", file=file, found=row.task)
+            limits = (row.time_limit_s, row.memory_limit_bytes, row.sandbox, row.repeat)
+            if limits != (self.time_limit_s, self.memory_bytes, Landlock.name, 0):
+                raise UserError("calls with other limits than those of the phase", file=file)
+            if (row.task, row.model) in seen or len(owners) > 1 or row.is_baseline:
+                raise UserError("calls of another submission, or made twice", file=file)
+            seen.add((row.task, row.model))
+
 
 def inputs_of(task: TaskFiles) -> dict[str, Path]:
     """Return the files that calls need as members of an archive: no test data, no reference data, nothing else."""
@@ -106,10 +101,6 @@ def inputs_of(task: TaskFiles) -> dict[str, Path]:
     return {f"{INPUTS}/{task.name}/{file.relative_to(task.directory).as_posix()}": file for file in files}
 
 
-def references_of(tasks: Sequence[TaskFiles], *, hidden: bool) -> Mapping[str, Path | bytes]:
+def references_of(tasks: Sequence[TaskFiles]) -> Mapping[str, Path]:
     """Return the files that scoring needs as members of an archive."""
-    found: dict[str, Path | bytes] = {}
-    for task in tasks:
-        assert task.reference is not None, "checked before"
-        found[f"{REFERENCES}/{task.name}/{REFERENCE}"] = task.reference
-    return found | ({f"{REFERENCES}/{task.name}/{MARK}": HIDDEN for task in tasks} if hidden else {})
+    return {f"{REFERENCES}/{task.name}/{REFERENCE}": task.reference for task in tasks if task.reference is not None}

@@ -53,6 +53,6 @@ def _on_task(row: Row, name: str, insight: Insight) -> list[str]:
             f"the score is within the range of chance ({p_value_equation(insight.chance.p_value)}): more tasks or "
             "models are needed to tell whether the measure knows anything."
         )
-    elif task.score.kendall < 0:
+    elif task.score.kendall is not None and task.score.kendall < 0:
         lines.append("larger values go with smaller gaps; the score ignores the sign, Kendall's tau does not.")
     return lines

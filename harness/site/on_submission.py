@@ -104,10 +104,9 @@ def _part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
 
 def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:
     found = []
-    if task.score is not None:
-        decimals = DECIMALS + 2 if task.withheld else 3
-        found += [("Kendall's tau", decimal(task.score.kendall, decimals)),
-                  ("granulated Kendall", decimal(task.score.granulated_kendall, decimals))]  # fmt: skip
+    if task.score is not None and not task.withheld:
+        found += [("Kendall's tau", decimal(task.score.kendall, 3)),
+                  ("granulated Kendall", decimal(task.score.granulated_kendall, 3))]  # fmt: skip
     if insight is not None:
         chance = insight.chance
         found += [

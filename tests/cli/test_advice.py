@@ -33,7 +33,7 @@ PRINTED_BY = {
     "api/tally.py": ("run", "compare"),
     "board/formats/table.py": ("board",),
     "board/leaderboard.py": RUNS,
-    "codabench/platform.py": ("codabench collect",),
+    "codabench/platform.py": ("codabench collect", "codabench submissions", "codabench publish"),
     "corpus/build.py": ("task build",),
     "execution/cluster/common.py": RUNS,
     "execution/executors/ray.py": (*RUNS, "ci", "doctor"),

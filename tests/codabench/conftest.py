@@ -5,22 +5,19 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from in_process import Ended, Pgdl, in_process
-from organised import organise
+from organised import GOOD, organise, pack
 
 from harness.board.predictions import predictions_of
-from harness.codabench.results import OUT_OF_TIME, RECORDS, result_of, write_result
-from harness.codabench.seal import read_key
+from harness.codabench.results import OUT_OF_TIME, RECORDS, Result, write_result
 from harness.codabench.settings import Settings
 from harness.outcome import Outcome
 from harness.records import Records
+from harness.submission import find_submission
 from tests.records.evaluation_rows import evaluation, request
-
-FIRST = datetime(2027, 2, 1, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -69,45 +66,49 @@ Export = Callable[..., Path]
 
 
 @pytest.fixture
-def export(phases: list[Settings], bundled: Path, folder: Path) -> Export:
-    """Write NAME.zip as the platform gives it to an organiser."""
-    own = bundled / "competition.key"
+def export(phases: list[Settings], folder: Path) -> Export:
+    """Write exports/NAME.zip and exports/results/NAME.zip, as an organiser downloads them; returns the second."""
 
     def write(
-        name: str, values: list[float | None], *, phase: int = 0, digest: str = "d1", hours: int = 0, planned: int = 8,
-        key: Path = own, ended: str = OUT_OF_TIME, outcome: Outcome = Outcome.OK,
+        name: str, values: list[float | None], *, body: str = GOOD, digest: str | None = None, ended: str = OUT_OF_TIME,
+        outcome: Outcome = Outcome.OK, **others: object,
     ) -> Path:  # fmt: skip
-        settings, output = phases[phase], folder / f"output-{name}-{hours}"
-        output.mkdir(parents=True)
+        results, output = folder / "exports/results", folder / f"output-{name}"
+        for directory in (results, output):
+            directory.mkdir(parents=True, exist_ok=True)
+        submission = find_submission(str(pack(folder / "exports", name, body)), "submission")
+        settings = phases[0]
         ((task, digests),) = settings.tasks.items()
+        columns: dict[str, object] = {
+            "submission": "submission", "submission_digest": digest or submission.digest, "task": task,
+            "data_digest": digests.data, "sandbox": "landlock", "time_limit_s": settings.time_limit_s,
+            "memory_limit_bytes": settings.memory_bytes,
+        } | others  # fmt: skip
         rows = [
-            evaluation(
-                submission="submission", submission_digest=digest, task=task, model=model,
-                value=value if outcome is Outcome.OK else None,
-                outcome=Outcome.TIMEOUT if value is None else outcome,
-                model_digest=digests.models[model], data_digest=digests.data, sandbox="landlock",
-            )
+            evaluation(**columns | {
+                "model": model, "model_digest": digests.models[model],
+                "value": value if outcome is Outcome.OK else None,
+                "outcome": Outcome.TIMEOUT if value is None else outcome,
+            })
             for model, value in zip(digests.models, values, strict=False)
         ]  # fmt: skip
         with Records(str(output / "made.db")) as records:
             records.add(*rows)
-            records.ask([request(rows[0], requested_at=FIRST + timedelta(hours=hours), source="/app/ingested_program")])
+            records.ask([request(rows[0], source="/app/ingested_program")])
             predictions = predictions_of(list(records.newest_of()))
-        opened = read_key(key)
-        result = result_of(settings, opened).model_copy(update={"recorded": len(rows), "ended": ended})
-        write_result(output, result, opened, {RECORDS: output / "made.db", **predictions})
+        write_result(output, Result(ended=ended), {RECORDS: output / "made.db", **predictions})
         (output / "made.db").unlink()
-        return Path(shutil.make_archive(str(folder / name), "zip", output))
+        return Path(shutil.make_archive(str(results / name), "zip", output))
 
     return write
 
 
 @pytest.fixture
 def collect(pgdl: Pgdl, bundled: Path) -> Callable[..., Ended]:
-    """Run `pgdl codabench collect EXPORTS` into results.db."""
+    """Run `pgdl codabench collect TOML SOURCE --phase Feedback` into results.db."""
 
-    def run(*arguments: object) -> Ended:
-        fixed = ("--key", bundled / "competition.key", "--results", "results.db", "--tasks", bundled / "task_data")
-        return pgdl("codabench", "collect", *arguments, *fixed)
+    def run(*arguments: object, source: object = "exports") -> Ended:
+        fixed = (bundled / "competition.toml", source, "--phase", "Feedback", "--results", "results.db")
+        return pgdl("codabench", "collect", *fixed, *arguments)
 
     return run

@@ -6,14 +6,13 @@ from pathlib import Path
 from PIL import Image
 from throwaway import GAPS, make_task
 
-#: Twenty lines.
+#: The organiser's description.
 TOML = """\
 title = "Which networks generalize?"
 description = "Predict generalization gaps."
 image = "logo.png"
 terms = "terms.md"
 docker_image = "example.org/pgdl-codabench:0.1.0"
-queue = "0c2f7a3e-0000-4000-8000-000000000000"
 tasks = "task_data"
 pages = [{ title = "Overview", file = "overview.md" }]
 
@@ -30,6 +29,7 @@ name = "Final"
 start = 2027-03-01T14:00:00+02:00
 tasks = ["secret"]
 hidden = true
+check_task = "tiny"
 time_limit = 5
 execution_time_limit = 600
 """
@@ -50,7 +50,7 @@ def organise(directory: Path, toml: str = TOML) -> Path:
     return directory / "competition.toml"
 
 
-def pack(directory: Path, name: str, body: str, **others: str) -> Path:
+def pack(directory: Path, name: str, body: str, **others: str | bytes) -> Path:
     """Write a submission as a zip archive whose measure has this body."""
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
     file = directory / f"{name}.zip"

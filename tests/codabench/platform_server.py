@@ -20,14 +20,28 @@ SIGNATURE = "X-Amz-Signature=5ecret"
 
 
 @dataclass
+class Handed:
+    """A submission on the platform: its owner, file and output, when it was made, and its state."""
+
+    owner: str
+    file: Path | None
+    output: Path | None = None
+    created: str = "2027-02-01T12:00:00Z"
+    status: str = "Finished"
+    on_leaderboard: bool = False
+
+
+@dataclass
 class Served:
     """What the servers do, and have seen.
 
     Attributes:
         url: address of the API.
         storage: address of the storage.
-        outputs: number of a submission -> owner, status, output (None without).
+        submissions: number of a submission -> what there is of it.
         organiser: whether the token is an organiser's.
+        ends: end of the phase 45.
+        changed: number of a score -> what it was changed to.
         page_size: entries of a page; None for a list without pages, as submissions have.
         statuses, stored: what the next requests to the API, to the storage are answered.
         redirect_to: where the API sends all requests.
@@ -39,8 +53,10 @@ class Served:
 
     url: str = ""
     storage: str = ""
-    outputs: dict[int, tuple[str, str, Path | None]] = field(default_factory=dict)
+    submissions: dict[int, "Handed"] = field(default_factory=dict)
     organiser: bool = True
+    ends: str = "2027-02-28T12:00:00Z"
+    changed: dict[int, str] = field(default_factory=dict)
     page_size: int | None = None
     statuses: list[int] = field(default_factory=list)
     stored: list[int] = field(default_factory=list)
@@ -110,12 +126,20 @@ class _Api(_Handler):
         if not parts.path.endswith("/"):  # Django's APPEND_SLASH
             return self.send(301, b"", Location=f"{parts.path}/")
         if parts.path == f"/api/competitions/{COMPETITION}/":
-            phases = [{"id": number, "name": name, "index": 0} for number, name in PHASES.items()]
+            dates = {"start": "2027-01-10T00:00:00Z", "end": said.ends}
+            phases = [{"id": number, "name": name, "index": 0, **dates} for number, name in PHASES.items()]
             own = {"secret_key": None} if said.organiser else {}  # (api/serializers/competitions.py:451)
             return self.answer(200, {"id": COMPETITION, "title": "Which?", "phases": phases, **own})
         if parts.path == "/api/submissions/":
             return self.submissions(parse_qs(parts.query))
         return self.details(parts.path.split("/"))
+
+    def do_PATCH(self) -> None:
+        """An organiser changes a score, which has at most ten decimals (api/views/leaderboards.py:38)."""
+        score = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["score"]
+        assert self.headers["Authorization"] == f"Token {TOKEN}"
+        self.said.changed[int(self.path.split("/")[3])] = score
+        self.answer(200, {"score": score})
 
     def answer(self, status: int, content: Any) -> None:
         self.send(status, json.dumps(content).encode())
@@ -124,9 +148,16 @@ class _Api(_Handler):
         """The newest first (api/views/submissions.py:29), in one list, or in pages (api/pagination.py:11)."""
         assert query["phase"] == ["45"]
         found = [
-            {"id": number, "owner": owner, "status": status, "phase": 45, "scores": []}
-            for number, (owner, status, _) in sorted(self.said.outputs.items(), reverse=True)
-        ]
+            {
+                "id": number, "owner": one.owner, "status": one.status, "phase": 45, "created_when": one.created,
+                "on_leaderboard": one.on_leaderboard,
+                "scores": [
+                    {"id": 10 * number + index, "index": index, "column_key": key, "score": "-1.0000000000"}
+                    for index, key in enumerate(["complete", "final"] if one.status == "Finished" else [])
+                ],
+            }
+            for number, one in sorted(self.said.submissions.items(), reverse=True)
+        ]  # fmt: skip
         size = self.said.page_size
         if size is None:
             return self.answer(200, found)
@@ -138,11 +169,13 @@ class _Api(_Handler):
 
     def details(self, parts: list[str]) -> None:
         """The addresses of files (api/views/submissions.py:474)."""
-        if parts[2] != "submissions" or int(parts[3]) not in self.said.outputs:
+        if parts[2] != "submissions" or int(parts[3]) not in self.said.submissions:
             return self.answer(404, {"detail": "No such thing matches the given query."})
-        output = self.said.outputs[int(parts[3])][2]
-        url = output and f"{self.said.storage}/private/{parts[3]}/prediction_result.zip?{SIGNATURE}"
-        return self.answer(200, {"logs": [], "prediction_result": url, "scoring_result": None})
+        one = self.said.submissions[int(parts[3])]
+        files = {"data_file": one.file, "prediction_result": one.output}
+        place = f"{self.said.storage}/private/{parts[3]}"
+        urls = {name: file and f"{place}/{name}.zip?{SIGNATURE}" for name, file in files.items()}
+        return self.answer(200, {"logs": [], "scoring_result": None, **urls})
 
 
 class _Storage(_Handler):
@@ -156,7 +189,8 @@ class _Storage(_Handler):
             return self.send(400, b"<Error><Code>InvalidArgument</Code></Error>")
         if parts.query != SIGNATURE:
             return self.send(403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>")
-        output = said.outputs[int(parts.path.split("/")[2])][2]
-        assert output is not None
-        content = output.read_bytes()
+        one = said.submissions[int(parts.path.split("/")[2])]
+        file = one.file if parts.path.endswith("/data_file.zip") else one.output
+        assert file is not None
+        content = file.read_bytes()
         return self.send(200, content[: len(content) // 2] if said.cut else content, len(content))

@@ -1,4 +1,4 @@
-"""A stand-in of Codabench's compute worker: folders, commands, containers and the time limit as the platform has them.
+"""A stand-in of Codabench's compute worker: folders, commands and containers as the platform has them.
 
 Read from `compute_worker/compute_worker.py` of revision c7dbc756; comments name its lines. A container is bubblewrap's,
 started by root: a root file system of its own, root without capabilities (all that an engine grants are dropped, 963),
@@ -13,8 +13,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ class Container:
         return self.process.wait()
 
 
-def start(command: str, volumes: dict[Path, str], log: Path, *, network: bool = True) -> Container:
+def start(command: str, volumes: dict[Path, str], log: Path, *, data: Path) -> Container:
     """Start a command in a container of the image (1036), whose root file system nothing else has."""
     image = [path for path in {sys.prefix, sys.base_prefix, str(ROOT)} if not path.startswith("/usr/")]
     tools = log.parent / "tools"
@@ -83,12 +83,13 @@ def start(command: str, volumes: dict[Path, str], log: Path, *, network: bool = 
     arguments = [
         "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--hostname", "container", "--die-with-parent",
         "--new-session", "--cap-drop", "ALL",
-        *([] if network else ["--unshare-net"]), "--ro-bind", "/usr", "/usr",
+        "--ro-bind", "/usr", "/usr",
         *(word for name in ("bin", "sbin", "lib", "lib64") for word in ("--symlink", f"usr/{name}", f"/{name}")),
         "--dir", "/etc", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--tmpfs", "/tmp",
         *(word for path in sorted(image) for word in ("--ro-bind", path, path)),
         "--ro-bind", str(tools), "/opt/tools", "--proc", "/proc", "--dev", "/dev",
         *(word for path, place in volumes.items() for word in ("--bind", str(path), place)),
+        "--ro-bind", str(data), "/app/data",
         "--chdir", "/app/program", "--clearenv", "--setenv", "PYTHONUNBUFFERED", "1", "--setenv", "HOME", "/tmp",
         "--setenv", "PATH", "/opt/tools:/usr/bin:/bin", "--setenv", "PYTHONPATH", str(ROOT),
         "--setenv", "OPENBLAS_NUM_THREADS", "1", "--setenv", "TF_NUM_INTRAOP_THREADS", "1",
@@ -104,12 +105,15 @@ def start(command: str, volumes: dict[Path, str], log: Path, *, network: bool = 
 
 @dataclass
 class Ended:
-    """What the platform has of a submission in the end."""
+    """What the platform has of a submission in the end.
+
+    The platform often loses the logs of steps: `log` is for messages of tests alone.
+    """
 
     status: str
-    output: Path  #: of the last step that was made
-    log: str  #: of both steps
-    prediction: Path | None = None  #: the archive that can be downloaded
+    output: Path  #: of the scoring step
+    log: str
+    prediction: Path  #: the archive that can be downloaded
     scores: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -119,57 +123,53 @@ class Ended:
 
 
 class Worker:
-    """Runs submissions on the phases of a bundle; `directory` is its own, and `network` is a setting of it (1049)."""
+    """Runs submissions on the phases of a bundle; `directory` is its own.
 
-    def __init__(self, bundle: Path, directory: Path, *, network: bool = True) -> None:
-        self._network = network
-        self._bundle, self._directory = directory / "bundle", directory
+    A time limit is not kept: a container that prints nothing blocks the loop that would see it (732).
+    """
+
+    def __init__(self, bundle: Path, directory: Path) -> None:
+        self._bundle, self._directory, self._data = directory / "bundle", directory, directory / "data"
+        self._data.mkdir(exist_ok=True)
         with zipfile.ZipFile(bundle) as archive:
             archive.extractall(self._bundle)
         self._content = yaml.safe_load((self._bundle / "competition.yaml").read_text())
 
-    def run(self, phase: int, submission: Path, limit_s: float | None = None) -> Ended:
-        """Run a submission, a zip archive, through both steps."""
-        described = self._content["phases"][phase]
-        (index,) = described["tasks"]
+    def run(self, phase: int, submission: Path, killed_after_s: float | None = None) -> Ended:
+        """Run a submission, a zip archive, through both steps; the machine may kill the ingestion program."""
+        (index,) = self._content["phases"][phase]["tasks"]
         task = next(one for one in self._content["tasks"] if one["index"] == index)
-        limit_s = limit_s or described["execution_time_limit"]
         root = Path(tempfile.mkdtemp(dir=self._directory))
-        done, log = self._predict(task, submission, root / "prediction", limit_s)
-        if not done:  # (1232) nothing of the output is kept
-            return Ended("Failed: time limit", root / "prediction/output", log)
+        log = self._predict(task, submission, root / "prediction", killed_after_s)
         archive = Path(shutil.make_archive(str(root / "prediction_result"), "zip", root / "prediction/output"))
-        return self._score(task, archive, root / "scoring", limit_s, log)
+        return self._score(task, archive, root / "scoring", log)
 
-    def _predict(self, task: dict[str, Any], submission: Path, root: Path, limit_s: float) -> tuple[bool, str]:
+    def _predict(self, task: dict[str, Any], submission: Path, root: Path, killed_after_s: float | None) -> str:
+        for part, place in (("ingestion_program", "ingestion_program"), ("input_data", "input_data")):
+            self._unpack(self._bundle / task[part], root / place)
         self._unpack(submission, root / "program")
-        self._unpack(self._bundle / task["ingestion_program"], root / "ingestion_program")
-        shared: dict[Path, str] = {root / "output": "/app/output"}
-        if "input_data" in task:
-            self._unpack(self._bundle / task["input_data"], root / "input_data")
-            shared[root / "input_data"] = "/app/input_data"
-        containers = []
         metadata = next((root / "program" / name for name in ("metadata.yaml", "metadata")
                          if (root / "program" / name).exists()), None)  # fmt: skip
         if metadata is None:  # (859) its files are copied into the output
             shutil.copytree(root / "program", root / "output")
         (root / "output").mkdir(exist_ok=True)
-        own = command_of(metadata) if metadata is not None else None
-        if own:  # (889) a submission's own command, beside the ingestion program
-            containers.append(
-                start(own, shared | {root / "program": "/app/program"}, root / "own.txt", network=self._network)
-            )
+        shared = {root / "output": "/app/output", root / "input_data": "/app/input_data"}
+        if own := command_of(metadata) if metadata is not None else None:
+            # (889) A submission's own command, which may end before the ingestion program starts (732).
+            start(own, shared | {root / "program": "/app/program"}, root / "own.txt", data=self._data).end()
         volumes = shared | {root / "ingestion_program": "/app/program", root / "program": "/app/ingested_program"}
         command = command_of(root / "ingestion_program/metadata.yaml")
         assert command is not None
-        containers.append(start(command, volumes, root / "log.txt", network=self._network))
-        done = wait(containers, limit_s)
-        status = {"exitCode": containers[0].process.returncode}
+        container = start(command, volumes, root / "log.txt", data=self._data)
+        with suppress(subprocess.TimeoutExpired):
+            container.process.wait(killed_after_s)
+        container.process.kill()
+        container.end()
         assert not (root / "output/metadata").exists(), "(1359) the submission would fail"
-        (root / "output/metadata").write_text(yaml.safe_dump(status))
-        return done, (root / "log.txt").read_text()
+        (root / "output/metadata").write_text(yaml.safe_dump({"exitCode": container.end()}))  # and goes on
+        return (root / "log.txt").read_text()
 
-    def _score(self, task: dict[str, Any], prediction: Path, root: Path, limit_s: float, log: str) -> Ended:
+    def _score(self, task: dict[str, Any], prediction: Path, root: Path, log: str) -> Ended:
         for part, place in (("scoring_program", "program"), ("reference_data", "input/ref")):
             self._unpack(self._bundle / task[part], root / place)
         self._unpack(prediction, root / "input/res")
@@ -179,11 +179,11 @@ class Worker:
                    root / "input": "/app/input"}  # fmt: skip
         command = command_of(root / "program/metadata.yaml")
         assert command is not None
-        container = start(command, volumes, root / "log.txt", network=self._network)
-        done = wait([container], limit_s)
+        container = start(command, volumes, root / "log.txt", data=self._data)
+        failed = container.end() != 0
         log += (root / "log.txt").read_text()
         scores = root / "output/scores.json"
-        if not done or container.end() != 0 or not scores.exists():  # (1296, 1328)
+        if failed or not scores.exists():  # (1296, 1328)
             return Ended("Failed", root / "output", log, prediction)
         found = yaml.safe_load(scores.read_text())
         keys = {column["key"] for column in self._content["leaderboards"][0]["columns"]}
@@ -203,17 +203,3 @@ def command_of(metadata: Path) -> str | None:
     except yaml.YAMLError:
         return None
     return content.get("command") if isinstance(content, dict) else None
-
-
-def wait(containers: list[Container], limit_s: float) -> bool:
-    """Wait for containers until the time is up (1198), then kill them; returns whether all have ended."""
-    until = time.monotonic() + limit_s
-    done = True
-    for container in containers:
-        try:
-            container.process.wait(max(until - time.monotonic(), 0.01))
-        except subprocess.TimeoutExpired:
-            container.process.kill()
-            container.process.wait()
-            done = False
-    return done

@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 from organised import TOML, organise
+from PIL import Image
 
 REFERENCE = "model_configs.json"
+
+LOGO = "logo.png: expected a whole PNG, JPEG, GIF of which an icon can be made"
+TEXT = "expected a text in UTF-8, not empty, without NUL"
 
 
 def inner(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
@@ -28,15 +32,12 @@ def tasks_in(files):
 
 
 def test_one_command_makes_a_valid_bundle(folder, pgdl):
-    assert len(TOML.split("[[phases]]")[0].splitlines()) <= 20
     made = pgdl("codabench", "bundle", organise(folder), "--output", "bundle.zip")
     assert made.code == 0, made.err
     assert "Feedback: public, tiny" in made.out
-    assert "Final: hidden, secret" in made.out
-    assert "competition.key is new: keep it secret" in made.err
-    for secret in ("competition.key", "bundle.zip"):
-        assert (folder / secret).stat().st_mode & 0o077 == 0
-    checked = pgdl("codabench", "validate", "bundle.zip")
+    assert "Final: hidden, checked on tiny" in made.out
+    assert "Written and valid: bundle.zip" in made.out
+    checked = pgdl("codabench", "validate", "bundle.zip", "--competition", "competition.toml")
     assert (checked.code, checked.out) == (0, "bundle.zip: valid\n")
 
 
@@ -47,25 +48,24 @@ def test_the_same_files_give_the_same_bytes(folder, pgdl):
     assert Path("first.zip").read_bytes() == Path("second.zip").read_bytes()
 
 
-def test_reference_data_are_where_scores_are_made_and_of_public_tasks_in_the_kit(parts):
+def test_reference_data_are_where_scores_are_made_and_in_the_kit(parts):
     found = {name: tasks_in(files) for name, files in parts.items()}
     assert {name: tasks for name, tasks in found.items() if tasks} == {
         "phase_0_reference_data.zip": {"tiny"},
-        "phase_1_reference_data.zip": {"secret"},
+        "phase_1_reference_data.zip": {"tiny"},
         "starting_kit.zip": {"tiny"},
     }
 
 
-def test_hidden_tasks_are_in_the_ingestion_program_alone(parts):
-    with_models = {name for name, files in parts.items() if any("secret/model_0" in member for member in files)}
-    assert with_models == {"phase_1_ingestion_program.zip"}
-    assert "phase_1_input_data.zip" not in parts
-
-
-def test_only_programs_have_the_key(parts, bundled):
-    key = (bundled / "competition.key").read_bytes()
-    holders = {name for name, files in parts.items() if any(key.strip() in content for content in files.values())}
-    assert holders == {f"phase_{number}_{part}_program.zip" for number in (0, 1) for part in ("ingestion", "scoring")}
+def test_nothing_of_a_hidden_task_is_in_the_bundle(bundled, parts):
+    whole = (bundled / "bundle.zip").read_bytes()
+    contents = [whole, *(content for files in parts.values() for content in files.values())]
+    names = [name for files in parts.values() for name in files]
+    assert not [content for content in contents if b"secret" in content]
+    assert not [name for name in names if "secret" in name]
+    hidden = {path.read_bytes() for path in bundled.rglob("secret/**/weights.hdf5")}
+    assert len(hidden) == 8
+    assert hidden.isdisjoint(contents)
 
 
 def test_no_test_data_travel(parts):
@@ -79,10 +79,12 @@ def test_the_description_is_what_the_platform_reads(bundled):
     assert (first["start"], first["end"]) == ("2027-01-10 00:00:00", "2027-02-28 12:00:00")
     assert last["start"] == "2027-03-01 12:00:00", "in UTC"
     assert "end" not in last
-    assert [phase["hide_output"] for phase in (first, last)] == [False, True]
-    keys = [column["key"] for column in content["leaderboards"][0]["columns"]]
-    assert keys == ["complete", "score", "low", "high", "chance", "seconds", "task_0", "task_1"]
-    assert not content["make_programs_available"]
+    assert not content["registration_auto_approve"]
+    columns = content["leaderboards"][0]["columns"]
+    assert [column["key"] for column in columns] == [
+        "complete", "final", "score", "low", "high", "chance", "seconds", "task_0",
+    ]  # fmt: skip
+    assert columns[1]["title"] == "final (-1: not yet)"
 
 
 @pytest.mark.parametrize(
@@ -93,12 +95,17 @@ def test_the_description_is_what_the_platform_reads(bundled):
         ("end = 2027-02-28", "end = 2026-02-28", "phase 'Feedback': end: expected after its start"),
         ("end = 2027-02-28", "end = 2027-03-28", "phase 'Final': start: expected after the end of phase 'Feedback'"),
         ("end = 2027-02-28T12:00:00\n", "", "phase 'Feedback': end: expected a date, because a phase follows"),
-        ("hidden = true", "hidden = false", "the reference data of 'secret', which is marked as hidden"),
-        ('tasks = ["secret"]', 'tasks = ["secret", "tiny"]', "the reference data of 'tiny', which phase 'Final' hides"),
+        ("hidden = true", "hidden = false", "phase 'Final': check_task: expected a public task, if and only if the"),
+        ('hidden = true\ncheck_task = "tiny"\n', "", "'secret' is marked as hidden: a bundle is public; write"),
+        ('tasks = ["tiny"]', 'tasks = ["tiny", "secret"]', "expected public tasks: everybody gets them"),
+        ('tasks = ["secret"]', 'tasks = ["secret", "tiny"]', "and a hidden phase has tiny, too"),
         ('tasks = ["tiny"]', 'tasks = ["tinny"]', "no task 'tinny': expected one of"),
-        ('"logo.png"', '"terms.md"', "terms.md: not a logo: expected a whole image, PNG, JPEG, GIF"),
+        ('"logo.png"', '"terms.md"', "terms.md: expected a whole PNG, JPEG, GIF of which an icon can be made"),
         ('"terms.md"', '"none.md"', "none.md: cannot be read: found No such file or directory"),
-        ("queue = ", "# queue = ", "phase 'Final': hidden: expected with the `queue` of your own workers"),
+        ('terms = "terms.md"', 'terms = "terms.md"\nqueue = "mine"', "queue: expected"),
+        ('terms = "terms.md"', 'terms = "terms.md"\ncontact_email = "me"', "contact_email: expected text of"),
+        ("time_limit = 5\n", "time_limit = 5\nmax_submissions = 3000000000\n", "max_submissions: expected less"),
+        ("Predict gen", "Predict the secret of gen", "competition.yaml: names the hidden task 'secret'"),
         ("time_limit = 5\nexecution", "time_limits = 5\nexecution", "unknown key; did you mean 'time_limit'?"),
     ],
 )  # fmt: skip
@@ -112,7 +119,7 @@ def test_what_cannot_be_a_competition_is_refused_in_one_line(folder, pgdl, befor
 
 
 def test_the_platforms_own_workers_have_ten_minutes(folder, pgdl):
-    public = TOML.partition('[[phases]]\nname = "Final"')[0].replace("queue = ", "# queue = ")
+    public = TOML.partition('[[phases]]\nname = "Final"')[0]
     assert pgdl("codabench", "bundle", organise(folder, public), "--output", "bundle.zip").code == 0
     longer = organise(folder, public.replace("execution_time_limit = 600", "execution_time_limit = 3600"))
     made = pgdl("codabench", "bundle", longer, "--output", "bundle.zip")
@@ -131,7 +138,30 @@ def test_a_bundle_that_is_not_there_is_one_line(folder, pgdl):
     assert (ended.code, ended.err) == (2, "pgdl: nothing.zip: cannot be read: found No such file or directory\n")
 
 
-def test_another_key_is_another_competition(folder, pgdl):
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda: Image.new("CMYK", (8, 8)).save("logo.png", "JPEG"),
+            "logo.png: expected a whole PNG, JPEG, GIF of which",
+        ),
+        (
+            lambda: Image.new("RGB", (1000, 5)).save("logo.png"),
+            "logo.png: expected a whole PNG, JPEG, GIF of which an icon",
+        ),
+        (
+            lambda: Path("overview.md").write_bytes(b"\xff"),
+            f"overview.md: {TEXT}",
+        ),
+        (lambda: Path("terms.md").write_text("Be\0fair"), f"terms.md: {TEXT}"),
+        (lambda: Path("terms.md").write_text("\n"), f"terms.md: {TEXT}"),
+    ],
+    ids=["CMYK", "flat", "no UTF-8", "NUL", "empty"],
+)
+def test_what_the_platform_would_refuse_is_refused_here(folder, pgdl, change, said):
     toml = organise(folder)
-    (folder / "competition.key").write_text("not hexadecimal\n")
-    assert "competition.key: not a key" in pgdl("codabench", "bundle", toml, "--output", "bundle.zip").err
+    change()
+    made = pgdl("codabench", "bundle", toml, "--output", "bundle.zip")
+    assert (made.code, len(made.err.splitlines())) == (2, 1), made.err
+    assert said in made.err
+    assert not Path("bundle.zip").exists()

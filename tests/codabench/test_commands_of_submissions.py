@@ -1,60 +1,56 @@
-"""A submission with metadata in which the platform may find a command is not run."""
+"""Submissions with a command of their own, which the platform runs outside of every sandbox."""
 
-import os
+import shutil
 import zipfile
-from pathlib import Path
 
 import pytest
+from organised import GOOD, pack
+from platform_worker import NEEDS_CONTAINERS, Worker
 
-from harness.api import Progress
-from harness.codabench.ingestion import Places, ingest
-from tests.test_plain_yaml import MERGES
+pytestmark = NEEDS_CONTAINERS
 
-ODD = "is not a file of plain YAML, of at most 65536 bytes"
-COMMAND = "has a `command`, which runs outside of the sandbox"
-
-
-@pytest.fixture
-def places(bundled: Path, folder: Path) -> Places:
-    """The directories of the ingestion program."""
-    places = Places(*(folder / name for name in ("program", "input_data", "submission", "output")))
-    for place in (places.submission, places.output):
-        place.mkdir()
-    with zipfile.ZipFile(bundled / "bundle.zip") as bundle, bundle.open("phase_0_ingestion_program.zip") as program:
-        zipfile.ZipFile(program).extractall(places.program)
-    return places
+FEEDBACK = 0
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("command: /bin/true", COMMAND),
-        ("'command': /bin/true", COMMAND),
-        ("? command\n: null", COMMAND),
-        ("command: a\ncommand: null", ODD),
-        ("a: &a {command: /bin/true}\n<<: *a", ODD),
-        ("<<: {command: /bin/true}", ODD),
-        ("!!str command: /bin/true", ODD),
-        ("#" + "x" * 65_536 + "\ncommand: /bin/true", ODD),
-        ("\n" * 65_536 + "command: /bin/true", ODD),
-        (MERGES, ODD),
-        ("[" * 1000, ODD),
-        ("command: \xff\xfe", ODD),
-    ],
-    ids=range(12),
-)
-@pytest.mark.parametrize("name", ["metadata.yaml", "metadata"])
-def test_what_may_be_a_command_is_refused(places: Places, name: str, content: str, said: str) -> None:
-    (places.submission / name).write_bytes(content.encode("latin-1"))
-    assert ingest(places, Progress()).problem == f"refused: {name} {said}"
+@pytest.fixture(scope="module")
+def worker(bundled, tmp_path_factory) -> Worker:
+    return Worker(bundled / "bundle.zip", tmp_path_factory.mktemp("worker"))
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with names")
-def test_a_pipe_is_not_waited_for_and_a_link_is_not_followed(places: Places) -> None:
-    metadata = places.submission / "metadata"
-    os.mkfifo(metadata)
-    assert ingest(places, Progress()).problem == f"refused: metadata {ODD}"
-    metadata.unlink()
-    (places.submission / "there").write_text("name: x\n")
-    metadata.symlink_to("there")
-    assert ingest(places, Progress()).problem == f"refused: metadata {ODD}"
+def test_a_command_of_the_submission_is_named(worker, tmp_path):
+    """The platform runs it beside the ingestion program, outside of every sandbox."""
+    submission = pack(tmp_path, "commander", GOOD, metadata__yaml="command: /bin/true\n")
+    ended = worker.run(FEEDBACK, submission)
+    assert (ended.status, ended.scores) == ("Failed", {})
+    assert "refused: its metadata have a `command`, and this competition runs none" in ended.report
+
+
+#: Hides the command, and leaves somebody else's result where the ingestion program cannot write.
+THEFT = """
+cd /app/program
+rm metadata.yaml
+for name in result.json records.db tiny.predict; do mkdir -p /app/output/.$name.new/held; done
+cp stolen.db /app/output/records.db
+cp stolen.json /app/output/result.json
+"""
+
+
+def test_what_somebody_stole_is_found_when_results_are_collected(worker, bundled, tmp_path, pgdl):
+    """On the platform it has the score of the other; there, nothing is proved."""
+    good = pack(tmp_path, "good", GOOD)
+    honest = worker.run(FEEDBACK, good)
+    with zipfile.ZipFile(honest.prediction) as archive:
+        stolen = {"stolen__db": archive.read("records.db"), "stolen__json": archive.read("result.json")}
+    script = {"metadata__yaml": "command: sh /app/program/theft.sh\n", "theft__sh": THEFT}
+    thief = pack(tmp_path, "thief", "return 1.0", **script, **stolen)
+    platform = worker.run(FEEDBACK, thief)
+    assert platform.scores["score"] == honest.scores["score"], "the theft works there"
+    exports = tmp_path / "exports"
+    (exports / "results").mkdir(parents=True)
+    for name, file, ended in (("ann", good, honest), ("eve", thief, platform)):
+        shutil.copy(file, exports / f"{name}.zip")
+        shutil.copy(ended.prediction, exports / "results" / f"{name}.zip")
+    toml, database = bundled / "competition.toml", tmp_path / "results.db"
+    ended = pgdl("codabench", "collect", toml, exports, "--phase", "Feedback", "--results", database)
+    assert "Feedback: 1 submission, 8 new calls" in ended.out, ended.err
+    assert "its records are not of its own files: found those that ann handed in" in ended.err

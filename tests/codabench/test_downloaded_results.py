@@ -1,14 +1,17 @@
 """Results that are downloaded through the platform's API, from two servers that answer as the platform does."""
 
+import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from platform_server import TOKEN, Served, serve
+from platform_server import TOKEN, Handed, Served, serve
 from throwaway import GAPS
 
 from harness.codabench import platform
 from harness.fetch import ranges
+from harness.submission.name import is_name, taken
 
 RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
 
@@ -23,44 +26,103 @@ def served(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Served]:
 
 
 @pytest.fixture
-def three(served, export):
+def three(served, export, folder):
     """Two submissions with scores, and one that failed."""
-    served.outputs = {
-        7: ("alice", "Finished", export("first", RIGHT)),
-        8: ("robert", "Failed", None),
-        9: ("robert", "Finished", export("second", WRONG, digest="d2", hours=1)),
+
+    def handed(owner, name, **more):
+        return Handed(owner, folder / f"exports/{name}.zip", folder / f"exports/results/{name}.zip", **more)
+
+    export("first", RIGHT)
+    export("second", WRONG, body="return 2.0")
+    served.submissions = {
+        7: handed("alice", "first"),
+        8: Handed("robert", folder / "exports/second.zip", status="Failed"),
+        9: handed("robert", "second", created="2027-02-02T12:00:00Z"),
     }
     return served
 
 
 @pytest.fixture
 def fetch(collect, served):
-    """Run `pgdl codabench collect PAGE --phase Feedback`."""
-    return lambda *more: collect(served.page, "--phase", "Feedback", *more)
+    """Run `pgdl codabench collect TOML PAGE --phase Feedback --rerun 0`."""
+    return lambda *more: collect("--rerun", "0", "--downloads", "here", *more, source=served.page)
 
 
-def test_outputs_are_downloaded_under_their_owners_names(three, fetch, pgdl):
+@pytest.fixture
+def submissions(pgdl, served):
+    """Run `pgdl codabench submissions PAGE --phase Feedback --output here`."""
+    return lambda *more: pgdl("codabench", "submissions", served.page, "--phase", "Feedback", "--output", "here", *more)
+
+
+def table():
+    """Name, participant and number of the submissions in the table."""
+    lines = csv.DictReader(Path("here/submissions.csv").read_text().splitlines())
+    return [(line["name"], line["participant"], int(line["submission"])) for line in lines]
+
+
+def test_results_are_downloaded_with_the_files_that_made_them(three, fetch, pgdl):
     ended = fetch("--html", "site")
     assert ended.code == 0, ended.err
-    assert ended.out.splitlines()[0] == "Feedback: 2 submissions, 16 new calls in results.db"
-    assert "Feedback: submissions without a score on the platform are left out: 1 Failed\n" in ended.err
+    said = "Feedback: 2 submissions, 16 new calls in results.db; none of them made again"
+    assert ended.out.splitlines()[0] == said
+    assert "Feedback: left out, because they have no score on the platform: 1 Failed\n" in ended.err
     assert pgdl("verify", "site").code == 0
-    assert sorted(path.as_posix() for path in Path("exports").rglob("*.*")) == [
-        "exports/7/alice.zip",
-        "exports/9/robert.zip",
-    ]
+    assert sorted(path.relative_to("here").as_posix() for path in Path("here").rglob("*.*")) == [
+        "alice.zip", "results/alice.zip", "results/robert.zip", "robert.zip", "submissions.csv",
+    ]  # fmt: skip
 
 
-def test_no_two_participants_share_a_name(served, fetch, export):
-    served.outputs = {
-        number: (owner, "Finished", export(f"export{number}", RIGHT, digest=f"d{number}", hours=number))
-        for number, owner in enumerate(["анна", "олег", "ann"])
+def test_the_submission_of_each_participant_that_counts_is_downloaded(three, submissions):
+    file = three.submissions[7].file
+    three.submissions |= {
+        10: Handed("alice", file, created="2027-02-03T12:00:00Z", on_leaderboard=True),
+        11: Handed("alice", file, created="2027-02-04T12:00:00Z"),
+        12: Handed("robert", file, created="2027-02-28T12:00:01Z", on_leaderboard=True),
+        13: Handed("carla", file, status="Failed"),
+        14: Handed("dan", file, created="2027-01-09T23:59:59Z"),
     }
-    ended = fetch()
-    assert ended.out.splitlines()[0] == "Feedback: 3 submissions, 24 new calls in results.db", ended.err
-    names = [path.stem for path in sorted(Path("exports").rglob("*.zip"))]
-    assert [name[:5] for name in names] == ["_____", "_____", "ann"]
-    assert len(set(names)) == 3
+    ended = submissions()
+    assert ended.code == 0, ended.err
+    assert ended.out == "Feedback: 3 submissions in here, listed in here/submissions.csv\n"
+    assert "left out, because they were not handed in within the phase's dates: 2\n" in ended.err
+    assert table() == [("carla", "carla", 13), ("robert", "robert", 9), ("alice", "alice", 10)]
+    assert three.asked("/private/") == 3
+
+
+def test_another_submission_of_a_participant_replaces_the_one_that_is_here(three, submissions):
+    submissions()
+    three.submissions[20] = Handed("alice", three.submissions[9].file, created="2027-02-05T12:00:00Z")
+    submissions()
+    assert sorted(table()) == [("alice", "alice", 20), ("robert", "robert", 9)]
+    assert Path("here/alice.zip").read_bytes() == three.submissions[9].file.read_bytes()
+    del three.submissions[20], three.submissions[7]
+    assert "alice: removed here: submission 20 counts no longer" in submissions().err
+    assert sorted(path.name for path in Path("here").iterdir()) == ["robert.zip", "submissions.csv"]
+
+
+def test_no_two_participants_share_a_name_nor_has_one_that_of_a_measure(three, submissions):
+    file, owners = three.submissions[7].file, ["анна", "müller", "möller", "Ann", "ann", "vc-dim", "=1+1"]
+    three.submissions = {number: Handed(owner, file) for number, owner in enumerate(owners)}
+    assert submissions().code == 0
+    names = [name for name, _, _ in table()]
+    assert len({name.lower() for name in names}) == len(owners) == len(list(Path("here").glob("*.zip")))
+    assert all(is_name(name) and not taken(name) for name in names)
+    assert names[2].startswith("m_ller_")
+    assert table()[-1][1] == "'=1+1", "no formula of a spreadsheet"
+
+
+def test_final_scores_are_put_on_the_platforms_board(three, fetch, submissions, pgdl, bundled):
+    fetch()
+    three.submissions[10] = Handed("carla", three.submissions[7].file, created="2027-02-03T12:00:00Z")
+    submissions()
+    three.submissions[9].status = "Failed"  # and so without scores on the platform
+    tasks = ("--tasks", bundled / "task_data", "--task", "tiny", "--results", "results.db")
+    ended = pgdl("codabench", "publish", three.page, "--phase", "Feedback", "--submissions", "here", *tasks)
+    assert ended.code == 0, ended.err
+    assert three.changed == {71: "100.0000", 70: "100.0000"}
+    assert ended.out == f"Feedback: 1 score on the board of {three.url}/competitions/12/\n"
+    assert "robert: left out: submission 9 has no score `final` on the platform\n" in ended.err
+    assert "carla: left out: no score in the results\n" in ended.err
 
 
 def test_the_token_goes_to_the_platform_alone_and_is_written_nowhere(three, fetch, folder, monkeypatch):
@@ -93,24 +155,24 @@ def test_a_download_that_was_interrupted_is_continued(three, fetch):
     ended = fetch()
     assert ended.code == 2
     assert three.asked("/private/7/") == 4, "it was asked again"
-    assert ended.err.splitlines()[-1].startswith(f"pgdl: {three.storage}/private/7/prediction_result.zip: ")
+    assert ended.err.splitlines()[-1].startswith(f"pgdl: {three.storage}/private/9/data_file.zip: ")
     assert ended.err.endswith("; the same command continues\n")
     assert "5ecret" not in ended.err, "a signed address is a key, too"
-    assert not Path("exports/7/alice.zip").exists()
+    assert not Path("here/alice.zip").exists()
     three.cut, three.stored = False, [503, 429]
     assert fetch().code == 0
-    three.outputs[10] = ("carla", "Finished", three.outputs[7][2])
+    three.submissions[10] = replace(three.submissions[7], owner="carla", created="2027-02-04T12:00:00Z")
     assert "8 new calls" in fetch().out
-    assert three.asked("/private/9/") == 1
+    assert three.asked("/private/9/") == 4 + 2, "what was cut off, then its file and its output"
 
 
 def test_what_is_there_but_damaged_is_downloaded_again(three, fetch):
     fetch()
-    whole = Path("exports/7/alice.zip").read_bytes()
-    Path("exports/7/alice.zip").write_bytes(whole[:1000])
+    whole = Path("here/alice.zip").read_bytes()
+    Path("here/alice.zip").write_bytes(whole[:1000])
     assert fetch().code == 0
-    assert Path("exports/7/alice.zip").read_bytes() == whole
-    assert three.asked("/private/9/") == 1
+    assert Path("here/alice.zip").read_bytes() == whole
+    assert three.asked("/private/9/") == 2
 
 
 def test_pages_are_followed_on_the_same_host(three, fetch):
@@ -119,18 +181,12 @@ def test_pages_are_followed_on_the_same_host(three, fetch):
     assert three.asked("/api/submissions/?") == 3
 
 
-def test_an_owner_whose_name_is_a_measures_is_named_and_left_out(three, fetch):
-    three.outputs[7] = ("vc-dim", *three.outputs[7][1:])
+def test_a_submission_whose_files_are_gone_is_named(three, fetch):
+    three.submissions[7].output = None
     ended = fetch()
     assert "1 submission, 8 new calls" in ended.out
-    assert "left out: exports/7/vc-dim.zip: cannot be called 'vc-dim': vc_dim is a measure of the library" in ended.err
-
-
-def test_a_submission_whose_output_is_gone_is_named(three, fetch):
-    three.outputs[7] = ("alice", "Finished", None)
-    ended = fetch()
-    assert "1 submission, 8 new calls" in ended.out
-    assert "left out: submission 7 of alice: the platform has no output of it" in ended.err
+    assert "alice: left out: " in ended.err
+    assert "/api/submissions/7/get_details/: the platform has no such file: expected alice.zip" in ended.err
 
 
 def test_a_busy_platform_is_asked_again(three, fetch):
@@ -190,6 +246,7 @@ def test_what_the_platform_refuses_is_said_in_one_line(three, fetch, monkeypatch
     assert TOKEN not in ended.err
     assert three.asked("/private/") == 0
     assert not Path("results.db").exists()
+    assert not Path("here").exists()
 
 
 @pytest.mark.parametrize(
@@ -199,20 +256,27 @@ def test_what_the_platform_refuses_is_said_in_one_line(three, fetch, monkeypatch
         ("{page}", ["--phase", "Finale"], "--phase: expected one of 'Feedback', 'Final', found 'Finale'"),
         ("{url}/competitions/13/", [], "refused: found 404 Not Found: No such thing matches the given query."),
         ("{url}/profiles/me", [], "not the page of a competition: expected https://www.codabench.org/competitions/ID/"),
-        ("http://example.org/competitions/12/", [], "a token is not sent without encryption: expected https"),
+        ("http://example.org/competitions/12/", [], "http://example.org: not encrypted: expected https; --allow-http"),
         ("http://127.0.0.1:1/competitions/12/", [], "127.0.0.1 cannot be reached: found"),
     ],
 )
-def test_addresses_that_lead_nowhere_are_said_in_one_line(three, collect, address, more, said):
-    ended = collect(address.format(page=three.page, url=three.url), *more)
+def test_addresses_that_lead_nowhere_are_said_in_one_line(three, pgdl, address, more, said):
+    page = address.format(page=three.page, url=three.url)
+    ended = pgdl("codabench", "submissions", page, "--output", "here", *more)
     assert ended.code == 2
     assert said in ended.err
     assert len(ended.err.splitlines()) == 1
 
 
-def test_files_have_no_phase_to_choose(export, collect):
-    ended = collect(export("ann", RIGHT), "--phase", "Final")
-    assert ended.err == "pgdl: --phase and --token-file: expected with the page of a competition\n"
+def test_hosts_without_encryption_are_named_by_the_user(three, submissions, monkeypatch):
+    """As in the instances that people host themselves, whose site or storage has a name of its own and plain HTTP."""
+    monkeypatch.setattr(platform, "LOCAL", ("127.0.0.1",))
+    ended = submissions()
+    assert ended.code == 2
+    assert "http://localhost: not encrypted: expected https; --allow-http localhost allows it" in ended.err
+    ended = submissions("--allow-http", "localhost")
+    assert ended.code == 0, ended.err
+    assert "localhost: asked without encryption where its address says so; others may read the token and" in ended.err
 
 
 def test_the_address_of_a_page_keeps_its_secrets(three, collect):
@@ -221,6 +285,5 @@ def test_the_address_of_a_page_keeps_its_secrets(three, collect):
         f"{three.page}?key=5ecret",
         f"{three.url}/profiles/me?key=5ecret", f"{three.url}/competitions/13/?key=5ecret",
     ):  # fmt: skip
-        ended = collect(page)
-        assert (ended.code, len(ended.err.splitlines())) == (2, 1)
-        assert "5ecret" not in ended.err
+        ended = collect(source=page)
+        assert "5ecret" not in ended.out + ended.err

@@ -2,17 +2,20 @@
 
 import io
 import json
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from throwaway import GAPS
 
-from harness.codabench.results import OUT_OF_TIME, RECORDS, result_of, write_result
-from harness.codabench.seal import read_key
+from harness.codabench.results import OUT_OF_TIME, RECORDS, Result, write_result
 from harness.codabench.settings import Settings
 from harness.records import Records
 from tests.records.evaluation_rows import evaluation, request
+
+MADE = Result(ended=OUT_OF_TIME)
 
 
 @pytest.fixture
@@ -28,21 +31,23 @@ def places(bundled: Path, tmp_path: Path) -> list[Path]:
     return found
 
 
-def write(places: list[Path], **changes: object) -> None:
+def write(places: list[Path], result: Result = MADE, **changes: object) -> None:
     """Write what the ingestion program would have written, but for these columns of the records."""
-    program, _, result, _ = places
-    settings, key = Settings.read(program), read_key(program / "key")
+    program, _, place, _ = places
+    settings = Settings.read(program)
     digests = settings.tasks["tiny"]
-    changes = {"task": "tiny"} | changes
+    columns = {
+        "task": "tiny", "sandbox": "landlock", "time_limit_s": settings.time_limit_s, "call_wall_s": 1.25,
+        "memory_limit_bytes": settings.memory_bytes, "data_digest": digests.data,
+    }  # fmt: skip
     rows = [
-        evaluation(**{"model": model, "value": gap, "model_digest": digest, "data_digest": digests.data} | changes)
+        evaluation(**columns | {"model": model, "value": gap, "model_digest": digest} | changes)
         for (model, digest), gap in zip(digests.models.items(), GAPS, strict=True)
     ]
-    with Records(str(result / "made.db")) as records:
+    with Records(str(place / "made.db")) as records:
         records.add(*rows)
         records.ask([request(rows[0])])
-    whole = result_of(settings, key).model_copy(update={"recorded": 8, "ended": OUT_OF_TIME})
-    write_result(result, whole, key, {RECORDS: result / "made.db"})
+    write_result(place, result, {RECORDS: place / "made.db"})
 
 
 def test_scores_have_the_keys_of_the_leaderboard(places, pgdl):
@@ -50,7 +55,7 @@ def test_scores_have_the_keys_of_the_leaderboard(places, pgdl):
     ended = pgdl("codabench", "score", *places)
     assert (ended.code, ended.err) == (0, "")
     scores = json.loads((places[3] / "scores.json").read_text())
-    assert scores["complete"] == 2
+    assert scores["complete"] == 100
     assert scores["score"] == pytest.approx(100)
     assert ended.out.startswith("Score 100.00")
 
@@ -60,26 +65,51 @@ def test_calls_on_changed_input_data_are_no_result(places, pgdl, column):
     write(places, **{column: "other"})
     ended = pgdl("codabench", "score", *places)
     assert ended.code == 2
-    assert "tiny: calls on other models or data than those of the phase" in ended.err
+    assert "calls on other models or data than those of the phase: found tiny" in ended.err
     assert "calls on other models or data" in (places[3] / "detailed_results.html").read_text()
     assert not (places[3] / "scores.json").exists()
 
 
 def test_a_result_of_other_settings_is_refused(places, pgdl):
-    write(places)
-    settings = places[0] / "phase.json"
-    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"time_limit_s": 9.0}))
+    write(places, time_limit_s=9.0)
     ended = pgdl("codabench", "score", *places)
     assert ended.code == 2
-    assert "a result of other settings: expected a result of the phase 'Feedback' as it is now" in ended.err
+    assert "calls with other limits than those of the phase" in ended.err
+
+
+def test_a_submission_of_a_hidden_phase_is_told_that_it_was_received(places, pgdl, phases):
+    (places[0] / "phase.json").write_bytes(phases[1].to_bytes())
+    write(places, Result(notes=("its only folder, mine, is the submission",)))
+    ended = pgdl("codabench", "score", *places)
+    assert (ended.code, ended.err) == (0, "")
+    assert json.loads((places[3] / "scores.json").read_text()) == {"complete": 100, "seconds": 1.25, "final": -1}
+    said = (
+        "Received. The scores of the phase Final are made by the organiser, on other tasks. Checked on tiny: the "
+        "longest call took 1.2 of 5 s. Score 100.00"
+    )
+    for text in (ended.out, (places[3] / "detailed_results.html").read_text()):
+        assert said in text
+        assert "Its only folder, mine, is the submission." in text
+        assert "secret" not in text
+
+
+def test_what_is_missing_is_said_in_the_report(places, pgdl):
+    write(places)
+    file = places[2] / RECORDS
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("delete from evaluations where model = 'model_0'")
+        connection.commit()
+    assert pgdl("codabench", "score", *places).code == 0
+    said = "The container&#39;s time ran out: 7 of 8 calls were made, and the others have no value."
+    assert said in (places[3] / "detailed_results.html").read_text()
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("res/result.json", "no result of the ingestion program; the log of the ingestion program says why"),
+        ("res/result.json", "no result of the ingestion program; the submission may have removed it"),
         ("program/phase.json", "phase.json: cannot be read: found No such file or directory"),
-        ("program/key", "key: cannot be read: found No such file or directory"),
+        ("res/records.db", "the container's time ran out: 0 of 8 calls were made"),
     ],
 )
 def test_what_is_missing_is_named_in_one_line(places, pgdl, tmp_path, name, said):
@@ -94,7 +124,7 @@ def test_what_is_missing_is_named_in_one_line(places, pgdl, tmp_path, name, said
 def test_the_page_of_an_error_is_text(places, pgdl):
     write(places)
     (places[2] / "<script>.predict").touch()
-    (places[2] / "result.json").write_text('{"competition": "<b>", "seal": ""}')
+    write(places, Result(problem="<b>"))
     assert pgdl("codabench", "score", *places).code == 2
     assert "<b>" not in (places[3] / "detailed_results.html").read_text()
 
@@ -105,5 +135,5 @@ def test_a_report_that_cannot_be_written_does_not_hide_the_reason(places, pgdl):
     places[3].rmdir()
     ended = pgdl("codabench", "score", *places)
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
-    assert "res/result.json: no result of the ingestion program; the log of the ingestion program says why" in ended.err
+    assert "res/result.json: no result of the ingestion program; the submission may have removed it" in ended.err
     assert "detailed_results.html cannot be written: No such file or directory" in ended.err

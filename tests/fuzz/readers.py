@@ -14,7 +14,7 @@ from harness import api
 from harness.board.formats import write
 from harness.board.predictions import read_predictions
 from harness.ci.report import Report, ReportError
-from harness.codabench.collection import collect
+from harness.codabench.collection import read_records
 from harness.codabench.competition import read_competition
 from harness.codabench.results import read_result
 from harness.codabench.settings import Settings
@@ -148,13 +148,13 @@ def _predictions(directory: Path) -> object:
     )
 
 
-def _sealed(directory: Path) -> object:
+def _result(directory: Path) -> object:
     Settings.read(directory)
-    return read_result(directory / "output", samples.KEY)
+    return read_result(directory / "output")
 
 
 def _export(directory: Path) -> object:
-    return collect([directory / "mine.zip"], samples.KEY, str(directory / "own.db"))
+    return read_records(directory / "mine.zip", samples.MINE, samples.settings(), {})
 
 
 def _report(directory: Path) -> object:
@@ -197,8 +197,8 @@ READERS = {
     "results: run": Reader(samples.database, _writing, "results.db"),
     "predictions": Reader(samples.predictions, _predictions, "values/*"),
     "bundle": Reader(samples.bundle, lambda at: validate_bundle(at / "bundle.zip")),
-    "sealed result": Reader(samples.results, _sealed, "**/*"),
-    "sealed export": Reader(samples.results, _export, "mine.zip"),
+    "result of a platform": Reader(samples.results, _result, "**/*"),
+    "export of a platform": Reader(samples.results, _export, "mine.zip"),
     "report of a change": Reader(samples.report, _report, errors=(ReportError,)),
 }  # fmt: skip
 

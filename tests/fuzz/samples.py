@@ -12,13 +12,13 @@ import numpy as np
 import yaml
 from PIL import Image
 
-from harness.codabench.results import RECORDS, result_of, write_result
-from harness.codabench.seal import competition_of
+from harness.codabench.results import RECORDS, Result, write_result
 from harness.codabench.settings import Settings, TaskDigests
 from harness.format.architecture import LayerShapes, ModelShapes
 from harness.outcome import Outcome
 from harness.records import Records
 from harness.site import write_site
+from harness.submission import Submission
 from tests.board.board_examples import references, rows
 from tests.ci.test_comments import REPORT
 from tests.fetch.archives import CATALOGUE, TASK, make_archive
@@ -38,7 +38,6 @@ SHAPES = ModelShapes(
 )
 
 #: The key of a competition.
-KEY = b"0" * 64
 
 METADATA = """name: mine
 team: 'The Seven'
@@ -222,25 +221,29 @@ def predictions(directory: Path) -> None:
     write_json(directory / "values/toy.predict", {f"model_{n}": n / 7 if n % 3 else "EXCEEDED" for n in range(8)})
 
 
-def _settings() -> Settings:
+#: The submission of the results.
+MINE = Submission("mine", {"complexity.py": b""})
+
+
+def settings() -> Settings:
+    """Those of the phase of the results."""
     digests = TaskDigests(models={f"model_{n}": "m0" for n in range(8)}, data="t0")
     return Settings(
-        competition=competition_of(KEY), name="Feedback", hidden=False, time_limit_s=300.0, memory_bytes=2**32,
-        execution_time_limit_s=600, tasks={"toy": digests}, columns={"toy": "toy"},
+        name="Feedback", is_check=False, time_limit_s=300.0, memory_bytes=2**32, execution_time_limit_s=600,
+        tasks={"toy": digests}, columns={"toy": "toy"},
     )  # fmt: skip
 
 
 def results(directory: Path) -> None:
-    """An output of the ingestion program, and its export."""
+    """An output of the ingestion program, and as it is downloaded, beside the submission."""
     output = directory / "output"
     output.mkdir()
     with Records(str(directory / "made.db")) as records:
-        records.add(*rows("submission", sandbox="landlock"))
-        records.ask([request(rows("submission", sandbox="landlock")[0])])
-    settings = _settings()
-    (directory / "phase.json").write_bytes(settings.to_bytes())
-    result = result_of(settings, KEY).model_copy(update={"recorded": 8})
-    write_result(output, result, KEY, {RECORDS: directory / "made.db", "toy.predict": b"{}"})
+        made = rows("submission", sandbox="landlock", submission_digest=MINE.digest)
+        records.add(*made)
+        records.ask([request(made[0])])
+    (directory / "phase.json").write_bytes(settings().to_bytes())
+    write_result(output, Result(), {RECORDS: directory / "made.db", "toy.predict": b"{}"})
     (directory / "made.db").unlink()
     with zipfile.ZipFile(directory / "mine.zip", "w") as archive:
         for file in output.iterdir():
@@ -252,16 +255,15 @@ def bundle(directory: Path) -> None:
     program, reference = io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(program, "w") as archive:
         archive.writestr("metadata.yaml", "command: pgdl codabench ingest\n")
-        archive.writestr("key", KEY)
     with zipfile.ZipFile(reference, "w") as archive:
         archive.writestr("reference_data/tiny/model_configs.json", "{}")
         archive.writestr("reference_data/tiny/metadata", "hidden: true\n")
     parts = {"ingestion_program": "program.zip", "scoring_program": "program.zip", "reference_data": "ref.zip"}
-    phase = {"index": 0, "name": "Feedback", "start": "2027-01-01 00:00:00", "tasks": [0], "hide_output": True}
+    phase = {"index": 0, "name": "Feedback", "start": "2027-01-01 00:00:00", "tasks": [0]}
     columns = [{"title": "a", "key": "a", "index": 0}]
     content = {
         "version": 2, "title": "A competition", "image": "pages/0.png", "terms": "pages/1.md", "docker_image": "x",
-        "queue": "mine", "pages": [{"title": "a", "file": "pages/1.md"}],
+        "queue": "0c2f7a3e-0000-4000-8000-000000000000", "pages": [{"title": "a", "file": "pages/1.md"}],
         "tasks": [{"index": 0, "name": "Feedback", **parts}], "phases": [phase],
         "leaderboards": [{"title": "Results", "key": "results", "columns": columns}],
     }  # fmt: skip

@@ -31,7 +31,8 @@ NAMES = [name for name, path in FILES.items() if constants(path).get("RUNTIME", 
 def rows(request, tmp_path_factory, target, token, surroundings, beacon) -> dict[str, dict[str, Any]]:
     """The records of the attacks whose tests were selected."""
     directory, cache = tmp_path_factory.mktemp("attacks"), surroundings["PGDL_CACHE"]
-    (directory / "program").mkdir()
+    for name in ("program", "data"):
+        (directory / name).mkdir()
     selected = [item.callspec.params["name"] for item in request.session.items if item.path == Path(__file__)]
     copies = prepared((FILES[name] for name in selected), directory, target, cache, token)
     command = [
@@ -40,7 +41,7 @@ def rows(request, tmp_path_factory, target, token, surroundings, beacon) -> dict
         "--sandbox", "landlock", "--runtime", DEFAULT, "--workers", 1,
     ]  # fmt: skip
     volumes = {path: str(path) for path in (directory, target, Path(cache))} | {directory / "program": "/app/program"}
-    container = start(shlex.join(map(str, command)), volumes, directory / "log.txt")
+    container = start(shlex.join(map(str, command)), volumes, directory / "log.txt", data=directory / "data")
     assert container.end() in (0, 1), container.log.read_text()
     assert "Traceback (most" not in container.log.read_text()
     return {row["submission"]: row for row in records(directory / "results.db")}

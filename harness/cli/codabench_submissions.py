@@ -1,0 +1,85 @@
+"""`pgdl codabench submissions` and `publish`: hidden phases are evaluated at home."""
+
+from pathlib import Path
+
+import click
+
+from harness.cli import options
+from harness.cli.codabench_options import ALLOW_HTTP, PAGE, PHASE, TOKEN, open_page
+from harness.credentials import Address
+from harness.printing import say
+from harness.text import counted
+
+
+def add_to(group: click.Group) -> None:
+    """Add both commands to a group."""
+    group.add_command(submissions)
+    group.add_command(publish)
+
+
+@click.command()
+@PAGE
+@PHASE
+@click.option(
+    "--output", metavar="DIR", type=click.Path(path_type=Path), required=True,
+    help="Directory of the submissions; those that are there are not downloaded again.",
+)  # fmt: skip
+@TOKEN
+@ALLOW_HTTP
+def submissions(
+    page: Address, phase: str | None, output: Path, token_file: Path | None, readable: tuple[str, ...]
+) -> None:
+    """Download the submission of each participant that counts, and write a table of them, DIR/submissions.csv.
+
+    URL is the page of the competition. It is the submission on the platform's board, or the last one, handed in within
+    the phase's dates. The same command continues after an interruption.
+
+    Example: pgdl codabench submissions https://www.codabench.org/competitions/ID/ --phase Final --output final
+    """
+    from harness.cli.terminal import Terminal, warn
+    from harness.codabench.downloads import TABLE, download
+    from harness.tables import wide_console
+
+    with Terminal(wide_console()) as progress:
+        opened = open_page(page, phase, token_file, readable)
+        found = download(opened, output, progress.step, with_results=False)
+    for line in found.notes:
+        warn(line)
+    say(f"{opened.name}: {counted(len(found.submissions), 'submission')} in {output}, listed in {output / TABLE}")
+
+
+@click.command()
+@PAGE
+@PHASE
+@click.option(
+    "--submissions", "directory", metavar="DIR", required=True, type=click.Path(path_type=Path, exists=True),
+    help="The directory that `pgdl codabench submissions` wrote.",
+)  # fmt: skip
+@TOKEN
+@ALLOW_HTTP
+@options.results
+@options.tasks
+@options.task
+def publish(
+    page: Address, phase: str | None, directory: Path, token_file: Path | None, readable: tuple[str, ...],
+    results: Address, tasks_dir: Path, task_names: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Put the scores of our own board on the platform's board, in its column `final`.
+
+    The board at home is the one that counts: on the platform, organisers can change a score, and at present every user
+    can remove one.
+
+    Example: pgdl codabench publish https://www.codabench.org/competitions/ID/ --phase Final --submissions final
+    --task secret_task --results final.db
+    """
+    from harness import api
+    from harness.cli.terminal import warn
+    from harness.codabench.downloads import read_table
+    from harness.codabench.publication import publish as put
+
+    rows = api.board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
+    opened = open_page(page, phase, token_file, readable)
+    done, notes = put(opened, rows, read_table(directory))
+    for line in notes:
+        warn(line)
+    say(f"{opened.name}: {counted(done, 'score')} on the board of {page}")

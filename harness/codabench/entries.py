@@ -1,0 +1,111 @@
+"""The submissions of a phase as the platform lists them, and those of them that count."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import AwareDatetime, BaseModel, Field
+
+from harness.codabench.competition import position_of
+from harness.codabench.platform import Platform
+from harness.credentials import Address
+from harness.errors import UserError
+from harness.text import printable
+
+#: The page of a competition.
+PAGE = "https://www.codabench.org/competitions/ID/"
+_PAGE = re.compile(r"(https?://[^/?#@\s]+)/competitions/(\d{1,18})(?:[/?#].*)?")
+
+#: The status of a submission that has a score (apps/competitions/models.py:431).
+FINISHED = "Finished"
+
+
+class _Phase(BaseModel):
+    id: int
+    name: str
+    start: AwareDatetime
+    end: AwareDatetime | None = None
+
+
+class _Competition(BaseModel):
+    """`secret_key` is there for organisers alone (api/serializers/competitions.py:451)."""
+
+    phases: list[_Phase]
+    organised: str | None = Field(None, validation_alias="secret_key")
+
+
+class Score(BaseModel):
+    """A cell of the platform's board."""
+
+    id: int
+    column_key: str
+    score: float
+
+
+class Listed(BaseModel):
+    """A submission as the platform lists it."""
+
+    id: int
+    owner: str
+    status: str
+    created_when: AwareDatetime
+    on_leaderboard: bool = False
+    scores: list[Score] = []
+
+
+@dataclass(frozen=True)
+class OpenedPhase:
+    """A phase on the platform, with all its submissions."""
+
+    platform: Platform
+    phase: _Phase
+    submissions: Sequence[Listed]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.phase.name
+
+
+def split_page(page: Address) -> tuple[str, str]:
+    """Return the address of the site, and the number of a competition, of its page; raises `UserError`."""
+    match = _PAGE.fullmatch(page.reveal())
+    if match is None:
+        raise UserError("not the page of a competition", file=page, expected=PAGE)
+    return match[1], match[2]
+
+
+def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase:
+    """Return a phase of a competition; `name` may be None if it has one.
+
+    Raises:
+        UserError: the platform cannot be reached, refuses or fails, or there is no such competition or phase.
+    """
+    competition = platform.get(f"competitions/{number}/", _Competition)
+    if "organised" not in competition.model_fields_set:
+        raise UserError("the user of the token is no organiser of this competition", file=platform.address)
+    phase = competition.phases[position_of(name, [phase.name for phase in competition.phases], platform.address)]
+    return OpenedPhase(platform, phase, list(platform.entries(f"submissions/?phase={phase.id}", Listed)))
+
+
+def that_count(opened: OpenedPhase, status: str | None) -> tuple[list[Listed], list[str]]:
+    """Return the submission of each participant that counts, the earliest first, and lines on what is left out.
+
+    It is the one that the participant put on the board, otherwise the last with a score, otherwise the last; in any
+    case one that was handed in within the phase's dates, which the platform does not check, and with this status.
+    """
+    phase, chosen, notes = opened.phase, dict[str, Listed](), []
+    in_time = [
+        one for one in opened.submissions
+        if phase.start <= one.created_when and (phase.end is None or one.created_when <= phase.end)
+    ]  # fmt: skip
+    if late := len(opened.submissions) - len(in_time):
+        notes.append(f"{phase.name}: left out, because they were not handed in within the phase's dates: {late}")
+    right = [one for one in in_time if status in (None, one.status)]
+    if others := Counter(one.status for one in in_time if one not in right):
+        counts = ", ".join(f"{number} {status}" for status, number in sorted(others.items()))
+        notes.append(f"{phase.name}: left out, because they have no score on the platform: {counts}")
+    for one in sorted(right, key=lambda one: (one.on_leaderboard, one.status == FINISHED, one.created_when, one.id)):
+        chosen[one.owner] = one
+    return sorted(chosen.values(), key=lambda one: (one.created_when, one.id)), [printable(line) for line in notes]
