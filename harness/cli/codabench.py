@@ -33,10 +33,10 @@ def bundle(file: Path, output: Path) -> None:
     from harness.tables import wide_console
 
     with Terminal(wide_console()) as progress:
-        written = write_bundle(file, output, progress.step)
-    for line in written.notes:
-        note(line)
-    for one in written.phases:
+        phases = write_bundle(file, output, progress.step)
+    for one in phases:
+        if one.shortage:
+            note(one.shortage)
         kind = "hidden, checked on" if one.phase.hidden else "public,"
         say(f"{one.phase.name}: {kind} {', '.join(one.phase.public_tasks)}")
     say(f"Written and valid: {output}, {size(output.stat().st_size)}")

@@ -60,8 +60,8 @@ def collect(
     with Terminal(wide_console()) as progress:
         if source.is_url:
             opened = open_page(source, chosen.phase.name, token_file, readable)
-            found = download(opened, downloads, progress.step, with_results=True)
-            names, notes = [one.name for one in found.submissions], [*found.notes]
+            found, notes = download(opened, downloads, progress.step, with_results=True)
+            names = [one.name for one in found]
         else:
             names = sorted(file.stem for file in directory.glob("*.zip"))
         collected = add(chosen.settings, tasks_dir, directory, names, results, share, progress)

@@ -26,12 +26,11 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path) -> i
     The arguments are the directories that Codabench mounts. Calls end in good time before the container does.
     """
     from harness.cli.terminal import Terminal
-    from harness.codabench.ingestion import Places
     from harness.codabench.ingestion import ingest as make_calls
     from harness.tables import wide_console
 
     with Terminal(wide_console()) as progress:
-        result = make_calls(Places(program, input_data, submission, output), progress)
+        result = make_calls(program, input_data, submission, output, progress)
     if result.problem:
         say(f"pgdl: {result.problem}", err=True)
         return 1
@@ -46,8 +45,7 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path) -> i
 @click.argument("output", type=_DIRECTORY)
 def score(program: Path, reference: Path, result: Path, output: Path) -> int:
     """Score the result of a submission, and write scores.json and detailed_results.html: the scoring program."""
-    from harness.codabench.scoring_program import Places, score_result
+    from harness.codabench.scoring_program import score_result
 
-    found = score_result(Places(program, reference, result, output))
-    say(found.summary)
+    say(score_result(program, reference, result, output))
     return 0

@@ -42,10 +42,10 @@ def submissions(
 
     with Terminal(wide_console()) as progress:
         opened = open_page(page, phase, token_file, readable)
-        found = download(opened, output, progress.step, with_results=False)
-    for line in found.notes:
+        found, notes = download(opened, output, progress.step, with_results=False)
+    for line in notes:
         warn(line)
-    say(f"{opened.name}: {counted(len(found.submissions), 'submission')} in {output}, listed in {output / TABLE}")
+    say(f"{opened.phase.name}: {counted(len(found), 'submission')} in {output}, listed in {output / TABLE}")
 
 
 @click.command()
@@ -82,4 +82,4 @@ def publish(
     done, notes = put(opened, rows, read_table(directory))
     for line in notes:
         warn(line)
-    say(f"{opened.name}: {counted(done, 'score')} on the board of {page}")
+    say(f"{opened.phase.name}: {counted(done, 'score')} on the board of {page}")

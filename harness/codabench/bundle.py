@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness.codabench import description
@@ -25,17 +24,8 @@ COMMANDS = {
 }
 
 
-@dataclass(frozen=True)
-class Bundle:
-    """A bundle that has been written; `notes` are for its organiser."""
-
-    file: Path
-    phases: Sequence[PlannedPhase]
-    notes: Sequence[str]
-
-
-def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _: None) -> Bundle:
-    """Write the bundle of the competition in a TOML file; `step` is told what is done.
+def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _: None) -> list[PlannedPhase]:
+    """Write the bundle of the competition in a TOML file, and return its phases; `step` is told what is done.
 
     The same files give the same bytes.
 
@@ -60,7 +50,7 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
         if problems := validate_bundle(whole, source):
             raise UserErrors(*(f"{source}: {_with_own_paths(line, pages)}" for line in problems))
         whole.replace(out)
-    return Bundle(out, phases, [line for one in phases if (line := _too_short(one)) is not None])
+    return phases
 
 
 def _archives(phases: Sequence[PlannedPhase]) -> dict[str, Mapping[str, Content]]:
@@ -93,14 +83,3 @@ def _with_own_paths(line: str, pages: Mapping[str, tuple[str, bytes]]) -> str:
     for path, (name, _) in pages.items():
         line = line.replace(name, path)
     return line
-
-
-def _too_short(one: PlannedPhase) -> str | None:
-    """Return a note if the container's time does not suffice for calls that use all of theirs."""
-    left_s = one.settings.for_calls_s
-    if one.longest_s <= left_s:
-        return None
-    return (
-        f"phase {one.phase.name!r}: calls that use all of their {one.phase.time_limit:g} s take {one.longest_s:.0f} s "
-        f"one after the other, and a container has {left_s:.0f} s for them: what is not called then has no value"
-    )

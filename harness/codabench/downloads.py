@@ -8,8 +8,7 @@ import csv
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from zipfile import is_zipfile
@@ -60,16 +59,12 @@ class _Files(BaseModel):
     prediction_result: str | None
 
 
-@dataclass(frozen=True)
-class Downloads:
-    """The submissions that are here, and lines on what is not."""
-
-    submissions: Sequence[Submitted]
-    notes: Sequence[str]
-
-
-def download(phase: OpenedPhase, directory: Path, step: Callable[[str], None], *, with_results: bool) -> Downloads:
+def download(
+    phase: OpenedPhase, directory: Path, step: Callable[[str], None], *, with_results: bool
+) -> tuple[list[Submitted], list[str]]:
     """Download the file of each participant's submission that counts, as DIRECTORY/NAME.zip, and write the table.
+
+    Returns the submissions that are here, and lines on what is not.
 
     Args:
         phase: as `open_phase` finds it.
@@ -104,7 +99,7 @@ def download(phase: OpenedPhase, directory: Path, step: Callable[[str], None], *
             notes.append(f"{gone.name}: removed here: submission {gone.submission} counts no longer")
             (directory / f"{gone.name}.zip").unlink(missing_ok=True)
     _write_table(directory, here.values())
-    return Downloads(list(here.values()), notes)
+    return list(here.values()), notes
 
 
 def read_table(directory: Path) -> list[Submitted]:

@@ -62,11 +62,6 @@ class OpenedPhase:
     phase: _Phase
     submissions: Sequence[Listed]
 
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.phase.name
-
 
 def split_page(page: Address) -> tuple[str, str]:
     """Return the address of the site, and the number of a competition, of its page; raises `UserError`."""
@@ -86,7 +81,7 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
     if "organised" not in competition.model_fields_set:
         raise UserError("the user of the token is no organiser of this competition", file=platform.address)
     phase = competition.phases[position_of(name, [phase.name for phase in competition.phases], platform.address)]
-    return OpenedPhase(platform, phase, list(platform.entries(f"submissions/?phase={phase.id}", Listed)))
+    return OpenedPhase(platform, phase, platform.entries(f"submissions/?phase={phase.id}", Listed))
 
 
 def that_count(opened: OpenedPhase, status: str | None) -> tuple[list[Listed], list[str]]:

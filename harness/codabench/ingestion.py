@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -37,33 +36,31 @@ SAVE_S = 30.0
 COMMANDS, MAX_BYTES = ("metadata.yaml", "metadata"), 64 * 1024
 
 
-@dataclass(frozen=True)
-class Places:
-    """The directories that the platform mounts."""
-
-    program: Path
-    input_data: Path
-    submission: Path
-    output: Path
-
-
 class OutOfTimeError(KeyboardInterrupt):
     """The time of the container is used up: calls end as they do for Ctrl-C."""
 
 
-def ingest(places: Places, progress: Progress) -> Result:
-    """Make the calls and write the result; raises `UserError` if none can be made, which the result says, too."""
-    settings = Settings.read(places.program)
-    if _has_command(places.submission):
+def ingest(program: Path, input_data: Path, submission: Path, output: Path, progress: Progress) -> Result:
+    """Make the calls and write the result; raises `UserError` if none can be made, which the result says, too.
+
+    The paths are the directories that the platform mounts.
+    """
+    settings = Settings.read(program)
+    execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=Landlock.name)
+    if _has_command(submission):
         result = Result(problem="refused: its metadata have a `command`, and this competition runs none")
-        write_result(places.output, result, {})
+        write_result(output, result, {})
         return result
     with tempfile.TemporaryDirectory() as temporary:
-        saving = _Saving(Path(temporary, RECORDS), places.output, find_submission(str(places.submission), NAME).notes)
+        database = Path(temporary, RECORDS)
+        saving = _Saving(database, output, find_submission(str(submission), NAME).notes)
         saving.save(KILLED)
         try:
             with saving.regularly(), _until(psutil.Process().create_time() + settings.for_calls_s):
-                _call(places, settings, Path(temporary, RECORDS), progress)
+                run(
+                    [str(submission)], tasks_dir=input_data, task_names=list(settings.tasks), results=database,
+                    names=[NAME], execution=execution, progress=progress,
+                )  # fmt: skip
         except OutOfTimeError:
             return saving.save(OUT_OF_TIME)
         except UserError as error:
@@ -73,14 +70,6 @@ def ingest(places: Places, progress: Progress) -> Result:
                 raise UserError(f"{error}; {unwritten}") from error
             raise
         return saving.save(MADE)
-
-
-def _call(places: Places, settings: Settings, database: Path, progress: Progress) -> None:
-    execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=Landlock.name)
-    run(
-        [str(places.submission)], tasks_dir=places.input_data, task_names=list(settings.tasks), results=database,
-        names=[NAME], execution=execution, progress=progress,
-    )  # fmt: skip
 
 
 def _has_command(submission: Path) -> bool:

@@ -21,9 +21,15 @@ class PlannedPhase:
     settings: Settings
 
     @property
-    def longest_s(self) -> float:
-        """Seconds that all calls of a submission take if each uses its whole time, one after the other."""
-        return self.phase.time_limit * self.settings.planned
+    def shortage(self) -> str:
+        """A note if the container's time does not suffice for calls that use all of theirs; empty otherwise."""
+        limit_s, left_s = self.phase.time_limit, self.settings.for_calls_s
+        if (longest_s := limit_s * self.settings.planned) <= left_s:
+            return ""
+        return (
+            f"phase {self.phase.name!r}: calls that use all of their {limit_s:g} s take {longest_s:.0f} s in sum; a "
+            f"container has {left_s:.0f} s for them, and what is not called then has no value"
+        )
 
 
 def plan_phases(competition: Competition, root: Path, where: str) -> list[PlannedPhase]:

@@ -5,7 +5,7 @@ Read from revision c7dbc756 of codalab/codabench; comments name its lines, below
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,8 +32,8 @@ VARIABLE = "CODABENCH_TOKEN"
 #: Most bytes of the file with the token.
 MAX_TOKEN = 64 * 1024
 
-#: Most bytes of an answer, and most pages of a list.
-MAX_ANSWER, MAX_PAGES = 256 * 1024**2, 10_000
+#: Most bytes of an answer.
+MAX_ANSWER = 256 * 1024**2
 
 #: Hosts that need no encryption: what is sent does not leave the machine.
 LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -87,25 +87,13 @@ class Platform:
         """Return the address of a request."""
         return Address(f"{self.address}/api/{path}".replace("@", "%40"), self.address)
 
-    def entries(self, path: str, kind: type[Answer]) -> Iterator[Answer]:
-        """Yield the entries of a list, page by page where there are pages (api/pagination.py:5).
-
-        The list of submissions has none (api/views/submissions.py:28).
-        """
+    def entries(self, path: str, kind: type[Answer]) -> list[Answer]:
+        """Return the answer that is a list; that of submissions comes in one piece (api/views/submissions.py:28)."""
         url = self.url_of(path)
-        for _ in range(MAX_PAGES):
-            answer = self._ask("GET", url)
-            entries = answer.get("results") if isinstance(answer, dict) else answer
-            if not isinstance(entries, list):
-                raise _unexpected(url)
-            yield from (_parsed(kind, one, url) for one in entries)
-            if isinstance(answer, list):
-                return
-            if not answer.get("next"):
-                return
-            query = str(answer["next"]).partition("?")[2]  # whatever host it names
-            url = self.url_of(f"{path.partition('?')[0]}?{query}")
-        raise UserError("a list without end", file=self.address, found=f"more than {MAX_PAGES} pages")
+        answer = self._ask("GET", url)
+        if not isinstance(answer, list):
+            raise _unexpected(url)
+        return [_parsed(kind, one, url) for one in answer]
 
     def _authorized(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         request.headers["Authorization"] = f"Token {self._token}"  # (settings/base.py:291)

@@ -4,7 +4,6 @@ import html
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,45 +27,27 @@ _FAILED = """<!doctype html>
 """
 
 
-@dataclass(frozen=True)
-class Places:
-    """The directories that the platform mounts."""
+def score_result(program: Path, reference: Path, result: Path, output: Path) -> str:
+    """Write the scores and the report, and return what a reader is told of them.
 
-    program: Path
-    reference: Path
-    result: Path
-    output: Path
-
-
-@dataclass(frozen=True)
-class Scored:
-    """The scores by the keys of the leaderboard, and what a reader is told of them."""
-
-    scores: dict[str, float]
-    summary: str
-
-
-def score_result(places: Places) -> Scored:
-    """Write the scores and the report.
-
-    Raises `UserError`, which the report says, too, if there is no result that counts. The platform then lists the
-    submission as failed, and it is on no leaderboard.
+    The arguments are the directories that the platform mounts. Raises `UserError`, which the report says, too, if there
+    is no result that counts. The platform then lists the submission as failed, and it is on no leaderboard.
     """
     try:
-        return _score(places)
+        return _score(program, reference, result, output)
     except UserError as error:
         try:
-            (places.output / REPORT).write_bytes(_FAILED.format(html.escape(str(error))).encode())
+            (output / REPORT).write_bytes(_FAILED.format(html.escape(str(error))).encode())
         except OSError as unwritten:
-            raise UserError(f"{error}; {places.output / REPORT} cannot be written: {unwritten.strerror}") from error
+            raise UserError(f"{error}; {output / REPORT} cannot be written: {unwritten.strerror}") from error
         raise
 
 
-def _score(places: Places) -> Scored:
-    settings, result = Settings.read(places.program), read_result(places.result)
+def _score(program: Path, reference: Path, place: Path, output: Path) -> str:
+    settings, result = Settings.read(program), read_result(place)
     if result.problem:
         raise UserError(result.problem)
-    rows, file = [], places.result / RECORDS
+    rows, file = [], place / RECORDS
     if os.path.lexists(file):
         with Records(file, read_only=True) as records:
             rows = list(islice(records.newest_of(), settings.planned + 1))
@@ -75,16 +56,16 @@ def _score(places: Places) -> Scored:
     missing = f"{result.ended}: {made} of {settings.planned} calls were made, and the others have no value"
     if not made:
         raise UserError(missing)
-    found = report(tasks_dir=places.reference, task_names=list(settings.tasks), results=file)
+    found = report(tasks_dir=reference, task_names=list(settings.tasks), results=file)
     (row,) = found.board.rows
     (page,) = found.pages
     said = [*_verdict(settings, rows), page["summary"], *result.notes, *([missing] if made < settings.planned else [])]
     summary = ". ".join(f"{line[0].upper()}{line[1:]}".removesuffix(".") for line in said) + "."
-    write_report(page | {"summary": summary}, places.output / REPORT)
+    write_report(page | {"summary": summary}, output / REPORT)
     scores = verdict_of(row) if settings.is_check else scores_of(row, settings.columns)
-    with writing(places.output):
-        (places.output / SCORES).write_bytes((json.dumps(scores, indent=1) + "\n").encode())
-    return Scored(scores, summary)
+    with writing(output):
+        (output / SCORES).write_bytes((json.dumps(scores, indent=1) + "\n").encode())
+    return summary
 
 
 def _verdict(settings: Settings, rows: Sequence[Any]) -> Iterator[str]:

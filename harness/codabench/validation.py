@@ -15,11 +15,8 @@ from harness.task.layout import find_tasks
 from harness.text import printable
 from harness.toml import checked
 
-#: Longest line on a problem, in characters: it may quote the description.
-LONGEST = 500
-
-#: Most bytes of the description.
-MAX_BYTES = 1024**2
+#: Longest line on a problem, in characters, since it may quote the description; most bytes of that.
+LONGEST, MAX_BYTES = 500, 1024**2
 
 
 def validate_bundle(file: Path, source: Path | None = None) -> list[str]:

@@ -5,7 +5,6 @@ They answer as revision c7dbc756 of codalab/codabench does; comments name its li
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,11 +41,9 @@ class Served:
         organiser: whether the token is an organiser's.
         ends: end of the phase 45.
         changed: number of a score -> what it was changed to.
-        page_size: entries of a page; None for a list without pages, as submissions have.
         statuses, stored: what the next requests to the API, to the storage are answered.
         redirect_to: where the API sends all requests.
         text: what the API answers in place of JSON.
-        stall_s: seconds of silence before each answer of the API.
         cut: whether the storage closes connections in the middle of a file.
         seen: path and `Authorization` of every request, in order.
     """
@@ -57,12 +54,10 @@ class Served:
     organiser: bool = True
     ends: str = "2027-02-28T12:00:00Z"
     changed: dict[int, str] = field(default_factory=dict)
-    page_size: int | None = None
     statuses: list[int] = field(default_factory=list)
     stored: list[int] = field(default_factory=list)
     redirect_to: str | None = None
     text: str | None = None
-    stall_s: float = 0
     cut: bool = False
     seen: list[tuple[str, str | None]] = field(default_factory=list)
 
@@ -113,7 +108,6 @@ class _Api(_Handler):
     def do_GET(self) -> None:
         said = self.said
         said.seen.append((self.path, self.headers["Authorization"]))
-        time.sleep(said.stall_s)
         if said.statuses:
             return self.send(said.statuses.pop(0), b"<h1>Server Error</h1>")
         if said.redirect_to:
@@ -145,7 +139,7 @@ class _Api(_Handler):
         self.send(status, json.dumps(content).encode())
 
     def submissions(self, query: dict[str, list[str]]) -> None:
-        """The newest first (api/views/submissions.py:29), in one list, or in pages (api/pagination.py:11)."""
+        """The newest first, in one list (api/views/submissions.py:29)."""
         assert query["phase"] == ["45"]
         found = [
             {
@@ -158,14 +152,7 @@ class _Api(_Handler):
             }
             for number, one in sorted(self.said.submissions.items(), reverse=True)
         ]  # fmt: skip
-        size = self.said.page_size
-        if size is None:
-            return self.answer(200, found)
-        page = int(query.get("page", ["1"])[0])
-        more = f"http://django/api/submissions/?page={page + 1}&phase=45"
-        here = found[(page - 1) * size : page * size]
-        following = more if page * size < len(found) else None
-        return self.answer(200, {"next": following, "previous": None, "count": len(found), "results": here})
+        return self.answer(200, found)
 
     def details(self, parts: list[str]) -> None:
         """The addresses of files (api/views/submissions.py:474)."""

@@ -41,11 +41,7 @@ def column(content: Content, number: int = 0, **changes: Any) -> None:
     [
         (lambda content: content.update(version=3), "version: expected '2', found '3'"),
         (lambda content: content.pop("title"), "title: expected a value, found none"),
-        (lambda content: content.update(title="x" * 300), "title: expected at most 256 characters"),
-        (lambda content: content.pop("terms"), "terms: expected a value"),
         (lambda content: content.update(image="none.png"), "no file 'none.png' in the bundle"),
-        (lambda content: content.update(pages=[]), "pages: expected at least 1 item"),
-        (lambda content: content.pop("phases"), "phases: expected a value"),
         (lambda content: content.update(contact_email="me at home"), "contact_email: expected text of the pattern"),
         (lambda content: content.update(queue="mine"), "queue: expected UUID"),
         (lambda content: content["tasks"][0].pop("scoring_program"), "task Feedback: scoring_program: expected a file"),
@@ -55,9 +51,7 @@ def column(content: Content, number: int = 0, **changes: Any) -> None:
             lambda content: content["tasks"][0].update(scoring_program="starting_kit.zip"),
             "task Feedback: starting_kit.zip: no `command` in its metadata.yaml",
         ),
-        (lambda content: phase(content, tasks=[]), "phases.0.tasks: expected at least 1 item"),
         (lambda content: phase(content, tasks=[7]), "tasks of a phase or solution: expected their indexes, found 7"),
-        (lambda content: phase(content, tasks={"a": 1}), "phases.0.tasks: expected list"),
         (lambda content: phase(content, max_submissions=2**31), "phases.0.max_submissions: expected less than"),
         (lambda content: phase(content, end="2026-01-01 00:00:00"), "phase Feedback: end: expected a time after its"),
         (lambda content: phase(content, end="2028-01-01 00:00:00"), "phase Final: start: expected a time after the"),
@@ -65,12 +59,8 @@ def column(content: Content, number: int = 0, **changes: Any) -> None:
         (lambda content: phase(content, end="2/28/2028 12:00"), "phase Final: start: expected a time after the end of"),
         (lambda content: phase(content, start="soon"), "phases.0.start: expected a time such as '2027-01-31"),
         (lambda content: phase(content, auto_migrate_to_this_phase=True), "to_this_phase: expected no first phase"),
-        (lambda content: phase(content, 1, index="one"), "phases.1.index: expected"),
         (lambda content: column(content, key="score"), "columns: expected another key for each"),
-        (lambda content: column(content, title="x" * 40), "columns.0.title: expected at most 36 characters"),
         (lambda content: column(content, computation="avg"), "both of computation and computation_indexes, or none"),
-        (lambda content: content["leaderboards"][0].update(submission_rule="Best"), "submission_rule: expected"),
-        (lambda content: content["solutions"][0].pop("tasks"), "solutions.0.tasks: expected a value"),
         (lambda content: content.update(tasks=[{"index": n, "key": "k"} for n in range(300)]), "expected at most 200"),
     ],
 )  # fmt: skip
@@ -154,8 +144,3 @@ def test_what_is_no_bundle_is_refused_in_one_line(folder, pgdl, members, said):
     assert checked.code == 2
     assert said in checked.err
     assert len(checked.err.splitlines()) == 1
-
-
-def test_a_damaged_archive_is_refused(folder, pgdl):
-    Path("x.zip").write_bytes(b"PK\x03\x04 but no more")
-    assert "x.zip: damaged: expected a whole zip archive" in pgdl("codabench", "validate", "x.zip").err

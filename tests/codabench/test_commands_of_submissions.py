@@ -5,7 +5,9 @@ import zipfile
 
 import pytest
 from organised import GOOD, pack
-from platform_worker import NEEDS_CONTAINERS, Worker
+from platform_worker import Worker
+
+from tests.containers import NEEDS_CONTAINERS
 
 pytestmark = NEEDS_CONTAINERS
 

@@ -11,7 +11,7 @@ import pytest
 from e2e.real_runs import records
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 from matrix import full
-from tests.codabench.platform_worker import NEEDS_CONTAINERS, start
+from tests.containers import NEEDS_CONTAINERS, start
 
 from attack_suite import FILES, MEMORY, PLATFORM, TIME_LIMIT, calls, constants, known_breach, prepared, require_expected
 
