@@ -78,7 +78,7 @@ def _sign(number: float) -> int:
 
 
 def _class_of(row: Any) -> object:
-    return row.environment.get("machine_class")
+    return row.environment.get("machine_class") if isinstance(row.environment, dict) else None
 
 
 def _line(row: Evaluation, here: object) -> str:

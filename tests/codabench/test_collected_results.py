@@ -152,34 +152,31 @@ def test_only_records_are_unpacked(export, collect, monkeypatch, again):
     assert taken == [RECORDS]
 
 
-def filled(database: Path) -> None:
-    with closing(sqlite3.connect(database)) as connection:
-        connection.execute("update evaluations set message = ?", ("x" * 4 * 1024**2,))
-        connection.commit()
+def executed(statement: str, *values: object) -> Callable[[Path], None]:
+    """Change a database by a statement."""
 
+    def change(database: Path) -> None:
+        with closing(sqlite3.connect(database)) as connection:
+            connection.execute(statement, values)
+            connection.commit()
 
-def of_words(database: Path) -> None:
-    with closing(sqlite3.connect(database)) as connection:
-        connection.execute("update evaluations set started_at = 'soon', environment = '['")
-        connection.commit()
-
-
-def with_trigger(database: Path) -> None:
-    with closing(sqlite3.connect(database)) as connection:
-        connection.execute("create view more as select 1")
-        connection.commit()
+    return change
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (filled, "member records.db: expected at most 2097152 bytes"),
-        (of_words, "left out: "),
-        (with_trigger, "more: expected plain tables and indices"),
+        (
+            executed("update evaluations set message = ?", "x" * 4 * 1024**2),
+            "member records.db: expected at most 2097152 bytes",
+        ),
+        (executed("update evaluations set started_at = 'soon'"), "left out: "),
+        (executed("update evaluations set environment = '[1]'"), "left out: "),
+        (executed("create view more as select 1"), "more: expected plain tables and indices"),
         (lambda file: file.write_bytes(b"no database"), "records.db: "),
         (Path.unlink, "member records.db: expected one of this name"),
     ],
-    ids=["large", "words", "view", "damaged", "none"],
+    ids=["large", "words", "list", "view", "damaged", "none"],
 )
 def test_what_is_no_result_is_a_line_about_its_participant(export, collect, bundled, again, change, said):
     edited(export("eve", RIGHT, body="return 3.0"), RECORDS, change)
