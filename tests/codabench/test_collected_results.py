@@ -168,7 +168,7 @@ def executed(statement: str, *values: object) -> Callable[[Path], None]:
     [
         (
             executed("update evaluations set message = ?", "x" * 4 * 1024**2),
-            "member records.db: expected at most 2097152 bytes",
+            "records.db: expected at most 2097152 bytes",
         ),
         (executed("update evaluations set started_at = 'soon'"), "left out: "),
         (executed("update evaluations set environment = '[1]'"), "left out: "),
