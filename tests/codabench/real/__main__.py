@@ -198,7 +198,7 @@ class Trial:
             files[name] = self.home / f"{name}.zip"
             with zipfile.ZipFile(files[name], "w") as archive:
                 for member, data in members_of(files["good"].read_bytes()):
-                    archive.writestr("readme.txt" if name == "none" else f"good/{member}", data)
+                    archive.writestr(f"{member}.txt" if name == "none" else f"good/{member}", data)
                 if name == "mac":
                     archive.writestr("__MACOSX/good/._complexity.py", b"\0\5\26\7")
         found = self.submit("Feedback", **files)
