@@ -246,20 +246,21 @@ class Trial:
     def visit(self) -> None:
         """A visitor asks every address that the site has, and follows every address and key in the answers."""
         files = [file for file in (self.home / "task_data").rglob("*") if file.is_file()]
-        secret = {file.read_bytes() for file in files if HIDDEN in file.parts}
-        secret -= {file.read_bytes() for file in files if HIDDEN not in file.parts}
+        public = {file.read_bytes() for file in files if HIDDEN not in file.parts}
+        secret = {file.read_bytes() for file in files if HIDDEN in file.parts} - public
         words = [HIDDEN.encode(), *(token.encode() for token in self.tokens.values())]
         listed = self.django("show_urls", "--format", "json")
         urls = [one["url"] for one in json.loads(listed[listed.index("[") :])]
         urls = [url for url in urls if "format" not in url and not url.startswith("/admin/")]
         waiting = {self.url + re.sub("<[^>]*>", str(number), url) for url in urls for number in range(1, 40)}
-        asked, answered, found = set[str](), 0, list[str]()
+        asked, answered, reached, found = set[str](), 0, set[bytes](), list[str]()
         while waiting:
             url = waiting.pop()
             answer = requests.get(url, timeout=600)
             asked.add(url.split("?")[0])
             answered += answer.ok
             for name, data in [("", answer.content), *members_of(answer.content)]:
+                reached |= {data} & public
                 if data in secret or any(word in data + name.encode() for word in words):
                     found.append(f"{url} {name}")
             keys = re.findall(r"\b\w{8}(?:-\w{4}){3}-\w{12}\b", answer.text)
@@ -268,6 +269,7 @@ class Trial:
             waiting |= {url for url in more if url.split("?")[0] not in asked}
         counts = f"{len(urls)} addresses, numbers below 40, what they name: {len(asked)} asked, {answered} answered"
         self.saw("visitor finds of the hidden phase", [], (found, counts))
+        self.saw(f"visitor finds files of the public task: {len(reached)} of {len(public)}", True, bool(reached))
 
 
 def until(what: str, true: Callable[[], object], seconds: float = 600) -> None:
@@ -309,10 +311,13 @@ def main(codabench: str = "", archive: str = "", within: str = "") -> int:
         WORKER.mkdir()
         apart = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
         own = (sys.executable, __file__, checkout, archive and Path(archive).resolve(), home)
+        bridge = Path("/sys/class/net/docker0").exists()
         try:
             return subprocess.run([*apart, *own]).returncode
         finally:
             shutil.rmtree(WORKER)
+            if not bridge:
+                subprocess.run(["ip", "link", "delete", "docker0"], stderr=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":
