@@ -17,7 +17,6 @@ import time
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -54,7 +53,8 @@ start names epmd
 start rabbit env HOME={home} rabbitmq-server
 start storage {home}/environment/bin/moto_server -H 127.0.0.1 -p {storage}
 start registry docker-registry serve {home}/registry.yml
-start engine dockerd --data-root={home}/engine --exec-root={home}/exec --iptables=false --host=unix://{home}/docker.sock
+start engine dockerd --data-root={home}/engine --exec-root={home}/exec --pidfile={home}/engine.pid \
+--iptables=false --host=unix://{home}/docker.sock
 """
 SITE = """
 run docker tag pgdl-codabench:real 127.0.0.1:{registry}/pgdl-codabench:real
@@ -90,6 +90,7 @@ class Trial:
         with socket.create_server(("127.0.0.1", 0)) as one:
             self.port = {name: number for number, name in enumerate(PORTS, start=one.getsockname()[1])}
         self.checkout, self.home, self.python, self.right = checkout, home, f"{home}/environment/bin/python", True
+        self.engine = home / "docker.sock"
         self.known = {"home": home, "checkout": checkout, "python": self.python, **self.port}
         own = dict(word.split("=", 1) for word in SETTINGS.format(**self.known).split())
         self.variables, self.url = os.environ | {"PATH": PATH} | own, f"http://127.0.0.1:{self.port['site']}"
@@ -103,7 +104,6 @@ class Trial:
         self.follow(STORES)
         for bucket in ("public", "private"):
             requests.put(f"http://127.0.0.1:{self.port['storage']}/{bucket}", timeout=600).raise_for_status()
-        until("the engine", (self.home / "docker.sock").exists)
         if "codabench" not in (self.run("docker", "load", "--input", archive) if archive else ""):
             self.run("docker", "build", "--network=host", "--target=codabench", "--tag=pgdl-codabench:real", Path.cwd())
         self.follow(SITE)
@@ -124,10 +124,13 @@ class Trial:
             if verb == "run":
                 self.run(name, *words)
                 continue
-            with (self.home / f"{name}.log").open("wb") as log:
-                subprocess.Popen(words, env=self.variables, cwd=self.home, stdin=log, stdout=log, stderr=log)
-            if name in self.port:
-                until(name, partial(listens, self.port[name]))
+            log, end = self.home / f"{name}.log", time.monotonic() + 600
+            with log.open("wb") as out:
+                ran = subprocess.Popen(words, env=self.variables, cwd=self.home, stdin=out, stdout=out, stderr=out)
+            while not (listens(self.port[name]) if name in self.port else name != "engine" or self.engine.exists()):
+                if ran.poll() is not None or time.monotonic() > end:
+                    sys.exit(f"{name} does not start: {log.read_text()[-2000:]}")
+                time.sleep(0.5)
 
     def saw(self, tried: str, expected: object, seen: object) -> None:
         """Print a line of the table: what was seen must contain what was expected."""
