@@ -15,8 +15,9 @@
 #
 # No capability is needed, and --cap-add does not help. The wall around submissions is then bubblewrap's alone.
 #
-# Tried: built and run, sandbox included, with Podman 5.4 on a machine without GPU and AppArmor, and with another
-# Debian 13 with Python 3.13 in place of the base image. Not tried: a Docker engine, AppArmor, GPUs.
+# Tried: built and run, sandbox included, with Podman 5.4 and with Docker 20.10 (there `codabench`, too), on machines
+# without GPU and AppArmor, and with another Debian 13 with Python 3.13 in place of the base image. Not tried: BuildKit,
+# AppArmor, GPUs.
 ARG PYTHON=3.13
 FROM python:${PYTHON}-slim-trixie AS installed
 ARG EXTRAS=tensorflow

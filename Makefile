@@ -15,7 +15,7 @@ BASELINES = num_params vc_dim distance_from_init log_prod_of_spec path_norm_over
 	pacbayes_mag_flatness davies_bouldin_index mixup_error gi_intra_l0 cna random
 
 help: ## List the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-18s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-22s%s\n", $$1, $$2 }'
 
 demo: $(TENSORFLOW) sandbox ## Set everything up, run some baselines on the shipped tasks, print and write the leaderboard
 	@mkdir -p $(DEMO)
@@ -87,6 +87,9 @@ referee: setup ## Compare boards with an independent referee, after what people 
 fuzz: setup ## Let every reader of strangers' files read mutated ones, for an hour or for PGDL_FUZZ_S seconds
 	$(BIN)/python -m pytest tests/soak/test_fuzzed_for_long.py -o addopts= -v
 
+codabench-real: setup ## Try a bundle on a real site of Codabench, from CODABENCH=DIR, a checkout (root; half an hour)
+	PYTHONPATH=.:tests:tests/codabench $(BIN)/python tests/codabench/real "$(CODABENCH)" "$(IMAGE)"
+
 soak: setup sandbox ## Run 2,000 calls, a third of them attacks, kill a run 50 times, and other long tests (half an hour)
 	PGDL_FUZZ_S=$${PGDL_FUZZ_S:-600} $(BIN)/python -m pytest tests/soak -o addopts= -v
 
@@ -115,4 +118,4 @@ clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full pictures docs test test-all durations style lint format science bench redteam referee fuzz soak setup sandbox lock clean
+.PHONY: help demo demo-full pictures docs test test-all durations style lint format science bench redteam referee fuzz codabench-real soak setup sandbox lock clean

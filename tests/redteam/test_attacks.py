@@ -3,7 +3,8 @@
 attack_suite.py says what the files are.
 
 PGDL_REDTEAM=full runs all attacks in every runtime that is installed, with fast and fresh starts and under Landlock;
-PGDL_REDTEAM="NAME NAME" runs the named ones; otherwise a few run, in the default runtime.
+PGDL_REDTEAM="NAME NAME" runs the named ones; otherwise a few run, in the default runtime. PGDL_REDTEAM_ON=docker runs
+them in containers, in place of these kinds of sandbox.
 """
 
 import ast
@@ -15,14 +16,14 @@ from typing import Any
 import psutil
 import pytest
 from e2e.real_runs import PGDL, records, wait_for
-from harness.sandbox import Fresh, Landlock
+from harness.sandbox import KINDS
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 from attack_suite import FILES, MEMORY, SHORT, TIME_LIMIT, calls, constants, known_breach, prepared, require_expected
 
 CHOSEN = os.environ.get("PGDL_REDTEAM", "").split()
 FULL = CHOSEN == ["full"]
-STARTS = ("fast", "fresh", "landlock") if CHOSEN else ("fast",)
+STARTS = os.environ.get("PGDL_REDTEAM_ON", "").split() or (["fast", "fresh", "landlock"] if CHOSEN else ["fast"])
 MODES = [(start, name) for start in STARTS for name in RUNTIMES if CHOSEN or name == DEFAULT]
 
 pytestmark = pytest.mark.timeout(1800)
@@ -43,7 +44,7 @@ def mode(request) -> tuple[str, str]:
     start, runtime = request.param
     if missing := RUNTIMES[runtime].missing():
         pytest.skip(f"runtime {runtime}: not installed: {', '.join(missing)}")
-    problem = (Landlock() if start == "landlock" else Fresh()).problem()
+    problem = KINDS[start]().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
     return start, runtime

@@ -34,3 +34,8 @@ class TestFresh(OnThisMachine):
 @pytest.mark.full
 class TestPlain(OnThisMachine):
     name = "none"
+
+
+@pytest.mark.full
+class TestDocker(OnThisMachine):
+    name = "docker"
