@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from harness.cli import options
-from harness.cli.codabench_options import ALLOW_HTTP, PHASE, TOKEN, open_page
+from harness.cli.codabench_options import ALLOW_HTTP, PHASE, TOKEN, TOML, open_page
 from harness.credentials import Address
 from harness.printing import say
 from harness.text import counted
@@ -18,7 +18,7 @@ def add_to(group: click.Group) -> None:
 
 
 @click.command()
-@click.argument("toml", metavar="TOML", type=click.Path(path_type=Path))
+@TOML
 @click.argument("source", metavar="URL|DIR", callback=options.parse_address)
 @PHASE
 @click.option(
@@ -60,7 +60,7 @@ def collect(
     with Terminal(wide_console()) as progress:
         if source.is_url:
             opened = open_page(source, chosen.phase.name, token_file, readable)
-            found, notes = download(opened, downloads, progress.step, with_results=True)
+            found, notes = download(opened, chosen.phase.ends, downloads, progress.step, with_results=True)
             names = [one.name for one in found]
         else:
             names = sorted(file.stem for file in directory.glob("*.zip"))

@@ -23,6 +23,9 @@ ALLOW_HTTP = click.option(
 )  # fmt: skip
 
 
+TOML = click.argument("toml", metavar="TOML", type=click.Path(path_type=Path))
+
+
 def open_page(page: Address, phase: str | None, token_file: Path | None, readable: tuple[str, ...]) -> "OpenedPhase":
     """Return a phase on the platform; say which hosts are asked without encryption."""
     from harness.cli.terminal import warn

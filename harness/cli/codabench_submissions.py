@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import options
-from harness.cli.codabench_options import ALLOW_HTTP, PAGE, PHASE, TOKEN, open_page
+from harness.cli.codabench_options import ALLOW_HTTP, PAGE, PHASE, TOKEN, TOML, open_page
 from harness.credentials import Address
 from harness.printing import say
 from harness.text import counted
@@ -18,6 +18,7 @@ def add_to(group: click.Group) -> None:
 
 
 @click.command()
+@TOML
 @PAGE
 @PHASE
 @click.option(
@@ -27,22 +28,27 @@ def add_to(group: click.Group) -> None:
 @TOKEN
 @ALLOW_HTTP
 def submissions(
-    page: Address, phase: str | None, output: Path, token_file: Path | None, readable: tuple[str, ...]
+    toml: Path, page: Address, phase: str | None, output: Path, token_file: Path | None, readable: tuple[str, ...]
 ) -> None:
     """Download the submission of each participant that counts, and write a table of them, DIR/submissions.csv.
 
-    URL is the page of the competition. It is the submission on the platform's board, or the last one, handed in within
-    the phase's dates. The same command continues after an interruption.
+    TOML describes the competition, URL is its page. It is the submission on the platform's board, or the last one,
+    whose file was written before the end of the phase: TOML says when that is, since on the platform everybody can
+    change it. The same command continues after an interruption.
 
-    Example: pgdl codabench submissions https://www.codabench.org/competitions/ID/ --phase Final --output final
+    Example: pgdl codabench submissions competition.toml https://www.codabench.org/competitions/ID/ --phase Final
+    --output final
     """
     from harness.cli.terminal import Terminal, warn
+    from harness.codabench.competition import position_of, read_competition
     from harness.codabench.downloads import TABLE, download
     from harness.tables import wide_console
 
+    phases = read_competition(toml).phases
+    chosen = phases[position_of(phase, [one.name for one in phases], toml)]
     with Terminal(wide_console()) as progress:
-        opened = open_page(page, phase, token_file, readable)
-        found, notes = download(opened, output, progress.step, with_results=False)
+        opened = open_page(page, chosen.name, token_file, readable)
+        found, notes = download(opened, chosen.ends, output, progress.step, with_results=False)
     for line in notes:
         warn(line)
     say(f"{opened.phase.name}: {counted(len(found), 'submission')} in {output}, listed in {output / TABLE}")

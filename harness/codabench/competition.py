@@ -66,6 +66,11 @@ class Phase(_Section):
         return self.tasks if self.check_task is None else [self.check_task]
 
     @property
+    def ends(self) -> datetime | None:
+        """Its end in UTC; None if it has none."""
+        return self.end.replace(tzinfo=UTC) if self.end else None
+
+    @property
     def memory_bytes(self) -> int:
         """Memory for each call."""
         return int(self.memory_gib * GIB)

@@ -1,7 +1,6 @@
 """The submissions of a phase that count, downloaded through the platform's API; what is here is not asked for again.
 
-An organiser may download them all (api/serializers/submissions.py:262); addresses in the platform's storage are signed
-(utils/data.py:45), so the token is not sent there.
+Addresses in the platform's storage are signed (utils/data.py:45), so the token is not sent there.
 """
 
 import csv
@@ -9,13 +8,13 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from zipfile import is_zipfile
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from harness.codabench.entries import FINISHED, Listed, OpenedPhase, that_count
+from harness.codabench.entries import FINISHED, Listed, OpenedPhase, by_participant
 from harness.codabench.platform import Platform
 from harness.credentials import Address
 from harness.errors import UserError, writing
@@ -25,10 +24,8 @@ from harness.reading import open_regular, read_text
 from harness.submission.name import MAX_NAME, clean, taken
 from harness.text import not_a_formula, printable
 
-#: The table of what is here, and the folder of results.
+#: The table of what is here, and the folder of results; largest file, and largest table, in bytes.
 TABLE, RESULTS = "submissions.csv", "results"
-
-#: Largest file, and largest table, in bytes.
 MAX_OUTPUT, MAX_TABLE = 4 * 1024**3, 64 * 1024**2
 
 
@@ -37,10 +34,8 @@ class Submitted(BaseModel):
 
     Attributes:
         name: of the submission here, and of its file, NAME.zip.
-        participant: on the platform.
-        submission: its number there.
-        created: when it was handed in (UTC).
-        status: what the platform says of it.
+        participant, submission, status: name, number and state on the platform.
+        written: when its file was written to the platform's storage (UTC).
         sha256: digest of the file.
     """
 
@@ -49,7 +44,7 @@ class Submitted(BaseModel):
     name: str
     participant: str
     submission: int
-    created: datetime
+    written: datetime
     status: str
     sha256: str
 
@@ -60,46 +55,56 @@ class _Files(BaseModel):
 
 
 def download(
-    phase: OpenedPhase, directory: Path, step: Callable[[str], None], *, with_results: bool
+    opened: OpenedPhase, end: datetime | None, directory: Path, step: Callable[[str], None], *, with_results: bool
 ) -> tuple[list[Submitted], list[str]]:
     """Download the file of each participant's submission that counts, as DIRECTORY/NAME.zip, and write the table.
 
+    It is the one on the platform's board, otherwise the last one, whose file was written before the end of the phase.
     Returns the submissions that are here, and lines on what is not.
 
     Args:
-        phase: as `open_phase` finds it.
+        opened: the phase on the platform.
+        end: of the phase, by the organiser's description; None if it has none.
         directory: where files are kept.
         step: is told of the progress.
-        with_results: also download results/NAME.zip, the outputs of submissions that have a score.
+        with_results: also download results/NAME.zip, of submissions that have a score.
 
     Raises:
         UserError: the platform cannot be reached, refuses or fails.
     """
-    chosen, notes = that_count(phase, FINISHED if with_results else None)
+    listed, notes = by_participant(opened, FINISHED if with_results else None)
     with writing(directory):
         (directory / RESULTS if with_results else directory).mkdir(parents=True, exist_ok=True)
-    here, failed = {one.submission: one for one in read_table(directory)}, 0
-    names = names_of([one.owner for one in chosen]) | {one.participant: one.name for one in here.values()}
-    for number, one in enumerate(chosen, start=1):
-        if one.id not in here or not _is_here(here[one.id], directory, with_results=with_results):
-            step(f"submission {number} of {len(chosen)}")
+    known, failed = read_table(directory), 0
+    names = names_of(listed) | {one.participant: one.name for one in known}
+    here, kept = {one.submission: one for one in known}, dict[int, Submitted]()
+    if opened.phase.end != end:
+        notes.append(
+            f"{opened.phase.name}: ends {end} as described, which counts, and {opened.phase.end} on the platform"
+        )
+    for number, (owner, submissions) in enumerate(listed.items(), start=1):
+        step(f"participant {number} of {len(listed)}")
+        for one in submissions:
             try:
-                here[one.id] = _fetch(phase.platform, one, names[one.owner], directory, with_results=with_results)
+                found = here.get(one.id)
+                if found is None or not _is_here(found, directory, with_results=with_results):
+                    found = _fetch(opened.platform, one, names[owner], directory, with_results=with_results)
             except UserError as error:
-                here.pop(one.id, None)
                 failed += 1
                 if failed > 1:  # twice in a row: the fault is the server's
                     raise
-                notes.append(f"{names[one.owner]}: left out: {error}")
-                continue
-        failed = 0
-        _write_table(directory, here.values())
-    for gone in [here.pop(number) for number in here.keys() - {one.id for one in chosen}]:
-        if gone.name not in {one.name for one in here.values()}:
-            notes.append(f"{gone.name}: removed here: submission {gone.submission} counts no longer")
-            (directory / f"{gone.name}.zip").unlink(missing_ok=True)
-    _write_table(directory, here.values())
-    return list(here.values()), notes
+                notes.append(f"{names[owner]}: left out: {error}")
+                break
+            failed = 0
+            if end is None or found.written <= end:
+                kept[one.id] = found
+                break
+            notes.append(f"{names[owner]}: submission {one.id} is left out: its file was written after the end")
+        _write_table(directory, {**here, **kept}.values())
+    for name in {*names.values()} - {one.name for one in kept.values()}:  # files of submissions that count no longer
+        (directory / f"{name}.zip").unlink(missing_ok=True)
+    _write_table(directory, kept.values())
+    return list(kept.values()), notes
 
 
 def read_table(directory: Path) -> list[Submitted]:
@@ -142,22 +147,25 @@ def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_
     path = f"submissions/{one.id}/get_details/"  # (api/views/submissions.py:474)
     files = platform.get(path, _Files)
     file = directory / f"{name}.zip"
-    _fetch_file(platform, files.data_file, file, platform.url_of(path))
+    written = _fetch_file(platform, files.data_file, file, platform.url_of(path))
     if with_results:
         _fetch_file(platform, files.prediction_result, directory / RESULTS / file.name, platform.url_of(path))
-    created = one.created_when.astimezone(UTC)
     return Submitted(
-        name=name, participant=one.owner, submission=one.id, created=created, status=one.status, sha256=_digest_of(file)
+        name=name, participant=one.owner, submission=one.id, written=written, status=one.status, sha256=_digest_of(file)
     )
 
 
-def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> None:
+def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> datetime:
+    """Download a file; returns when it was written, as its storage says."""
     if named is None:
         raise UserError("the platform has no such file", file=asked, expected=place.name)
     platform.require_encryption(named)
     url = Address(named.replace("@", "%40"), str(asked))
     moved = "the platform's storage has lost it; ask who runs the platform"
-    fetch_file(url, place, lambda _: None, lambda _: None, most=MAX_OUTPUT, moved=moved)
+    written = fetch_file(url, place, lambda _: None, lambda _: None, most=MAX_OUTPUT, moved=moved).written
+    if written is None:
+        raise UserError("the storage does not say when the file was written", file=asked, expected="Last-Modified")
+    return written
 
 
 def _digest_of(file: Path) -> str:

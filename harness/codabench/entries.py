@@ -24,15 +24,12 @@ FINISHED = "Finished"
 class _Phase(BaseModel):
     id: int
     name: str
-    start: AwareDatetime
     end: AwareDatetime | None = None
 
 
 class _Competition(BaseModel):
-    """`secret_key` is there for organisers alone (api/serializers/competitions.py:451)."""
-
     phases: list[_Phase]
-    organised: str | None = Field(None, validation_alias="secret_key")
+    organised: str | None = Field(None, validation_alias="secret_key")  # (api/serializers/competitions.py:451)
 
 
 class Score(BaseModel):
@@ -49,7 +46,6 @@ class Listed(BaseModel):
     id: int
     owner: str
     status: str
-    created_when: AwareDatetime
     on_leaderboard: bool = False
     scores: list[Score] = []
 
@@ -84,23 +80,17 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
     return OpenedPhase(platform, phase, platform.entries(f"submissions/?phase={phase.id}", Listed))
 
 
-def that_count(opened: OpenedPhase, status: str | None) -> tuple[list[Listed], list[str]]:
-    """Return the submission of each participant that counts, the earliest first, and lines on what is left out.
+def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
+    """Return each participant's submissions with a status, that on the board first, and lines on the others.
 
-    It is the one that the participant put on the board, otherwise the last with a score, otherwise the last; in any
-    case one that was handed in within the phase's dates, which the platform does not check, and with this status.
+    The others follow, the newest first. Their order is that of their numbers: what the platform says of time and state
+    is what the participant said (api/serializers/submissions.py:82).
     """
-    phase, chosen, notes = opened.phase, dict[str, Listed](), []
-    in_time = [
-        one for one in opened.submissions
-        if phase.start <= one.created_when and (phase.end is None or one.created_when <= phase.end)
-    ]  # fmt: skip
-    if late := len(opened.submissions) - len(in_time):
-        notes.append(f"{phase.name}: left out, because they were not handed in within the phase's dates: {late}")
-    right = [one for one in in_time if status in (None, one.status)]
-    if others := Counter(one.status for one in in_time if one not in right):
-        counts = ", ".join(f"{number} {status}" for status, number in sorted(others.items()))
-        notes.append(f"{phase.name}: left out, because they have no score on the platform: {counts}")
-    for one in sorted(right, key=lambda one: (one.on_leaderboard, one.status == FINISHED, one.created_when, one.id)):
-        chosen[one.owner] = one
-    return sorted(chosen.values(), key=lambda one: (one.created_when, one.id)), [printable(line) for line in notes]
+    found: dict[str, list[Listed]] = {}
+    for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):
+        if status in (None, one.status):
+            found.setdefault(one.owner, []).append(one)
+    others = Counter(one.status for one in opened.submissions if status not in (None, one.status))
+    counts = ", ".join(f"{number} {status}" for status, number in sorted(others.items()))
+    said = f"{opened.phase.name}: left out, because they have no score on the platform: {counts}"
+    return found, [printable(said)] if others else []

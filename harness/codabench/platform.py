@@ -29,11 +29,8 @@ Answer = TypeVar("Answer", bound=BaseModel)
 #: Variable with the token.
 VARIABLE = "CODABENCH_TOKEN"
 
-#: Most bytes of the file with the token.
-MAX_TOKEN = 64 * 1024
-
-#: Most bytes of an answer.
-MAX_ANSWER = 256 * 1024**2
+#: Most bytes of the file with the token, and of an answer.
+MAX_TOKEN, MAX_ANSWER = 64 * 1024, 256 * 1024**2
 
 #: Hosts that need no encryption: what is sent does not leave the machine.
 LOCAL = ("localhost", "127.0.0.1", "::1")

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -82,6 +84,14 @@ def version_of(response: requests.Response) -> str | None:
     """Return what the server calls this version of a file (its ETag), in printable text; None if it does not say."""
     text = response.headers.get("ETag")
     return None if text is None else printable(text)[:200]
+
+
+def written_at(response: requests.Response) -> datetime | None:
+    """Return when a file was written (its Last-Modified, UTC); None if the server does not say."""
+    try:
+        return parsedate_to_datetime(response.headers["Last-Modified"]).astimezone(UTC)
+    except (KeyError, ValueError, OverflowError):
+        return None
 
 
 def _malformed(response: requests.Response, header: str, expected: str, found: str) -> UserError:

@@ -112,7 +112,7 @@ def _fetch_whole(
 
     if not here.exists():
         _etag_file(here).unlink(missing_ok=True)
-        etag = fetch_file(archive.url, here, travels, watcher.seen, most=MAX_ARCHIVE, moved=MOVED)
+        etag = fetch_file(archive.url, here, travels, watcher.seen, most=MAX_ARCHIVE, moved=MOVED).etag
         if etag is not None:
             _etag_file(here).write_bytes(etag.encode())
     return here, read_text(_etag_file(here), MAX_ETAG) if _etag_file(here).exists() else None

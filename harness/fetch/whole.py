@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import requests
 
@@ -11,16 +12,23 @@ from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.fetch.ranges import PASSING, LostError, persistently, require_ready
 from harness.fetch.remote import CHUNK
-from harness.fetch.session import Session, ask, content_length, version_of
+from harness.fetch.session import Session, ask, content_length, version_of, written_at
 from harness.fetch.troubles import response_error
+
+
+class Version(NamedTuple):
+    """What a server calls a version of a file (its ETag), and when it was written; None if the server does not say."""
+
+    etag: str | None
+    written: datetime | None
 
 
 def fetch_file(
     url: Address, target: Path, begin: Callable[[int], None], seen: Callable[[int], None], *, most: int, moved: str
-) -> str | None:
+) -> Version:
     """Write the content at an address to a file; the request is made again after errors that may pass.
 
-    Returns what the server calls this version (its ETag), None if it does not say.
+    Returns what the server says of this version.
 
     Args:
         url: the address.
@@ -35,7 +43,7 @@ def fetch_file(
     """
     partial = target.with_name(f"{target.name}.partial")
 
-    def attempt() -> str | None:
+    def attempt() -> Version:
         with Session() as session, ask(session, url) as response:
             require_ready(response)
             if response.status_code != requests.codes.ok:
@@ -48,14 +56,14 @@ def fetch_file(
                 size = _copy(response, file, seen, most, url)
         if length not in (0, size):
             raise LostError(f"cut off after {size} of {length} bytes")
-        return version_of(response)
+        return Version(version_of(response), written_at(response))
 
     try:
-        etag = persistently(attempt, url, *PASSING)
+        version = persistently(attempt, url, *PASSING)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)  # it is never continued
-    return etag
+    return version
 
 
 def _copy(

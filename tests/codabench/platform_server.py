@@ -20,12 +20,12 @@ SIGNATURE = "X-Amz-Signature=5ecret"
 
 @dataclass
 class Handed:
-    """A submission on the platform: its owner, file and output, when it was made, and its state."""
+    """A submission on the platform: its owner, file and output, when the file was written, and its state."""
 
     owner: str
     file: Path | None
     output: Path | None = None
-    created: str = "2027-02-01T12:00:00Z"
+    written: str = "Mon, 01 Feb 2027 12:00:00 GMT"
     status: str = "Finished"
     on_leaderboard: bool = False
 
@@ -143,7 +143,7 @@ class _Api(_Handler):
         assert query["phase"] == ["45"]
         found = [
             {
-                "id": number, "owner": one.owner, "status": one.status, "phase": 45, "created_when": one.created,
+                "id": number, "owner": one.owner, "status": one.status, "phase": 45,
                 "on_leaderboard": one.on_leaderboard,
                 "scores": [
                     {"id": 10 * number + index, "index": index, "column_key": key, "score": "-1.0000000000"}
@@ -180,4 +180,5 @@ class _Storage(_Handler):
         file = one.file if parts.path.endswith("/data_file.zip") else one.output
         assert file is not None
         content = file.read_bytes()
-        return self.send(200, content[: len(content) // 2] if said.cut else content, len(content))
+        modified = {"Last-Modified": one.written}
+        return self.send(200, content[: len(content) // 2] if said.cut else content, len(content), **modified)

@@ -61,13 +61,13 @@ def test_a_good_submission_has_the_score_of_a_local_run_to_the_last_digit(worker
     assert files.scores[0].score.score == mine.score.score, "as from the competition's own files"
 
 
-@pytest.mark.parametrize("extra", [{}, {"__MACOSX/mine/._complexity.py": "x"}], ids=["zip", "macOS"])
-def test_a_zip_of_the_folder_is_the_submission(worker, bundled, tmp_path, extra):
-    """As everybody makes it; the report says so."""
+def test_a_zip_of_the_folder_is_the_submission(worker, tmp_path):
+    """As everybody makes it, here on macOS; the report says so."""
     plain, folder = pack(tmp_path, "good", GOOD), tmp_path / "folder.zip"
     with zipfile.ZipFile(plain) as old, zipfile.ZipFile(folder, "w") as new:
-        for name, text in ({f"mine/{name}": old.read(name) for name in old.namelist()} | extra).items():
-            new.writestr(name, text)
+        new.writestr("__MACOSX/mine/._complexity.py", "x")
+        for name in old.namelist():
+            new.writestr(f"mine/{name}", old.read(name))
     ended = worker.run(FEEDBACK, folder)
     assert ended.status == "Finished", ended.log
     assert ended.scores["complete"] == 100
