@@ -19,21 +19,19 @@ from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import reference_entry, write_reference
 from harness.format.shards import write_shards
 from harness.format.weights import write_weights
-from harness.importer import table as columns
+from harness.importer import columns
 from harness.importer.completeness import notes_on_grid
 from harness.importer.data import read_examples
 from harness.importer.examples import write_arrays
 from harness.importer.model import StoredModel
-from harness.importer.table import Row, Stated, Table, read_table
+from harness.importer.stated import Stated
+from harness.importer.table import Row, Table, read_table
 from harness.processes import PREFERRED, NoAnswerError, Process, cannot_be_run, installed_runtime
 from harness.task.layout import find_tasks, require_no_flat_tasks
 from harness.task.model import read_model
 from harness.task.notes import outputs_of
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
-
-#: Examples by which an accuracy may differ from the stated one: the order of sums decides ties.
-EXAMPLES = 2
 
 #: Bytes of a shard, about, and fewest shards.
 SHARD_BYTES, SHARDS = 2**26, 3
@@ -84,7 +82,7 @@ def import_task(order: Order, warn: Say, say: Say) -> None:
     _require_free(order)
     table = read_table(order.table)
     _require_accuracies(order, table)
-    for line in notes_on_grid(table.grid):
+    for line in (*table.notes, *notes_on_grid(table.grid)):
         warn(f"Note: {line}")
     models = _read_models(table)
     shapes = _shapes_of(models)
@@ -242,7 +240,7 @@ def _agreed(row: Row, part: str, stated: Stated | None, computed: float | None, 
     if stated is None:
         assert computed is not None
         return computed
-    if computed is not None and abs(computed - stated.value) > stated.rounding + EXAMPLES / sizes[part] + 1e-9:
+    if computed is not None and not stated.agrees(computed, sizes[part]):
         column = {"train": columns.TRAIN, "test": columns.TEST}[part]
         found = f"{computed:.6g} on {sizes[part]} examples"
         remedy = "correct or empty the cell, or give the data as the model was trained on them (--divide-by)"
