@@ -2,28 +2,45 @@
 
 import difflib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from harness.errors import UserError
+from scoring.values import normalise
 
 #: Columns with a meaning of their own; every other column is a hyperparameter.
 FILE, WEIGHTS = "file", "weights"
 TRAIN, TEST = "train_accuracy", "test_accuracy"
 OWN = (FILE, WEIGHTS, TRAIN, TEST)
 
-#: What else accuracies are called, and the index that pandas adds: none is a hyperparameter.
-_PART = "(?:train|training|test|testing|val|valid|validation|dev|eval)"
-_ACCURACY = re.compile(rf"(?:{_PART}[ _.-]*)?acc(?:uracy)?(?:[ _.-]*{_PART})?", re.IGNORECASE)
 _INDEX = re.compile(r"Unnamed: \d+|index|level_\d+")
 WITHOUT_INDEX = "write the table without an index: index=False in pandas"
 
+#: Words of which names of results consist, such as `val_acc`, `gen_gap` and `sparse_categorical_crossentropy`.
+_ACCURACY = {"acc", "accuracy"}
+_RESULT = {"auc", "crossentropy", "err", "error", "gap", "loss"}
+_WHICH = {
+    "best", "binary", "categorical", "dev", "eval", "final", "gen", "generalisation", "generalization", "last", "mean",
+    "sparse", "test", "testing", "top", "train", "training", "val", "valid", "validation",
+}  # fmt: skip
 
-def require_hyperparameter(path: Path, name: str) -> None:
+
+def require_hyperparameter(path: Path, name: str, cells: Iterable[str]) -> None:
     """Raise `UserError` for a column that cannot be meant as a hyperparameter, under whose name it would be taken."""
     if name in OWN:
         return
     if _INDEX.fullmatch(name):
         raise UserError("header", file=path, expected="no index", found=repr(name), remedy=WITHOUT_INDEX)
-    if _ACCURACY.fullmatch(name) or difflib.get_close_matches(name.lower(), (TRAIN, TEST), cutoff=0.85):
-        remedy = f"call it {TRAIN} or {TEST}, or leave it out"
-        raise UserError("header", file=path, expected="hyperparameters", found=f"an accuracy, {name!r}", remedy=remedy)
+    words = {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", name)}
+    named = words & (_ACCURACY | _RESULT) and words <= _ACCURACY | _RESULT | _WHICH
+    if (named and words & _ACCURACY) or difflib.get_close_matches(name.lower(), (TRAIN, TEST), cutoff=0.85):
+        found, remedy = f"an accuracy, {name!r}", f"call it {TRAIN} or {TEST}, or leave it out"
+    elif named and any(_is_number(cell) for cell in cells):  # a loss may also be the name of a function
+        found, remedy = f"a result of training, {name!r}", "leave it out, or rename it if it was chosen before training"
+    else:
+        return
+    raise UserError("header", file=path, expected="hyperparameters", found=found, remedy=remedy)
+
+
+def _is_number(cell: str) -> bool:
+    return cell != "" and not isinstance(normalise("", cell.removesuffix("%")), str)

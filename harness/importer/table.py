@@ -98,8 +98,8 @@ def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]
     if FILE not in header or repeated or "" in header:
         expected, remedy = f"a column {FILE!r}, distinct names", WITHOUT_INDEX if header[:1] == [""] else None
         raise UserError("header", file=path, expected=expected, found=_described(header, repeated), remedy=remedy)
-    for name in header:
-        require_hyperparameter(path, name)
+    for column, name in enumerate(header):
+        require_hyperparameter(path, name, (cells[column] for _, cells in lines[1:] if column < len(cells)))
     for number, cells in lines:
         wrong = [cell for cell in cells if not cell.isprintable()]
         if wrong:

@@ -11,7 +11,6 @@ from PIL import Image
 from harness.format.reference import read_reference
 from harness.format.shards import write_shards
 from harness.importer import run
-from harness.importer.table import read_table
 from harness.task.layout import find_tasks
 from harness.task.task import read_task
 
@@ -169,30 +168,6 @@ def test_models_that_can_be_left_out(pgdl, folder, rows):
     write_table(folder / "models.csv", [*rows, {**extra, "file": "m8.keras"}])
     lines = pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:]).lines
     assert lines[-1] == "Note: or leave out the 1 model with width=8"
-
-
-@pytest.mark.parametrize(
-    "name", ["Test Acc", "val_accuracy", "accuracy", "acc_train", "train_acuracy", "trainaccuracy"]
-)
-def test_other_names_of_accuracies_are_no_hyperparameters(name, folder, refused):
-    (folder / "models.csv").write_text(f"file,a,{name}\nm0.keras,1,0.9\n")
-    assert f"found an accuracy, '{name}'" in refused()
-
-
-@pytest.mark.parametrize(
-    "name", ["width", "weight_decay", "train_steps", "accumulation", "label_accuracy_target", "indexed"]
-)
-def test_names_of_hyperparameters_are_no_accuracies(name, folder):
-    (folder / "models.csv").write_text(f"file,{name}\nm0.keras,1\n")
-    assert read_table(folder / "models.csv").grid.names == (name,)
-
-
-def test_a_column_that_tells_all_models_apart_is_mentioned(pgdl, folder, rows):
-    write_table(folder / "models.csv", [{**row, "loss": n / 7} for n, row in enumerate(rows)])
-    lines = pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:]).lines
-    assert lines[0] == (
-        "Note: loss has another value in each model, as results and numbers do: is it a hyperparameter?"
-    )
 
 
 TABLES = {
