@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,19 @@ def make_directory(directory: Path) -> Path:
     with writing(directory, problem="cannot be created"):
         directory.mkdir(parents=True, exist_ok=True)
     return directory
+
+
+@contextmanager
+def lasting_if_filled(directory: Path) -> Iterator[None]:
+    """Create a directory and its parents for a block; at its end, those of them that hold nothing are removed."""
+    missing = [path for path in (directory, *directory.parents) if not path.exists()]
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        for path in missing:
+            with suppress(OSError):  # it holds something, or could not be created
+                path.rmdir()
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import math
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import numpy as np
 
 from harness.errors import UserError
 from harness.format.architecture import ModelShapes, write_config
-from harness.format.files import located
+from harness.format.files import lasting_if_filled, located
 from harness.format.layout import CONFIG, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, WEIGHTS, model_name
 from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import reference_entry, write_reference
@@ -156,17 +155,17 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
 @contextmanager
 def _workplace(order: Order) -> Iterator[Path]:
     """Yield a directory beside the result, hidden from other commands and removed in the end."""
-    place = None
     try:
-        order.out.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f".{order.name}.", dir=order.out.absolute()))
-        yield place
+        with (
+            lasting_if_filled(order.out.absolute()),
+            tempfile.TemporaryDirectory(
+                prefix=f".{order.name}.", dir=order.out.absolute(), ignore_cleanup_errors=True
+            ) as place,
+        ):
+            yield Path(place)
     except OSError as error:
         where = error.filename or order.out
         raise UserError("cannot be written or read", file=where, found=error.strerror) from error
-    finally:
-        if place is not None:
-            shutil.rmtree(place, ignore_errors=True)
 
 
 def _write_data(order: Order, task: Path, place: Path, shape: tuple[int, ...], n_outputs: int) -> dict[str, Path]:

@@ -110,6 +110,9 @@ def test_an_interrupted_import_leaves_nothing(folder, pgdl, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "_write_reference", interrupt)
+    assert pgdl(*IMPORT[:-1], "new/tasks").code == 130
+    assert not (folder / "new").exists()
+    (folder / "tasks").mkdir()
     assert pgdl(*IMPORT).code == 130
     assert list((folder / "tasks").iterdir()) == []
 
@@ -127,7 +130,7 @@ def test_accuracies_that_differ_are_named(folder, pgdl, rows, accuracies):
     ]
     lines = outcome.err.removeprefix("pgdl: ").splitlines()
     assert [line.partition(" examples")[0] for line in lines] == expected
-    assert list((folder / "tasks").iterdir()) == []
+    assert not (folder / "tasks").exists()
 
 
 @pytest.mark.usefixtures("computed")
