@@ -50,7 +50,7 @@ def make_directory(directory: Path) -> Path:
 
 @contextmanager
 def lasting_if_filled(directory: Path) -> Iterator[None]:
-    """Create a directory and its parents for a block; at its end, those of them that hold nothing are removed."""
+    """Create a directory and its parents; remove the created ones at the end of the block if they are empty."""
     missing = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)

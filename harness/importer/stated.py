@@ -53,7 +53,7 @@ def rounding_of(cells: Iterable[str]) -> float:
 
 
 def notes_on_rounding(name: str, stated: Sequence[Stated]) -> list[str]:
-    """Return a line on a column of accuracies that is rounded so far that it tells little; none for others."""
+    """Return a warning if a column of accuracies is rounded too coarsely to compare."""
     if not stated or stated[0].rounding <= COARSE:
         return []
     remedy = "give more digits, or leave the column out to have it computed"
