@@ -136,6 +136,9 @@ def _plain(name: str, value: Any) -> Any:
     """Return `value`; raises `UserError` if it is an object, which could contain code, or a number is not finite."""
     if isinstance(value, list):
         return [_plain(name, item) for item in value]
+    if isinstance(value, dict) and value.get("class_name") in SUPPORTED:
+        found, remedy = f"the layer {value['class_name']}", f"put the {name} into a layer of its own"
+        raise UserError(name, expected="the name of a function", found=found, remedy=remedy)
     if isinstance(value, dict):
         raise UserError(name, expected="text or numbers", found="an object", remedy=_NO_CODE)
     if isinstance(value, float) and not math.isfinite(value):
