@@ -282,6 +282,7 @@ def test_arrays_and_shards_are_the_same_data(folder, pgdl):
             np.save(f"x_{part}.npy", x)
             np.save(f"y_{part}.npy", one_hot(y))
             write_shards(folder / part, x, y, 3)
+            (folder / part / "._shard_0.tfrecord").write_bytes(b"left over")
     for name, train, test in (("npz", "data.npz", "data.npz"), ("npy", "x_train.npy", "x_test.npy"),
                               ("shards", "train", "test")):  # fmt: skip
         outcome = pgdl(
@@ -299,6 +300,8 @@ def test_images_by_class(folder):
     for n, image in enumerate(pixels):
         (folder / "images" / f"class_{n % 2}").mkdir(parents=True, exist_ok=True)
         Image.fromarray(image).save(folder / "images" / f"class_{n % 2}" / f"{n}.png")
+    for name in ("._0.png", ".DS_Store", "Thumbs.db"):
+        (folder / "images" / "class_0" / name).write_bytes(b"\0")
     examples = read_examples("images", "train", (5, 6, 3))
     np.testing.assert_array_equal(np.concatenate(list(examples.parts(3))), pixels[[0, 2, 1, 3]])
     np.testing.assert_array_equal(examples.labels, [0, 0, 1, 1])
