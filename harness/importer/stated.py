@@ -16,6 +16,10 @@ DECIMALS = 17
 COARSE = 0.005
 
 
+#: How programs write that there is no number.
+_EMPTY = ("", "na", "nan")
+
+
 @dataclass(frozen=True)
 class Stated:
     """An accuracy as the table states it, in [0, 1].
@@ -62,11 +66,13 @@ def notes_on_rounding(name: str, stated: Sequence[Stated]) -> list[str]:
 
 def read_stated(where: str, name: str, text: str, rounding: float) -> Stated | None:
     """Return the accuracy in a cell, if there is one; raises `UserError` unless it is a number from 0 to 1."""
-    if not text:
+    if text.lower() in _EMPTY:
         return None
     value = _number(text)
     if not (value.is_finite() and 0 <= value <= 1):
-        remedy = "divide per cent by 100" if value.is_finite() and 1 < value <= 100 else None
+        number = _number(text.removesuffix("%"))
+        is_per_cent = number.is_finite() and 0 <= number <= 100
+        remedy = "divide per cent by 100, and write no %" if is_per_cent else None
         raise UserError(name, file=where, expected="a number from 0 to 1, or nothing", found=text[:50],
                         remedy=remedy)  # fmt: skip
     return Stated(text, rounding)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.format.problems import Problems
-from harness.importer.columns import FILE, OWN, TEST, TRAIN, WEIGHTS, WITHOUT_INDEX, require_hyperparameter
+from harness.importer.columns import FILE, OWN, TEST, TRAIN, WEIGHTS, require_header, require_hyperparameter
 from harness.importer.stated import Stated, notes_on_rounding, read_stated, rounding_of
 from harness.parsing import BOM
 from harness.reading import read_text
@@ -88,16 +88,16 @@ def read_table(path: Path) -> Table:
 
 def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header and the lines, with their numbers, that are not empty."""
+    text = text.removeprefix(BOM)
+    if text.lstrip().startswith(("{", "[")):
+        raise UserError("not CSV", file=path, expected="text, one row per model", found="JSON")
     try:
-        reader = csv.reader(io.StringIO(text.removeprefix(BOM), newline=""), strict=True)
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
     except csv.Error as error:
         raise UserError("not CSV", file=path, expected="text, one row per model", found=error) from error
     header = lines[0][1] if lines else []
-    repeated = [name for name in header if header.count(name) > 1]
-    if FILE not in header or repeated or "" in header:
-        expected, remedy = f"a column {FILE!r}, distinct names", WITHOUT_INDEX if header[:1] == [""] else None
-        raise UserError("header", file=path, expected=expected, found=_described(header, repeated), remedy=remedy)
+    require_header(path, header)
     for column, name in enumerate(header):
         require_hyperparameter(path, name, (cells[column] for _, cells in lines[1:] if column < len(cells)))
     for number, cells in lines:
@@ -110,13 +110,6 @@ def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]
     if not 1 < len(lines) <= MAX_ROWS + 1:
         raise UserError("rows", file=path, expected=f"1 to {MAX_ROWS} models", found=len(lines) - 1)
     return header, lines[1:]
-
-
-def _described(header: Sequence[str], repeated: Sequence[str]) -> str:
-    """Describe a wrong header; of a file without any of the columns nothing is quoted: it may be no table at all."""
-    if not {FILE, WEIGHTS, TRAIN, TEST} & set(header):
-        return f"{len(header)} other columns"
-    return printable(f"{repeated[0]!r} twice" if repeated else ", ".join(header))[:200]
 
 
 def _row(

@@ -55,6 +55,11 @@ def test_a_short_cell_is_as_exact_as_the_others(column):
     assert not one.agrees(0.9658, 1000)
 
 
+@pytest.mark.parametrize("empty", ["", "NaN", "nan", "NA"])
+def test_no_number_is_no_accuracy(column, empty):
+    assert column(empty, "0.98")[0][0] is None
+
+
 def test_a_column_of_few_digits_is_mentioned(column):
     assert column("0.98", "0.9")[1] == []
     assert column("1.0", "0.9")[1] == [

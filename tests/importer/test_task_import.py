@@ -195,13 +195,31 @@ TABLES = {
     "an empty cell": ("file,a\nm0.keras,\n", "line 2: a: expected a value, found none"),
     "per cent": (
         "file,a,test_accuracy\nm0.keras,1,98.7\n",
-        "from 0 to 1, or nothing, found 98.7; divide per cent by 100",
+        "from 0 to 1, or nothing, found 98.7; divide per cent by 100, and write no %",
     ),
     "no number": (
         "file,a,test_accuracy\nm0.keras,1,high\n",
         "test_accuracy: expected a number from 0 to 1, or nothing",
     ),
-    "NaN": ("file,a,test_accuracy\nm0.keras,1,nan\n", "expected a number from 0 to 1, or nothing, found nan"),
+    "per cent with a sign": (
+        "file,a,test_accuracy\nm0.keras,1,90.3%\n",
+        "from 0 to 1, or nothing, found 90.3%; divide per cent by 100, and write no %",
+    ),
+    "infinity": ("file,a,test_accuracy\nm0.keras,1,inf\n", "expected a number from 0 to 1, or nothing, found inf"),
+    "semicolons": (
+        "file;a;test_accuracy\nm0.keras;1;0,9\n",
+        "separator: expected commas, found semicolons; separate columns by commas, and write decimals with a point",
+    ),
+    "semicolons and decimal commas": ("a,5;file\n1;m0.keras\n", "expected a column 'file'"),
+    "tabs": ("a\tFile\n1\tm0.keras\n", "separator: expected commas, found tabs; separate columns by commas"),
+    "File": (
+        "File,a\nm0.keras,1\n",
+        "header: expected a column 'file', distinct names, found 2 other columns; rename the column 'File'",
+    ),
+    "Filename": ("Filename,weights,a\n,m0.keras,1\n", "found Filename, weights, a; rename the column 'Filename'"),
+    "Weights": ("file,Weights,a\n,m0.keras,1\n", "header: expected 'weights', found 'Weights'; rename the column"),
+    "JSON": ('[{"file": "m0.keras", "a": 1}]', "models.csv: not CSV: expected text, one row per model, found JSON"),
+    "JSON in lines": ('{\n"file": "m0.keras"}', "models.csv: not CSV: expected text, one row per model, found JSON"),
     "one model twice": ("file,a\nm0.keras,1\nm0.keras,2\n", "line 3: one model twice: expected each model in one row"),
     "one cell twice": ("file,a\nm0.keras,1\nm1.keras,1.0\n", "cell (a=1): expected one model, found"),
     "not text": (b"file,a\n\xff,1\n", "not text: expected text in UTF-8, found other bytes from position 7"),
