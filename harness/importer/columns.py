@@ -10,9 +10,9 @@ from harness.text import printable
 from scoring.values import normalise
 
 #: Columns with a meaning of their own; every other column is a hyperparameter.
-FILE, WEIGHTS = "file", "weights"
+FILE, WEIGHTS, INITIAL_WEIGHTS = "file", "weights", "initial_weights"
 TRAIN, TEST = "train_accuracy", "test_accuracy"
-OWN = (FILE, WEIGHTS, TRAIN, TEST)
+OWN = (FILE, WEIGHTS, INITIAL_WEIGHTS, TRAIN, TEST)
 
 _INDEX = re.compile(r"Unnamed: \d+|index|level_\d+")
 WITHOUT_INDEX = "write the table without an index: index=False in pandas"

@@ -13,7 +13,17 @@ import numpy as np
 from harness.errors import UserError
 from harness.format.architecture import ModelShapes, write_config
 from harness.format.files import lasting_if_filled, located
-from harness.format.layout import CONFIG, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, WEIGHTS, model_name
+from harness.format.layout import (
+    CONFIG,
+    INITIAL_WEIGHTS,
+    INPUTS,
+    REFERENCE,
+    REFERENCES,
+    TEST,
+    TRAIN,
+    WEIGHTS,
+    model_name,
+)
 from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import reference_entry, write_reference
 from harness.format.shards import write_shards
@@ -189,19 +199,21 @@ def _write_models(models: Sequence[StoredModel], shapes: Sequence[ModelShapes], 
 
 
 def write_model(model: StoredModel, shapes: ModelShapes, directory: Path) -> None:
-    """Write config.json and weights.hdf5 of one model; raises `UserError` if its weights cannot be read."""
-    arrays = iter(model.weights(shapes))
-    weights = [
-        [(name.replace("/", "_"), next(arrays)) for name, _ in layer.weights]  # names of sublayers
-        for layer in shapes.layers
-    ]
-    order = [i for i in model.architecture.file_order if weights[i]]
+    """Write config.json and the weights of one model; raises `UserError` if its weights cannot be read."""
+    order = [i for i in model.architecture.file_order if shapes.layers[i].weights]
     names = [model.architecture.names[i] for i in order]
     if len(set(names)) < len(names) or not all(name and _PLAIN.fullmatch(name) for name in names):
         names = [f"layer_{number}" for number in range(len(names))]
     directory.mkdir(parents=True)
     write_config(directory / CONFIG, model.config)
-    write_weights(directory / WEIGHTS, [(str(name), weights[i]) for name, i in zip(names, order, strict=True)])
+    for file, read in ((WEIGHTS, model.weights), (INITIAL_WEIGHTS, model.initial_weights)):
+        if (found := read(shapes)) is not None:
+            arrays = iter(found)
+            weights = [
+                [(name.replace("/", "_"), next(arrays)) for name, _ in layer.weights]  # names of sublayers
+                for layer in shapes.layers
+            ]
+            write_weights(directory / file, [(str(name), weights[i]) for name, i in zip(names, order, strict=True)])
 
 
 def _accuracies(

@@ -8,7 +8,16 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.format.problems import Problems
-from harness.importer.columns import FILE, OWN, TEST, TRAIN, WEIGHTS, require_header, require_hyperparameter
+from harness.importer.columns import (
+    FILE,
+    INITIAL_WEIGHTS,
+    OWN,
+    TEST,
+    TRAIN,
+    WEIGHTS,
+    require_header,
+    require_hyperparameter,
+)
 from harness.importer.stated import Stated, notes_on_rounding, read_stated, rounding_of
 from harness.parsing import BOM
 from harness.reading import read_text
@@ -32,6 +41,7 @@ class Row:
         hyperparameters: name -> value as text.
         train: stated accuracy on the training data, if any.
         test: stated accuracy on the test data, if any.
+        initial: file of the weights before training, if any.
     """
 
     where: str
@@ -40,6 +50,7 @@ class Row:
     hyperparameters: dict[str, str]
     train: Stated | None
     test: Stated | None
+    initial: Path | None = None
 
     @property
     def name(self) -> str:
@@ -122,9 +133,9 @@ def _row(
     for name in (FILE, *hyperparameters):
         if not cells[name]:
             raise UserError(name, file=where, expected="a value", found="none")
-    weights = path.parent / cells[WEIGHTS] if cells.get(WEIGHTS) else None
+    weights, initial = (path.parent / cells[name] if cells.get(name) else None for name in (WEIGHTS, INITIAL_WEIGHTS))
     train, test = (read_stated(where, name, cells.get(name, ""), rounding[name]) for name in (TRAIN, TEST))
-    return Row(where, path.parent / cells[FILE], weights, hyperparameters, train, test)
+    return Row(where, path.parent / cells[FILE], weights, hyperparameters, train, test, initial)
 
 
 def _require_distinct(rows: Sequence[Row]) -> None:

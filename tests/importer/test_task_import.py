@@ -5,7 +5,17 @@ import shutil
 
 import numpy as np
 import pytest
-from keras_files import HYPERPARAMETERS, dense, hdf5, sequential, weights_of, write_keras, write_models, write_table
+from keras_files import (
+    HYPERPARAMETERS,
+    dense,
+    hdf5,
+    network,
+    sequential,
+    weights_of,
+    write_keras,
+    write_models,
+    write_table,
+)
 from PIL import Image
 
 from harness.format.reference import read_reference
@@ -74,6 +84,29 @@ def test_layers_of_any_name(folder, pgdl, computed, names):
     task.models[0].write_canonical(folder)
     found = [array.tolist() for array in np.load(folder / "weights.npz").values()]
     assert found == [array.tolist() for layer in weights_of(1, 4, 0) for array in layer]
+
+
+@pytest.mark.usefixtures("computed")
+def test_weights_before_training(folder, pgdl, rows):
+    """From any file that may hold the weights of a model; a model may lack them."""
+    initial = [weights_of(row["depth"], row["width"], 100 + n) for n, row in enumerate(rows)]
+    np.savez("i0.npz", *[array for layer in initial[0] for array in layer])
+    (folder / "i1.weights.h5").write_bytes(hdf5(initial[1]))
+    write_keras(folder / "i2.keras", network(**{name: rows[2][name] for name in HYPERPARAMETERS}), hdf5(initial[2]))
+    files = ["i0.npz", "i1.weights.h5", "i2.keras"]
+    write_table(
+        folder / "models.csv",
+        [{**row, "initial_weights": files[n] if n < 3 else ""} for n, row in enumerate(rows)],
+    )
+    outcome = pgdl(*IMPORT)
+    assert outcome.code == 0, outcome
+    models = read_task(find_tasks(folder / "tasks")[0]).models
+    assert [model.has_initial_weights for model in models] == [True] * 3 + [False] * 5
+    for model, expected in zip(models, initial[:3], strict=False):
+        model.write_canonical(folder)
+        with np.load(folder / "initial_weights.npz") as found:
+            for one, array in zip(found.values(), (array for layer in expected for array in layer), strict=True):
+                np.testing.assert_array_equal(one, array)
 
 
 @pytest.mark.usefixtures("computed")
@@ -229,6 +262,11 @@ TABLES = {
     "no model": (
         "file,a\nmodels.csv,1\n",
         "unknown kind of file: expected a .keras file, a whole model as .h5, or JSON",
+    ),
+    "missing initial weights": ("file,initial_weights,a\nm0.keras,i.h5,1\n", "i.h5: missing: expected a file"),
+    "initial weights of another model": (
+        "file,initial_weights,a\nm0.keras,m3.keras,1\n",
+        "m3.keras: layer 0 (Dense), 'layers/dense' in the file: kernel: expected shape (4, 4), found (4, 6)",
     ),
     "data as a model": ("file,a\ndata.npz,1\n", "not a .keras file: expected config.json and model.weights.h5"),
     "escape sequences": ("file,a\n\x1b[2J.keras,1\n", "line 2: cells: expected printable text, found '?[2J.keras'"),
