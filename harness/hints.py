@@ -7,10 +7,10 @@ from collections.abc import Iterable
 LONGEST = 255
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """Return a hint with the most similar known name, or None if none is similar; case is ignored."""
+def did_you_mean(name: str, known: Iterable[str], *, similarity: float = 0.6) -> str | None:
+    """Return a hint with the most similar known name, or None if none is similar enough (0 to 1); case is ignored."""
     if len(name) > LONGEST:
         return None
     written = {one.lower(): one for one in known}
-    close = difflib.get_close_matches(name.lower(), list(written), n=1)
+    close = difflib.get_close_matches(name.lower(), list(written), n=1, cutoff=similarity)
     return f"did you mean {str(written[close[0]])!r}?" if close else None

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, Repository
 from harness.errors import UserError
-from harness.inspector.files import IGNORED
+from harness.inspector.files import is_leftover
 from harness.names import alike
 from harness.submission.name import clean, taken
 from harness.text import printable
@@ -100,7 +100,7 @@ def _paths(repository: Repository, revision: str, folder: str) -> dict[str, Entr
 
 def _is_submission(entry: Entry) -> bool:
     """Whether an entry is meant as a submission; a link or submodule in place of one is, and will be refused."""
-    if entry.path.startswith(".") or entry.path in IGNORED:
+    if entry.path.startswith(".") or is_leftover(entry.path):
         return False
     suffix = PurePosixPath(entry.path).suffix
     return entry.mode == FOLDER or suffix in SUFFIXES or (entry.mode in (LINK, SUBMODULE) and not suffix)

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from harness.ci.change import name_of, path_in_repository
 from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, GitError, Repository
 from harness.errors import UserError
-from harness.inspector.files import IGNORED, check_name
+from harness.inspector.files import check_name, is_leftover
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES
 from harness.inspector.problems import SubmissionError
 from harness.reading import own_path
@@ -50,7 +50,7 @@ def read_submission(repository: Repository, folder: str, entry: Entry) -> Submis
 def _write_folder(repository: Repository, folder: Entry, target: Path) -> None:
     """Write the files of a folder under `target`; names and sizes are checked before any content is read."""
     entries = repository.files(folder.id, MAX_ENTRIES)
-    entries = [entry for entry in entries if not set(entry.path.split("/")) & set(IGNORED)]
+    entries = [entry for entry in entries if not any(map(is_leftover, entry.path.split("/")))]
     if len(entries) > MAX_FILES:
         raise SubmissionError(f"expected at most {MAX_FILES} files, found {len(entries)}")
     for entry in entries:

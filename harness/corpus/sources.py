@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from harness.corpus.idx import PARTS, read_pair
 from harness.errors import UserError
 from harness.format.arrays import open_npz
-from harness.format.images import MAX_BYTES
+from harness.format.files import visible_directories
+from harness.format.images import MAX_BYTES, SUFFIXES, images_in
 from harness.reading import read_regular
 from harness.text import printable
 from scoring.streams import stream
@@ -49,8 +50,6 @@ TENSORFLOW_DATASETS = {
 
 #: Arrays of an `.npz` file.
 _NPZ = ("x_train", "y_train", "x_test", "y_test")
-
-_IMAGE_FILES = (".png", ".jpg", ".jpeg", ".bmp")
 
 
 class EncodedImages:
@@ -187,23 +186,16 @@ def _not_loaded(name: str, error: Exception, remedy: str) -> UserError:
 
 def _directory(path: Path, seed: int) -> Source:
     """Read train/CLASS/*.png and test/CLASS/*.png; classes are numbered by name, images are shuffled."""
-    classes = sorted(entry.name for entry in _folder(path / "train").iterdir() if entry.is_dir())
-    known = set(classes)
-    unknown = sorted(
-        entry.name for entry in _folder(path / "test").iterdir() if entry.is_dir() and entry.name not in known
-    )
+    classes, of_test = (sorted(entry.name for entry in visible_directories(_folder(path / part)))
+                        for part in ("train", "test"))  # fmt: skip
+    unknown = [name for name in of_test if name not in classes]
     if unknown:
         raise UserError(f"class {unknown[0]}", file=path / "test", expected="a class of train", found="none of it")
     splits = []
     for part in ("train", "test"):
-        files = [
-            (file, label)
-            for label, name in enumerate(classes)
-            for file in sorted((path / part / name).glob("*"))
-            if file.suffix.lower() in _IMAGE_FILES
-        ]
+        files = [(file, label) for label, name in enumerate(classes) for file in images_in(path / part / name)]
         if not files:
-            raise UserError("no images", file=path / part, expected=f"CLASS/NAME{{{','.join(_IMAGE_FILES)}}}")
+            raise UserError("no images", file=path / part, expected=f"CLASS/NAME{{{','.join(SUFFIXES)}}}")
         order = stream("files", seed).permutation(len(files))
         labels = np.array([files[i][1] for i in order], np.int32)
         splits.append(Split(EncodedImages([files[i][0] for i in order]), labels))

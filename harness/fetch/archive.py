@@ -33,6 +33,7 @@ from harness.fetch.members import (
 from harness.fetch.troubles import ADDRESS
 from harness.fetch.whole import fetch_file
 from harness.format.archive import DAMAGE, file_infos, open_zip
+from harness.format.files import lasting_if_filled
 from harness.reading import open_regular, read_text
 
 #: Bytes read at once.
@@ -66,24 +67,26 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
     if directory.exists() and not _is_empty(directory):
         return _require_same(directory, sha256)
     parent = directory.absolute().parent
-    with writing(parent):
-        parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".fetching-", dir=parent) as private:
-            archive, unpacked = Path(private, "archive"), Path(private, "tasks")
-            found = download(url, archive)
-            if found != sha256:
-                remedy = "nothing was unpacked; compare both with the digest that the tasks' owner announced"
-                what = "another archive than the expected one"
-                raise UserError(what, file=url, expected=sha256, found=found, remedy=remedy)
-            unpacked.mkdir()
-            try:
-                _unpack(archive, unpacked)
-            except BadArchiveError as error:
-                raise UserError(f"cannot be unpacked: {error}", file=url) from error
-            (unpacked / MARK).write_bytes(f"{sha256}\n".encode())
-            if directory.exists():
-                directory.rmdir()  # it is empty
-            unpacked.rename(directory)
+    with (
+        writing(parent),
+        lasting_if_filled(parent),
+        tempfile.TemporaryDirectory(prefix=".fetching-", dir=parent) as private,
+    ):
+        archive, unpacked = Path(private, "archive"), Path(private, "tasks")
+        found = download(url, archive)
+        if found != sha256:
+            remedy = "nothing was unpacked; compare both with the digest that the tasks' owner announced"
+            what = "another archive than the expected one"
+            raise UserError(what, file=url, expected=sha256, found=found, remedy=remedy)
+        unpacked.mkdir()
+        try:
+            _unpack(archive, unpacked)
+        except BadArchiveError as error:
+            raise UserError(f"cannot be unpacked: {error}", file=url) from error
+        (unpacked / MARK).write_bytes(f"{sha256}\n".encode())
+        if directory.exists():
+            directory.rmdir()  # it is empty
+        unpacked.rename(directory)
     return True
 
 

@@ -15,6 +15,7 @@ from harness.format.archive import DAMAGE, require_plain
 from harness.format.files import MAX_JSON
 from harness.format.layout import CONFIG, INPUTS, REFERENCE, REFERENCES, WEIGHTS
 from harness.hints import did_you_mean
+from harness.inspector.files import is_leftover
 from harness.text import printable
 
 #: Largest model_configs.json in bytes: it is read at once.
@@ -27,8 +28,6 @@ _MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.D
 _FILE = re.compile(
     r"(?!\.)[^/]*model[^/]*/(?:config\.json|weights\.hdf5|weights_init\.hdf5)|dataset_1/(?:train|test)/shard_[^/]+\.tfrecord"
 )
-
-_LEFTOVER = "__MACOSX/"
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing
         found: dict[str, dict[str, Member]] = {}
         for entry in entries:
             match = _MEMBER.fullmatch(entry.filename)
-            if match and not entry.filename.startswith(_LEFTOVER) and not entry.is_dir():
+            if match and not any(map(is_leftover, entry.filename.split("/"))) and not entry.is_dir():
                 members = found.setdefault(match[2], {})
                 if match[2] in wanted:
                     _add(members, entry, match[1], match[3])

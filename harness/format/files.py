@@ -4,13 +4,14 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from harness import parsing
 from harness.errors import UserError, writing
 from harness.format.kinds import START, require_own_kind
+from harness.inspector.files import is_leftover
 from harness.reading import read_regular
 
 #: Most bytes of a JSON file; the largest real ones, with the hyperparameters of thousands of models, have a few MB.
@@ -24,11 +25,11 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def visible_directories(directory: Path) -> list[Path]:
-    """Return subdirectories in natural order, except hidden ones and leftovers of archivers."""
+    """Return subdirectories in natural order, except hidden ones and leftovers."""
     if not directory.is_dir():
         return []
     found = [path for path in directory.iterdir() if path.is_dir()]
-    found = [path for path in found if not path.name.startswith(".") and path.name != "__MACOSX"]
+    found = [path for path in found if not path.name.startswith(".") and not is_leftover(path.name)]
     return sorted(found, key=lambda path: natural(path.name))
 
 
@@ -46,6 +47,19 @@ def make_directory(directory: Path) -> Path:
     with writing(directory, problem="cannot be created"):
         directory.mkdir(parents=True, exist_ok=True)
     return directory
+
+
+@contextmanager
+def lasting_if_filled(directory: Path) -> Iterator[None]:
+    """Create a directory and its parents; remove the created ones at the end of the block if they are empty."""
+    missing = [path for path in (directory, *directory.parents) if not path.exists()]
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        for path in missing:
+            with suppress(OSError):  # it holds something, or could not be created
+                path.rmdir()
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from PIL import Image, UnidentifiedImageError
 from harness.errors import UserError
 from harness.format.files import visible_directories
 from harness.format.kinds import START, other_kind
+from harness.inspector.files import is_leftover
 from harness.reading import read_regular
 from harness.text import printable
 
@@ -34,7 +35,7 @@ def find_images(directory: Path) -> list[tuple[Path, int]]:
     found = []
     classes = visible_directories(directory)
     for label, folder in enumerate(sorted(classes, key=lambda path: path.name)):
-        images = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+        images = images_in(folder)
         if not images:
             raise UserError("no images", file=folder, expected=f"files {', '.join(SUFFIXES)}", found="none")
         found += [(image, label) for image in images]
@@ -42,6 +43,11 @@ def find_images(directory: Path) -> list[tuple[Path, int]]:
         expected = "shards *.tfrecord, or a directory of images per class"
         raise UserError("no data", file=directory, expected=expected, found="neither")
     return found
+
+
+def images_in(folder: Path) -> list[Path]:
+    """Return the images in a folder by name; not the files that systems add, such as `._cat.png` of macOS."""
+    return sorted(path for path in folder.glob("*") if path.suffix.lower() in SUFFIXES and not is_leftover(path.name))
 
 
 def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:

@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import UserError
+from harness.format.operations import MERGES
 
 #: Layers with several inputs that are not a list, and the names of these inputs in Keras' order.
 NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
 #: Other arguments of such layers that are plain data.
 SWITCHES = {"MultiHeadAttention": ("use_causal_mask",)}
-
-#: Module of operations such as `x + y`, and those that are the same as the layer of that name.
-_OPERATIONS_MODULE = "keras.src.ops.numpy"
-_OPERATIONS = ("Add", "Maximum", "Minimum", "Multiply", "Subtract")
 
 _EXPECTED = "other layers' outputs only"
 
@@ -41,18 +38,6 @@ class Inbound:
         return (*self.inputs, *(value for value in self.keywords.values() if isinstance(value, Output)))
 
 
-def is_operation(layer: Mapping[str, Any]) -> bool:
-    """Whether an entry of a model's layers is an operation such as `x + y`, which Keras does not count as a layer."""
-    return str(layer.get("module", "")).startswith("keras.src.ops.")
-
-
-def as_layer(layer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a layer that computes the same as an operation, if there is one, otherwise what was given."""
-    if layer.get("module") != _OPERATIONS_MODULE or layer["class_name"] not in _OPERATIONS:
-        return layer
-    return {**layer, "module": "keras.layers", "registered_name": None}
-
-
 def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
     """Return the calls of a layer in order; none for an input.
 
@@ -72,7 +57,7 @@ def ends(reference: Any) -> list[Output]:
 
 def _keras_3(layer: Mapping[str, Any], node: Mapping[str, Any]) -> Inbound:
     args, given = _listed(node.get("args", [])), dict(node.get("kwargs", {}))
-    if layer["class_name"] in _OPERATIONS and len(args) > 1:  # not a list as for a layer: an operation
+    if layer["class_name"] in MERGES and len(args) > 1:  # not a list as for a layer: an operation
         ranks = [len(_listed(tensor["config"]["shape"])) for tensor in args if isinstance(tensor, dict)]
         if len(ranks) != 2 or ranks[0] != ranks[1]:
             found = f"{len(ranks)} outputs of {ranks} axes"

@@ -10,6 +10,10 @@ from scoring import MINIMUM_HYPERPARAMETERS, Grid
 #: Models whose values may all differ by chance.
 FEW = 3
 
+#: Share of the models from which a hyperparameter has suspiciously many values; in a full grid of several it is a half
+#: at most.
+MANY = 0.75
+
 #: Most empty cells that are listed.
 LISTED = 12
 
@@ -23,9 +27,10 @@ def notes_on_grid(grid: Grid) -> list[str]:
     """Return lines on hyperparameters and empty cells; none for a complete grid with an official score."""
     lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it orders nothing"
              for name in grid.names if name not in grid.varying]  # fmt: skip
-    if len(grid.varying) > 1:
-        lines += [f"{name} has another value in each model, as results and numbers do: is it a hyperparameter?"
-                  for name in grid.varying if len(grid.values[name]) == len(grid.codes) > FEW]  # fmt: skip
+    if len(grid.varying) > 1 and len(grid.codes) > FEW:
+        lines += [f"{name} has {len(grid.values[name])} values in {len(grid.codes)} models, as results and numbers do: "
+                  "is it a hyperparameter?"
+                  for name in grid.varying if len(grid.values[name]) >= MANY * len(grid.codes)]  # fmt: skip
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
         needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters that vary"
         lines.append(f"{needed}, found {len(grid.varying)}; the task has Kendall's coefficients only")

@@ -16,6 +16,7 @@ from harness.format.files import natural
 from harness.format.images import find_images, read_images
 from harness.format.shards import read_samples
 from harness.importer.examples import Examples, of_arrays
+from harness.inspector.files import is_leftover
 from harness.processes import QUICKEST, Process, installed_runtime
 
 KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
@@ -76,7 +77,8 @@ def _labels_beside(path: Path) -> Path:
 
 
 def _of_directory(path: Path, input_shape: tuple[int, ...]) -> Examples:
-    shards = sorted(path.glob("*.tfrecord*"), key=lambda shard: natural(shard.name))
+    shards = [shard for shard in path.glob("*.tfrecord*") if not is_leftover(shard.name)]
+    shards.sort(key=lambda shard: natural(shard.name))
     if shards:
         labels = np.array([label for shard in shards for _, label in read_samples(shard)], np.int32)
         first = next(read_samples(shards[0]))[0].shape

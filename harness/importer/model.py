@@ -45,11 +45,19 @@ class StoredModel:
         if row.weights is None and not _start(row.file).startswith((_ZIP, SIGNATURE)):
             expected = "a file with the weights in the column `weights`"
             raise UserError("architecture without weights", file=row.file, expected=expected, found="none")
-        _start(self._weights)
+        for path in (self._weights, row.initial):
+            if path is not None:
+                _start(path)
 
     def weights(self, shapes: ModelShapes) -> list[Array]:
         """Return the weights in the order of `get_weights()`; raises `UserError`."""
-        path = self._weights
+        return self._read(self._weights, shapes)
+
+    def initial_weights(self, shapes: ModelShapes) -> list[Array] | None:
+        """Return the weights before training in the same order, if the table names their file; raises `UserError`."""
+        return None if self.row.initial is None else self._read(self.row.initial, shapes)
+
+    def _read(self, path: Path, shapes: ModelShapes) -> list[Array]:
         if _start(path).startswith(_ZIP):
             read = read_keras_weights if is_keras_file(path) else read_listed_weights
             return read(path, self.architecture, shapes)

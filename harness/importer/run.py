@@ -2,7 +2,6 @@
 
 import math
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,27 +12,35 @@ import numpy as np
 
 from harness.errors import UserError
 from harness.format.architecture import ModelShapes, write_config
-from harness.format.files import located
-from harness.format.layout import CONFIG, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, WEIGHTS, model_name
+from harness.format.files import lasting_if_filled, located
+from harness.format.layout import (
+    CONFIG,
+    INITIAL_WEIGHTS,
+    INPUTS,
+    REFERENCE,
+    REFERENCES,
+    TEST,
+    TRAIN,
+    WEIGHTS,
+    model_name,
+)
 from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import reference_entry, write_reference
 from harness.format.shards import write_shards
 from harness.format.weights import write_weights
-from harness.importer import table as columns
+from harness.importer import columns
 from harness.importer.completeness import notes_on_grid
 from harness.importer.data import read_examples
 from harness.importer.examples import write_arrays
 from harness.importer.model import StoredModel
-from harness.importer.table import Row, Stated, Table, read_table
+from harness.importer.stated import Stated
+from harness.importer.table import Row, Table, read_table
 from harness.processes import PREFERRED, NoAnswerError, Process, cannot_be_run, installed_runtime
 from harness.task.layout import find_tasks, require_no_flat_tasks
 from harness.task.model import read_model
 from harness.task.notes import outputs_of
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
-
-#: Examples by which an accuracy may differ from the stated one: the order of sums decides ties.
-EXAMPLES = 2
 
 #: Bytes of a shard, about, and fewest shards.
 SHARD_BYTES, SHARDS = 2**26, 3
@@ -84,7 +91,7 @@ def import_task(order: Order, warn: Say, say: Say) -> None:
     _require_free(order)
     table = read_table(order.table)
     _require_accuracies(order, table)
-    for line in notes_on_grid(table.grid):
+    for line in (*table.notes, *notes_on_grid(table.grid)):
         warn(f"Note: {line}")
     models = _read_models(table)
     shapes = _shapes_of(models)
@@ -158,17 +165,17 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
 @contextmanager
 def _workplace(order: Order) -> Iterator[Path]:
     """Yield a directory beside the result, hidden from other commands and removed in the end."""
-    place = None
     try:
-        order.out.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f".{order.name}.", dir=order.out.absolute()))
-        yield place
+        with (
+            lasting_if_filled(order.out.absolute()),
+            tempfile.TemporaryDirectory(
+                prefix=f".{order.name}.", dir=order.out.absolute(), ignore_cleanup_errors=True
+            ) as place,
+        ):
+            yield Path(place)
     except OSError as error:
         where = error.filename or order.out
         raise UserError("cannot be written or read", file=where, found=error.strerror) from error
-    finally:
-        if place is not None:
-            shutil.rmtree(place, ignore_errors=True)
 
 
 def _write_data(order: Order, task: Path, place: Path, shape: tuple[int, ...], n_outputs: int) -> dict[str, Path]:
@@ -192,19 +199,21 @@ def _write_models(models: Sequence[StoredModel], shapes: Sequence[ModelShapes], 
 
 
 def write_model(model: StoredModel, shapes: ModelShapes, directory: Path) -> None:
-    """Write config.json and weights.hdf5 of one model; raises `UserError` if its weights cannot be read."""
-    arrays = iter(model.weights(shapes))
-    weights = [
-        [(name.replace("/", "_"), next(arrays)) for name, _ in layer.weights]  # names of sublayers
-        for layer in shapes.layers
-    ]
-    order = [i for i in model.architecture.file_order if weights[i]]
+    """Write config.json and the weights of one model; raises `UserError` if its weights cannot be read."""
+    order = [i for i in model.architecture.file_order if shapes.layers[i].weights]
     names = [model.architecture.names[i] for i in order]
     if len(set(names)) < len(names) or not all(name and _PLAIN.fullmatch(name) for name in names):
         names = [f"layer_{number}" for number in range(len(names))]
     directory.mkdir(parents=True)
     write_config(directory / CONFIG, model.config)
-    write_weights(directory / WEIGHTS, [(str(name), weights[i]) for name, i in zip(names, order, strict=True)])
+    for file, read in ((WEIGHTS, model.weights), (INITIAL_WEIGHTS, model.initial_weights)):
+        if (found := read(shapes)) is not None:
+            arrays = iter(found)
+            weights = [
+                [(name.replace("/", "_"), next(arrays)) for name, _ in layer.weights]  # names of sublayers
+                for layer in shapes.layers
+            ]
+            write_weights(directory / file, [(str(name), weights[i]) for name, i in zip(names, order, strict=True)])
 
 
 def _accuracies(
@@ -242,7 +251,7 @@ def _agreed(row: Row, part: str, stated: Stated | None, computed: float | None, 
     if stated is None:
         assert computed is not None
         return computed
-    if computed is not None and abs(computed - stated.value) > stated.rounding + EXAMPLES / sizes[part] + 1e-9:
+    if computed is not None and not stated.agrees(computed, sizes[part]):
         column = {"train": columns.TRAIN, "test": columns.TEST}[part]
         found = f"{computed:.6g} on {sizes[part]} examples"
         remedy = "correct or empty the cell, or give the data as the model was trained on them (--divide-by)"

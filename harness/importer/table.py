@@ -1,54 +1,33 @@
 """The table of models to import: a CSV file with one row per model."""
 
 import csv
-import difflib
 import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from harness.errors import UserError
 from harness.format.problems import Problems
+from harness.importer.columns import (
+    FILE,
+    INITIAL_WEIGHTS,
+    OWN,
+    TEST,
+    TRAIN,
+    WEIGHTS,
+    require_header,
+    require_hyperparameter,
+)
+from harness.importer.stated import Stated, notes_on_rounding, read_stated, rounding_of
 from harness.parsing import BOM
 from harness.reading import read_text
 from harness.text import printable
 from scoring import Grid, GridError
 from scoring.values import Value, normalise
 
-#: Columns with a meaning of their own; every other column is a hyperparameter.
-FILE, WEIGHTS = "file", "weights"
-TRAIN, TEST = "train_accuracy", "test_accuracy"
-
-#: What else accuracies are called, and the index that pandas adds: none is a hyperparameter.
-_PART = "(?:train|training|test|testing|val|valid|validation|dev|eval)"
-_ACCURACY = re.compile(rf"(?:{_PART}[ _.-]*)?acc(?:uracy)?(?:[ _.-]*{_PART})?", re.IGNORECASE)
-_INDEX = re.compile(r"Unnamed: \d+|index|level_\d+")
-_WITHOUT_INDEX = "write the table without an index: index=False in pandas"
-
 #: Most rows, and bytes of the file.
 MAX_ROWS = 10_000
 MAX_BYTES = 16 * 1024**2
-
-
-@dataclass(frozen=True)
-class Stated:
-    """An accuracy as the table states it: in [0, 1], rounded to the digits that are written."""
-
-    text: str
-
-    @property
-    def value(self) -> float:
-        """The number."""
-        return float(self.text)
-
-    @property
-    def rounding(self) -> float:
-        """Half a unit of the last digit."""
-        exponent = Decimal(self.text).as_tuple().exponent
-        assert isinstance(exponent, int)  # finite
-        return 0.5 * 10.0 ** min(exponent, 0)
 
 
 @dataclass(frozen=True)
@@ -62,6 +41,7 @@ class Row:
         hyperparameters: name -> value as text.
         train: stated accuracy on the training data, if any.
         test: stated accuracy on the test data, if any.
+        initial: file of the weights before training, if any.
     """
 
     where: str
@@ -70,6 +50,7 @@ class Row:
     hyperparameters: dict[str, str]
     train: Stated | None
     test: Stated | None
+    initial: Path | None = None
 
     @property
     def name(self) -> str:
@@ -90,6 +71,12 @@ class Table:
         """Hyperparameter -> its values, in the order of the table."""
         return {name: list(self.grid.values[name]) for name in self.grid.names}
 
+    @property
+    def notes(self) -> list[str]:
+        """Lines on stated accuracies that tell little."""
+        stated = {TRAIN: [row.train for row in self.rows], TEST: [row.test for row in self.rows]}
+        return [line for name, cells in stated.items() for line in notes_on_rounding(name, [c for c in cells if c])]
+
 
 def read_table(path: Path) -> Table:
     """Read the table; paths in it start at its directory.
@@ -101,8 +88,9 @@ def read_table(path: Path) -> Table:
     text = read_text(path, MAX_BYTES)
     header, lines = _parse(text, path)
     problems = Problems()
-    rows = [problems.attempt(_row, path, number, dict(zip(header, cells, strict=False)), len(header), cells)
-            for number, cells in lines]  # fmt: skip
+    cells = {number: dict(zip(header, line, strict=False)) for number, line in lines}
+    rounding = {name: rounding_of(row.get(name, "") for row in cells.values()) for name in (TRAIN, TEST)}
+    rows = [problems.attempt(_row, path, number, cells[number], len(header), line, rounding) for number, line in lines]
     found = [row for row in rows if row is not None]
     problems.attempt(_require_distinct, found)
     problems.raise_if_any()
@@ -111,73 +99,43 @@ def read_table(path: Path) -> Table:
 
 def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header and the lines, with their numbers, that are not empty."""
+    text = text.removeprefix(BOM)
+    if text.lstrip().startswith(("{", "[")):
+        raise UserError("not CSV", file=path, expected="text, one row per model", found="JSON")
     try:
-        reader = csv.reader(io.StringIO(text.removeprefix(BOM), newline=""), strict=True)
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
     except csv.Error as error:
         raise UserError("not CSV", file=path, expected="text, one row per model", found=error) from error
     header = lines[0][1] if lines else []
-    repeated = [name for name in header if header.count(name) > 1]
-    if FILE not in header or repeated or "" in header:
-        expected, remedy = f"a column {FILE!r}, distinct names", _WITHOUT_INDEX if header[:1] == [""] else None
-        raise UserError("header", file=path, expected=expected, found=_described(header, repeated), remedy=remedy)
-    for name in header:
-        _require_hyperparameter(path, name)
+    require_header(path, header)
+    for column, name in enumerate(header):
+        require_hyperparameter(path, name, (cells[column] for _, cells in lines[1:] if column < len(cells)))
     for number, cells in lines:
         wrong = [cell for cell in cells if not cell.isprintable()]
         if wrong:
             found = repr(printable(wrong[0])[:100])
             raise UserError("cells", file=f"{path}: line {number}", expected="printable text", found=found)
-    if not any(name not in (FILE, WEIGHTS, TRAIN, TEST) for name in header):
+    if not any(name not in OWN for name in header):
         raise UserError("header", file=path, expected="a column for each hyperparameter", found="none")
     if not 1 < len(lines) <= MAX_ROWS + 1:
         raise UserError("rows", file=path, expected=f"1 to {MAX_ROWS} models", found=len(lines) - 1)
     return header, lines[1:]
 
 
-def _require_hyperparameter(path: Path, name: str) -> None:
-    """Raise `UserError` for a column that cannot be meant as a hyperparameter, under whose name it would be taken."""
-    if name in (FILE, WEIGHTS, TRAIN, TEST):
-        return
-    if _INDEX.fullmatch(name):
-        raise UserError("header", file=path, expected="no index", found=repr(name), remedy=_WITHOUT_INDEX)
-    if _ACCURACY.fullmatch(name) or difflib.get_close_matches(name.lower(), (TRAIN, TEST), cutoff=0.85):
-        remedy = f"call it {TRAIN} or {TEST}, or leave it out"
-        raise UserError("header", file=path, expected="hyperparameters", found=f"an accuracy, {name!r}", remedy=remedy)
-
-
-def _described(header: Sequence[str], repeated: Sequence[str]) -> str:
-    """Describe a wrong header; of a file without any of the columns nothing is quoted: it may be no table at all."""
-    if not {FILE, WEIGHTS, TRAIN, TEST} & set(header):
-        return f"{len(header)} other columns"
-    return printable(f"{repeated[0]!r} twice" if repeated else ", ".join(header))[:200]
-
-
-def _row(path: Path, number: int, cells: dict[str, str], n_columns: int, line: Sequence[str]) -> Row:
+def _row(
+    path: Path, number: int, cells: dict[str, str], n_columns: int, line: Sequence[str], rounding: dict[str, float]
+) -> Row:
     where = f"{path}: line {number}"
     if len(line) != n_columns:
         raise UserError("cells", file=where, expected=n_columns, found=len(line))
-    hyperparameters = {name: cells[name] for name in cells if name not in (FILE, WEIGHTS, TRAIN, TEST)}
+    hyperparameters = {name: cells[name] for name in cells if name not in OWN}
     for name in (FILE, *hyperparameters):
         if not cells[name]:
             raise UserError(name, file=where, expected="a value", found="none")
-    weights = path.parent / cells[WEIGHTS] if cells.get(WEIGHTS) else None
-    train, test = (_stated(where, name, cells.get(name, "")) for name in (TRAIN, TEST))
-    return Row(where, path.parent / cells[FILE], weights, hyperparameters, train, test)
-
-
-def _stated(where: str, name: str, text: str) -> Stated | None:
-    if not text:
-        return None
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal("NaN")
-    if not (value.is_finite() and 0 <= value <= 1):
-        remedy = "divide per cent by 100" if value.is_finite() and 1 < value <= 100 else None
-        raise UserError(name, file=where, expected="a number from 0 to 1, or nothing", found=text[:50],
-                        remedy=remedy)  # fmt: skip
-    return Stated(text)
+    weights, initial = (path.parent / cells[name] if cells.get(name) else None for name in (WEIGHTS, INITIAL_WEIGHTS))
+    train, test = (read_stated(where, name, cells.get(name, ""), rounding[name]) for name in (TRAIN, TEST))
+    return Row(where, path.parent / cells[FILE], weights, hyperparameters, train, test, initial)
 
 
 def _require_distinct(rows: Sequence[Row]) -> None:

@@ -6,7 +6,7 @@ import struct
 import zipfile
 from typing import BinaryIO
 
-from harness.inspector.files import IGNORED, Files, check_name
+from harness.inspector.files import Files, check_name, is_leftover
 from harness.inspector.folder import open_regular, reading
 from harness.inspector.limits import MAX_ENTRIES
 from harness.inspector.problems import SubmissionError
@@ -65,7 +65,7 @@ def _count_entries(stream: BinaryIO, files: Files) -> None:
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, files: Files) -> None:
     path = member.filename.replace("\\", "/")  # of programs on Windows; `unzip` takes it for a separator, too
     parts = [part for part in path.split("/") if part not in ("", ".")]
-    if path.endswith("/") or any(part in IGNORED for part in parts):
+    if path.endswith("/") or any(map(is_leftover, parts)):
         return
     if path.startswith("/") or ".." in parts or not parts:
         raise SubmissionError(f"{member.filename}: expected a path inside the zip")

@@ -7,11 +7,19 @@ from typing import IO
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES, MAX_NAME, MAX_PART
 from harness.inspector.problems import SubmissionError
 
-#: Leftovers of archivers and other tools; never part of a submission.
-IGNORED = ("__MACOSX", "__pycache__", ".DS_Store", ".git")
+#: Leftovers of systems, archivers and other tools, in lower case; never part of a submission, of a task or of data.
+_LEFTOVERS = ("__macosx", "__pycache__", ".ds_store", ".git", "desktop.ini", "thumbs.db")
+
+#: How macOS begins the name of the file that it writes beside another one on foreign disks.
+_RESOURCE_FORK = "._"
 
 #: Bytes per read.
 CHUNK = 1024**2
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file or folder of this name, without the folders above it, is left out wherever files are read."""
+    return name.lower() in _LEFTOVERS or name.startswith(_RESOURCE_FORK)
 
 
 class Files:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from harness.inspector.files import IGNORED, Files, check_name
+from harness.inspector.files import Files, check_name, is_leftover
 from harness.inspector.problems import SubmissionError, UnreadableError
 
 if sys.platform != "win32":
@@ -68,7 +68,7 @@ def _read_below(folder: Folder, prefix: str, files: Files) -> None:
         for entry in entries:
             files.count_entry()
             names.append(entry.name)
-    for name in sorted(set(names) - set(IGNORED)):
+    for name in sorted(name for name in names if not is_leftover(name)):
         check_name(prefix + name)  # this bounds the depth
         with reading(prefix + name):
             if stat.S_ISDIR(_state(name, folder).st_mode):

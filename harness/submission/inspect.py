@@ -12,7 +12,7 @@ import yaml
 from harness import children
 from harness.errors import UserError
 from harness.inspector.answer import MAX_ANSWER, MAX_PROBLEM, READY, Answer, AnswerError, parse_answer
-from harness.inspector.files import IGNORED
+from harness.inspector.files import is_leftover
 from harness.inspector.limits import CPU_S
 from harness.reading import own_path, refuse_link
 from harness.submission.metadata import Metadata
@@ -99,7 +99,7 @@ def find_flaw(source: bytes, file: str = "complexity.py") -> str:
 
 def _kind(path: Path) -> str:
     """Return the kind of submission, for the process."""
-    if path.is_dir() and path.name not in IGNORED:
+    if path.is_dir() and not is_leftover(path.name):
         return "folder"
     if path.suffix not in (".py", ".zip"):
         expected = "a .py file, a directory or a .zip"

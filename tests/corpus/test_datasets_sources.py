@@ -88,6 +88,8 @@ class TestDirectory:
         import tensorflow as tf
 
         write_images(tmp_path / "images")
+        (tmp_path / "images/train/dog/._0.png").write_bytes(b"left over")
+        (tmp_path / "images/train/.AppleDouble").mkdir()
         data = load_data(DataRecipe(source=source, path="images"), tmp_path)
         assert data.train_inputs.shape == (8, 5, 5, 3)
         assert data.n_classes == 2

@@ -107,8 +107,8 @@ def test_a_zip_is_unpacked_too(tmp_path):
 def test_another_digest_is_refused_before_anything_is_unpacked(archive, tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "_unpack", lambda *_: pytest.fail("unpacked"))
     with pytest.raises(UserError, match=r"another archive than the expected one: expected 0{64}, found [0-9a-f]{64}"):
-        fetch_tasks(archive.as_uri(), "0" * 64, tmp_path / "tasks")
-    assert not (tmp_path / "tasks").exists()
+        fetch_tasks(archive.as_uri(), "0" * 64, tmp_path / "new" / "tasks")
+    assert not (tmp_path / "new").exists()
     assert left_behind(tmp_path) == []
 
 

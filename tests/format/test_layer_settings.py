@@ -209,3 +209,16 @@ def outputs(keras: Any, layer: str, config: dict[str, Any]) -> Any:
     random = np.random.default_rng(0)
     computing.set_weights([random.uniform(0.5, 1, array.shape) for array in computing.get_weights()])
     return np.asarray(computing(*given))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_other_layers_of_keras_are_not_mistaken_for_misspellings(version):
+    """`Normalization` is no misspelt `UnitNormalization`, `GRU` no `ELU`, and neither is code."""
+    classes = {value.__name__ for value in vars(VERSIONS[version].layers).values() if inspect.isclass(value)}
+    others = sorted(classes - SUPPORTED.keys() - TRAINING_ONLY.keys() - {"InputLayer", "Lambda"})
+    assert {"GRU", "LSTM", "Normalization", "SpectralNormalization"} <= set(others)
+    for name in others:
+        content = {"model_config": [{"layer_name": name}], "input_shape": [5, 7]}
+        with pytest.raises(UserError, match="layer not supported") as refused:
+            parse_architecture(content, Path("config.json"))
+        assert str(refused.value).endswith(f"that docs/task-format.md lists, found {name!r}")

@@ -152,6 +152,20 @@ def channels_first_chain():
     )
 
 
+def activations():
+    """Activations as functions between layers, beside layers of the same names."""
+    x = source = keras.Input((6,))
+    known = keras.activations
+    for activation in (
+        known.relu, layers.ReLU(), lambda x: known.relu(x, negative_slope=0.2, max_value=2.0, threshold=0.1),
+        known.elu, lambda x: known.leaky_relu(x, 0.3), layers.Softmax(), known.softmax, known.log_softmax,
+        known.gelu, known.hard_sigmoid, known.relu6, known.selu, known.sigmoid, known.silu, known.softplus,
+        known.softsign, known.tanh, known.exponential, keras.ops.relu, keras.ops.sigmoid,
+    ):  # fmt: skip
+        x = layers.Concatenate()([layers.Dense(6)(x), activation(layers.Dense(6)(source))])
+    return keras.Model(source, layers.Dense(3)(x))
+
+
 def embedding():
     source = keras.Input((5,))
     x = layers.Embedding(10, 4)(source)
@@ -185,6 +199,6 @@ def write(make, directory):
 if __name__ == "__main__":
     for make in (
         chain, vision_transformer, attention, shared, nested, model_first, kernels, channels_first,
-        channels_first_chain, embedding,
+        channels_first_chain, embedding, activations,
     ):  # fmt: skip
         write(make, Path(sys.argv[1]) / make.__name__)

@@ -25,6 +25,10 @@ def layers(*changed):
     return keras_file(sequential(*changed, dense(3)))
 
 
+def operation(class_name, **settings):
+    return layers({"module": "keras.src.ops.nn", "class_name": class_name, "config": settings})
+
+
 def nested(levels):
     inside = dense(3)
     for _ in range(levels):
@@ -67,6 +71,12 @@ ARCHIVES = {
     "module": (layers({**dense(4), "module": "os"}), "not a layer of Keras: expected built-in layers only, found 'Den"),
     "registered": (layers({**dense(4), "registered_name": "a>B"}), "found 'Dense' registered as 'a>B'; code in a mode"),
     "activation": (layers(dense(4, {"class_name": "f"})), "activation: expected text or numbers, found an object; cod"),
+    "a layer as activation": (
+        layers(dense(4, {"module": "keras.layers", "class_name": "LeakyReLU", "config": {}})),
+        "expected the name of a function, found the layer LeakyReLU; put the activation into a layer of its own",
+    ),
+    "another operation": (operation("Squareplus", b=4), "found 'Squareplus' of module keras.src.ops.nn"),
+    "another form of an operation": (operation("Gelu", approximate=True), "found 'Gelu' of module keras.src.ops.nn"),
     "no class": (layers({**dense(4), "class_name": ["Dense"]}), "malformed: expected JSON written by Keras"),
     "a setting of a terminal": (layers(dense(4, **{"\x1b[2J": {}})), "a setting of Dense, found '\\x1b[2J'"),
     "a name of a terminal": (layers(dense(4.5, name="\x1b[2J\n")), "layers[1] (?[2J?): units: expected an integer"),

@@ -53,10 +53,10 @@ def imported(tmp_path_factory, shared_cache):
     return folder
 
 
-@each_of("tensorflow", "torch")
+@each_of("tensorflow", "torch", "keras2")
 def test_logits_are_those_of_plain_keras(imported, name):
     directories = sorted((imported / "canonical").glob("*/keras"))
-    assert len(directories) == 10
+    assert len(directories) == 11
     run(name, "forward", *directories)
     for directory in directories:
         expected = np.load(imported / "plain" / directory.parent.name / "logits.npy")
@@ -67,7 +67,7 @@ def test_logits_are_those_of_plain_keras(imported, name):
 
 def test_every_form_of_a_file_gives_the_same(imported):
     models = sorted((imported / "canonical").iterdir())
-    assert len(models) == 10
+    assert len(models) == 11
     for model in models:
         forms = [model / form for form in FORMS]
         architecture = (forms[0] / "architecture.json").read_text()

@@ -5,13 +5,22 @@ import shutil
 
 import numpy as np
 import pytest
-from keras_files import HYPERPARAMETERS, dense, hdf5, sequential, weights_of, write_keras, write_models, write_table
+from keras_files import (
+    HYPERPARAMETERS,
+    dense,
+    hdf5,
+    network,
+    sequential,
+    weights_of,
+    write_keras,
+    write_models,
+    write_table,
+)
 from PIL import Image
 
 from harness.format.reference import read_reference
 from harness.format.shards import write_shards
 from harness.importer import run
-from harness.importer.table import read_table
 from harness.task.layout import find_tasks
 from harness.task.task import read_task
 
@@ -78,6 +87,29 @@ def test_layers_of_any_name(folder, pgdl, computed, names):
 
 
 @pytest.mark.usefixtures("computed")
+def test_weights_before_training(folder, pgdl, rows):
+    """From any file that may hold the weights of a model; a model may lack them."""
+    initial = [weights_of(row["depth"], row["width"], 100 + n) for n, row in enumerate(rows)]
+    np.savez("i0.npz", *[array for layer in initial[0] for array in layer])
+    (folder / "i1.weights.h5").write_bytes(hdf5(initial[1]))
+    write_keras(folder / "i2.keras", network(**{name: rows[2][name] for name in HYPERPARAMETERS}), hdf5(initial[2]))
+    files = ["i0.npz", "i1.weights.h5", "i2.keras"]
+    write_table(
+        folder / "models.csv",
+        [{**row, "initial_weights": files[n] if n < 3 else ""} for n, row in enumerate(rows)],
+    )
+    outcome = pgdl(*IMPORT)
+    assert outcome.code == 0, outcome
+    models = read_task(find_tasks(folder / "tasks")[0]).models
+    assert [model.has_initial_weights for model in models] == [True] * 3 + [False] * 5
+    for model, expected in zip(models, initial[:3], strict=False):
+        model.write_canonical(folder)
+        with np.load(folder / "initial_weights.npz") as found:
+            for one, array in zip(found.values(), (array for layer in expected for array in layer), strict=True):
+                np.testing.assert_array_equal(one, array)
+
+
+@pytest.mark.usefixtures("computed")
 def test_a_low_rank_update_is_part_of_the_kernel_and_leaves_no_trace(folder, pgdl):
     """Keras adds it to the kernel when it saves a .keras file, and writes down its rank nevertheless."""
     config = sequential(dense(4, "relu", lora_rank=2, lora_alpha=3.0), dense(3))
@@ -111,6 +143,9 @@ def test_an_interrupted_import_leaves_nothing(folder, pgdl, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "_write_reference", interrupt)
+    assert pgdl(*IMPORT[:-1], "new/tasks").code == 130
+    assert not (folder / "new").exists()
+    (folder / "tasks").mkdir()
     assert pgdl(*IMPORT).code == 130
     assert list((folder / "tasks").iterdir()) == []
 
@@ -128,7 +163,7 @@ def test_accuracies_that_differ_are_named(folder, pgdl, rows, accuracies):
     ]
     lines = outcome.err.removeprefix("pgdl: ").splitlines()
     assert [line.partition(" examples")[0] for line in lines] == expected
-    assert list((folder / "tasks").iterdir()) == []
+    assert not (folder / "tasks").exists()
 
 
 @pytest.mark.usefixtures("computed")
@@ -171,30 +206,6 @@ def test_models_that_can_be_left_out(pgdl, folder, rows):
     assert lines[-1] == "Note: or leave out the 1 model with width=8"
 
 
-@pytest.mark.parametrize(
-    "name", ["Test Acc", "val_accuracy", "accuracy", "acc_train", "train_acuracy", "trainaccuracy"]
-)
-def test_other_names_of_accuracies_are_no_hyperparameters(name, folder, refused):
-    (folder / "models.csv").write_text(f"file,a,{name}\nm0.keras,1,0.9\n")
-    assert f"found an accuracy, '{name}'" in refused()
-
-
-@pytest.mark.parametrize(
-    "name", ["width", "weight_decay", "train_steps", "accumulation", "label_accuracy_target", "indexed"]
-)
-def test_names_of_hyperparameters_are_no_accuracies(name, folder):
-    (folder / "models.csv").write_text(f"file,{name}\nm0.keras,1\n")
-    assert read_table(folder / "models.csv").grid.names == (name,)
-
-
-def test_a_column_that_tells_all_models_apart_is_mentioned(pgdl, folder, rows):
-    write_table(folder / "models.csv", [{**row, "loss": n / 7} for n, row in enumerate(rows)])
-    lines = pgdl(*IMPORT[:4], "nothing.npz", *IMPORT[5:]).lines
-    assert lines[0] == (
-        "Note: loss has another value in each model, as results and numbers do: is it a hyperparameter?"
-    )
-
-
 TABLES = {
     "no table": (None, "models.csv: cannot be read: found No such file or directory"),
     "no rows": ("file,a\n", "rows: expected 1 to 10000 models, found 0"),
@@ -217,13 +228,31 @@ TABLES = {
     "an empty cell": ("file,a\nm0.keras,\n", "line 2: a: expected a value, found none"),
     "per cent": (
         "file,a,test_accuracy\nm0.keras,1,98.7\n",
-        "from 0 to 1, or nothing, found 98.7; divide per cent by 100",
+        "from 0 to 1, or nothing, found 98.7; divide per cent by 100, and write no %",
     ),
     "no number": (
         "file,a,test_accuracy\nm0.keras,1,high\n",
         "test_accuracy: expected a number from 0 to 1, or nothing",
     ),
-    "NaN": ("file,a,test_accuracy\nm0.keras,1,nan\n", "expected a number from 0 to 1, or nothing, found nan"),
+    "per cent with a sign": (
+        "file,a,test_accuracy\nm0.keras,1,90.3%\n",
+        "from 0 to 1, or nothing, found 90.3%; divide per cent by 100, and write no %",
+    ),
+    "infinity": ("file,a,test_accuracy\nm0.keras,1,inf\n", "expected a number from 0 to 1, or nothing, found inf"),
+    "semicolons": (
+        "file;a;test_accuracy\nm0.keras;1;0,9\n",
+        "separator: expected commas, found semicolons; separate columns by commas, and write decimals with a point",
+    ),
+    "semicolons and decimal commas": ("a,5;file\n1;m0.keras\n", "expected a column 'file'"),
+    "tabs": ("a\tFile\n1\tm0.keras\n", "separator: expected commas, found tabs; separate columns by commas"),
+    "File": (
+        "File,a\nm0.keras,1\n",
+        "header: expected a column 'file', distinct names, found 2 other columns; rename the column 'File'",
+    ),
+    "Filename": ("Filename,weights,a\n,m0.keras,1\n", "found Filename, weights, a; rename the column 'Filename'"),
+    "Weights": ("file,Weights,a\n,m0.keras,1\n", "header: expected 'weights', found 'Weights'; rename the column"),
+    "JSON": ('[{"file": "m0.keras", "a": 1}]', "models.csv: not CSV: expected text, one row per model, found JSON"),
+    "JSON in lines": ('{\n"file": "m0.keras"}', "models.csv: not CSV: expected text, one row per model, found JSON"),
     "one model twice": ("file,a\nm0.keras,1\nm0.keras,2\n", "line 3: one model twice: expected each model in one row"),
     "one cell twice": ("file,a\nm0.keras,1\nm1.keras,1.0\n", "cell (a=1): expected one model, found"),
     "not text": (b"file,a\n\xff,1\n", "not text: expected text in UTF-8, found other bytes from position 7"),
@@ -233,6 +262,11 @@ TABLES = {
     "no model": (
         "file,a\nmodels.csv,1\n",
         "unknown kind of file: expected a .keras file, a whole model as .h5, or JSON",
+    ),
+    "missing initial weights": ("file,initial_weights,a\nm0.keras,i.h5,1\n", "i.h5: missing: expected a file"),
+    "initial weights of another model": (
+        "file,initial_weights,a\nm0.keras,m3.keras,1\n",
+        "m3.keras: layer 0 (Dense), 'layers/dense' in the file: kernel: expected shape (4, 4), found (4, 6)",
     ),
     "data as a model": ("file,a\ndata.npz,1\n", "not a .keras file: expected config.json and model.weights.h5"),
     "escape sequences": ("file,a\n\x1b[2J.keras,1\n", "line 2: cells: expected printable text, found '?[2J.keras'"),
@@ -304,6 +338,7 @@ def test_arrays_and_shards_are_the_same_data(folder, pgdl):
             np.save(f"x_{part}.npy", x)
             np.save(f"y_{part}.npy", one_hot(y))
             write_shards(folder / part, x, y, 3)
+            (folder / part / "._shard_0.tfrecord").write_bytes(b"left over")
     for name, train, test in (("npz", "data.npz", "data.npz"), ("npy", "x_train.npy", "x_test.npy"),
                               ("shards", "train", "test")):  # fmt: skip
         outcome = pgdl(
@@ -321,6 +356,8 @@ def test_images_by_class(folder):
     for n, image in enumerate(pixels):
         (folder / "images" / f"class_{n % 2}").mkdir(parents=True, exist_ok=True)
         Image.fromarray(image).save(folder / "images" / f"class_{n % 2}" / f"{n}.png")
+    for name in ("._0.png", ".DS_Store", "Thumbs.db"):
+        (folder / "images" / "class_0" / name).write_bytes(b"\0")
     examples = read_examples("images", "train", (5, 6, 3))
     np.testing.assert_array_equal(np.concatenate(list(examples.parts(3))), pixels[[0, 2, 1, 3]])
     np.testing.assert_array_equal(examples.labels, [0, 0, 1, 1])

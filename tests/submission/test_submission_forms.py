@@ -44,6 +44,9 @@ def test_what_archivers_and_python_leave_behind_is_no_part_of_it(tmp_path: Path)
         "__pycache__/complexity.cpython-311.pyc": b"\0",
         "helpers/__pycache__/margins.cpython-311.pyc": b"\0",
         ".DS_Store": b"\0",
+        "._complexity.py": b"\0",
+        "helpers/Thumbs.db": b"\0",
+        "Desktop.ini": b"\0",
         ".git/config": b"\0",
     }
     folder = write_folder(tmp_path / "folder", HELPED | litter)

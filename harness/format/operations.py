@@ -1,0 +1,52 @@
+"""Operations that Keras 3 writes among the layers of a functional model: those that are the same as a layer."""
+
+from collections.abc import Mapping
+from typing import Any
+
+#: Modules of operations: `x + y`, `keras.ops`, and the function `keras.activations.relu`.
+_OF_ARRAYS, _OPERATIONS, _RELU = "keras.src.ops.numpy", "keras.src.ops.", "keras.src.activations.activations"
+
+#: Operations on arrays that are the same as the layer of that name, if there are two arrays with as many axes.
+MERGES = ("Add", "Maximum", "Minimum", "Multiply", "Subtract")
+
+#: Operations that are the same as a layer with the same settings -> that layer.
+_LAYERS = {"Elu": "ELU", "LeakyRelu": "LeakyReLU", "ReLU": "ReLU", "Softmax": "Softmax"}
+
+#: Operations that are activations of Keras 2 and Keras 3 if they have these settings -> the activation.
+_ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "Exp": ("exponential", {}),
+    "Gelu": ("gelu", {"approximate": False}),
+    "LogSoftmax": ("log_softmax", {"axis": -1}),
+    **{
+        name: (name.lower(), {})
+        for name in ("Relu", "Relu6", "Selu", "Sigmoid", "Silu", "Softplus", "Softsign", "Tanh")
+    },
+    "HardSigmoid": ("hard_sigmoid", {}),
+}
+
+
+def is_operation(layer: Mapping[str, Any]) -> bool:
+    """Whether an entry of a model's layers is an operation such as `x + y`, which Keras does not count as a layer.
+
+    Without the module, as in HDF5, it shows in the settings: those of a layer say whether it is trainable.
+    """
+    module = layer.get("module")
+    if module is None:
+        return layer["class_name"] in (*_LAYERS, *_ACTIVATIONS) and "trainable" not in layer["config"]
+    return str(module).startswith(_OPERATIONS) or module == _RELU
+
+
+def as_layer(layer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a layer that computes the same as an operation, if there is one, otherwise what was given."""
+    name, config = layer["class_name"], layer["config"]
+    if not is_operation(layer) or (name in MERGES and layer["module"] != _OF_ARRAYS):
+        return layer
+    if name in _ACTIVATIONS:
+        activation, settings = _ACTIVATIONS[name]
+        is_same = {**settings, "name": config["name"]} == config
+        name, config = "Activation", {"name": config["name"], "activation": activation}
+    else:
+        is_same = name in MERGES or name in _LAYERS
+        name = _LAYERS.get(name, name)
+    changed = {"class_name": name, "config": config, "module": "keras.layers", "registered_name": None}
+    return {**layer, **changed} if is_same else layer
