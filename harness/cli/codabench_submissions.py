@@ -56,27 +56,25 @@ def submissions(
 
 @click.command()
 @PAGE
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path, exists=True))
 @PHASE
-@click.option(
-    "--submissions", "directory", metavar="DIR", required=True, type=click.Path(path_type=Path, exists=True),
-    help="The directory that `pgdl codabench submissions` wrote.",
-)  # fmt: skip
 @TOKEN
 @ALLOW_HTTP
 @options.results
 @options.tasks
 @options.task
 def publish(
-    page: Address, phase: str | None, directory: Path, token_file: Path | None, readable: tuple[str, ...],
+    page: Address, directory: Path, phase: str | None, token_file: Path | None, readable: tuple[str, ...],
     results: Address, tasks_dir: Path, task_names: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Put the scores of our own board on the platform's board, in its column `final`.
 
+    URL is the page of the competition, DIR what `pgdl codabench submissions` wrote.
     The board at home is the one that counts: on the platform, organisers can change a score, and at present every user
     can remove one.
 
-    Example: pgdl codabench publish https://www.codabench.org/competitions/ID/ --phase Final --submissions final
-    --task secret_task --results final.db
+    Example: pgdl codabench publish https://www.codabench.org/competitions/ID/ final --phase Final --task secret_task
+    --results final.db
     """
     from harness import api
     from harness.cli.terminal import warn

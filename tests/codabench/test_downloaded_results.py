@@ -126,7 +126,7 @@ def test_final_scores_are_put_on_the_platforms_board(three, fetch, submissions, 
     submissions()
     three.submissions[9].status = "Failed"  # and so without scores on the platform
     tasks = ("--tasks", bundled / "task_data", "--task", "tiny", "--results", "results.db")
-    ended = pgdl("codabench", "publish", three.page, "--phase", "Feedback", "--submissions", "here", *tasks)
+    ended = pgdl("codabench", "publish", three.page, "here", "--phase", "Feedback", *tasks)
     assert ended.code == 0, ended.err
     assert three.changed == {71: "100.0000", 70: "100.0000"}
     assert ended.out == f"Feedback: 1 score on the board of {three.url}/competitions/12/\n"

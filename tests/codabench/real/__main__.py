@@ -232,13 +232,13 @@ class Trial:
         files = {"final": pack(self.home, "final", GOOD), "fails": pack(self.home, "fails", "raise OSError")}
         one, page = self.submit("Final", **files)["final"], (f"{self.url}/{self.page}", "--phase", "Final")
         self.saw("hidden phase", "Received", one["seen"])
-        self.pgdl("codabench", "submissions", *page, "--output", "final")
+        self.pgdl("codabench", "submissions", "competition.toml", *page, "--output", "final")
         here = sorted(file.name for file in (self.home / "final").iterdir())
         self.saw("submissions", ["fails.zip", "final.zip", "submissions.csv"], here)
         about = (*TASK, HIDDEN, "--results", "final.db")
         self.pgdl("run", "final/final.zip", "final/fails.zip", *about, "--time-limit", 5)
         score = self.pgdl("board", *about, "--format", "json", "--html", "final.site")["final"]
-        self.pgdl("codabench", "publish", *page, "--submissions", "final", *about)
+        self.pgdl("codabench", "publish", *page, "final", *about)
         board = self.ask("", f"phases/{self.phases['Final']}/get_leaderboard/")["submissions"]
         shown = {one["owner"]: [cell["score"] for cell in one["scores"]] for one in board}
         self.saw("publish", repr(str(score)), shown["final"])
