@@ -154,6 +154,15 @@ ADVISED = {
     "from tensorflow.keras.layers.experimental.preprocessing import Rescaling": True,
     "optimizer = tf.keras.optimizers.SGD(0.5); first, second = tf.Variable(1.0), tf.Variable(2.0); "
     "optimizer.apply_gradients([(first, first)]); optimizer.apply_gradients([(second, second)])": True,
+    "from model_utils import get_jacobian": True,
+    "from data_io import vprint": True,
+    "raise OSError(errno.EROFS, 'Read-only file system', '/submission/out.txt')": True,
+    "raise OSError(errno.EACCES, 'Permission denied', '/submission/out.txt')": True,
+    "raise OSError(errno.EROFS, 'Read-only file system', '/usr/out.txt')": False,
+    "open('/submission/out.txt')": False,
+    "import data_io_of_mine": False,
+    "tf.keras.mixed_precision.experimental": False,
+    "tf.keras.wrappers": False,
     "model.predict_classes(np.zeros((1, 8, 8, 1)))": False,
     "tf.keras.backend.get_session()": False,
     "model.wieghts": False,
@@ -170,10 +179,12 @@ ADVISED = {
 }
 
 PROGRAM = """
-import json, sys
+import errno, json, sys
+from pathlib import Path
 import numpy as np
 from harness.worker.runtimes import RUNTIMES
 runtime = RUNTIMES[sys.argv[1]]
+SUBMISSION = Path("/submission")
 runtime.import_libraries()
 architecture = {"format": "layers", "input_shape": [8, 8, 1], "layers": [
     {"class_name": "Conv2D", "config": {"filters": 2, "kernel_size": 3}}, {"class_name": "Flatten", "config": {}},
@@ -184,13 +195,13 @@ runtime.admit("complexity")
 answers = []
 for seed, code in enumerate(json.loads(sys.argv[3])):
     runtime.seed(seed)
-    names = {"np": np, "tf": tf, "model": model}
+    names = {"errno": errno, "np": np, "tf": tf, "model": model}
     *lines, question = code.splitlines()
     try:
         exec("\\n".join(lines), names)
         answer = eval(question, names) if sys.argv[2] == "value" else exec(question, names)
     except Exception as error:
-        answer = type(error).__name__ if sys.argv[2] == "value" else runtime.advice(error)
+        answer = type(error).__name__ if sys.argv[2] == "value" else runtime.advice(error, SUBMISSION)
     answers.append(answer)
 print(json.dumps(answers))
 """
