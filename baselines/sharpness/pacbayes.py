@@ -8,6 +8,7 @@ Dziugaite et al. 2020 is said at `pacbayes_flatness` and `pacbayes_mag_flatness`
 accuracy_drop: training accuracy that the noise may cost, in (0, 1].
 n_draws: draws of the noise, the same ones for every scale.
 n_samples: training examples on which accuracy is measured.
+include_bias: count biases in w, w0 and n.
 seed: draws the examples and the noise.
 """
 
@@ -172,13 +173,8 @@ def pacbayes_mag_orig(
 
     Args:
         subject: the network and its training data.
-        accuracy_drop: as for all measures of this family, and so are the other ones that are not named here.
-        n_draws: as above.
-        n_samples: as above.
-        include_bias: as above.
         parity_mag_orig: w - w0 in the denominator beside w in the numerator, as in the code of Dziugaite et
             al. 2020; needs the initial weights. No choice of prior leads to that.
-        seed: as above.
     """
     vector = trained(subject, include_bias)
     of_noise = moved(subject, include_bias) if parity_mag_orig else vector
