@@ -5,12 +5,13 @@ this package imports no TensorFlow, so the command line can list the names.
 """
 
 from baselines.core.families import import_families
-from baselines.core.load import load
+from baselines.core.load import canonical, load
 from baselines.core.measure import MEASURES, Complexity, Cost, Measure, MeasureUnavailable, Need, Sizes
 from baselines.core.subject import share, sharing
 
 import_families()
 
 __all__ = [
-    "MEASURES", "Complexity", "Cost", "Measure", "MeasureUnavailable", "Need", "Sizes", "load", "share", "sharing",
+    "MEASURES", "Complexity", "Cost", "Measure", "MeasureUnavailable", "Need", "Sizes", "canonical", "load", "share",
+    "sharing",
 ]  # fmt: skip

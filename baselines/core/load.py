@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 from typing import Any
 
 from baselines.core.measure import MEASURES, Complexity
@@ -13,14 +14,21 @@ NO_COUNTS = frozenset({"seed", "layer"})
 MAY_BE_0 = frozenset({"image_side", "min_eigenvalues", "n_burn_in", "n_components"})
 
 
+def canonical(specification: str) -> str:
+    """Return the specification with true and false, which may be in any case, as `True` and `False`."""
+    return re.sub("=(true|false)(?=,|$)", lambda found: f"={found[1].capitalize()}", specification, flags=re.IGNORECASE)
+
+
 def load(specification: str) -> Complexity:
     """Return the measure `name` or `name:parameter=value,...` as a function of (model, dataset).
+
+    True and false may be in any case.
 
     Raises:
         KeyError: there is no such measure.
         ValueError: there is no such parameter, or its value is of another type than the default, or too small.
     """
-    name, _, rest = specification.partition(":")
+    name, _, rest = canonical(specification).partition(":")
     found = MEASURES[name]
     given = dict(_parameter(part, found.parameters) for part in rest.split(",") if part)
     return functools.partial(found.function, **given)
@@ -33,6 +41,10 @@ def _parameter(part: str, known: dict[str, Any]) -> tuple[str, Any]:
     default = known[name]
     if isinstance(default, str):
         return name, text
+    if isinstance(default, bool):
+        if text not in ("True", "False"):
+            raise ValueError(f"{name}: expected true or false, found {text!r}")
+        return name, text == "True"
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError) as error:

@@ -84,6 +84,6 @@ def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int
     needs=_NEEDS,
 )
 def log_information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Logarithm of `information_in_weights`, whose parameters it has."""
+    """Logarithm of `information_in_weights`."""
     found = slopes_of_change(subject, n_samples, seed)
     return math.log(subject.examples.population * float(np.mean(found**2)) + TINY)

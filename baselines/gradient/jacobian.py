@@ -132,10 +132,7 @@ def input_jacobian_norm(subject: Subject, *, n_samples: int = 2048, outputs: str
     needs={Need.DATA, Need.GRADIENTS, Need.QUANTITIES},
 )
 def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Mean logarithm of the relative Jacobian. Examples with a zero among the three do not count; 0 if all have one.
-
-    The parameters are those of `input_jacobian_norm`.
-    """
+    """Mean logarithm of the relative Jacobian. Examples with a zero among the three do not count; 0 if all have one."""
     sample, answers = logits(subject, n_samples, seed)
     sizes = [
         np.linalg.norm(array.reshape(len(array), -1).astype(np.float64), axis=1) for array in (sample.inputs, answers)
@@ -156,7 +153,7 @@ def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, see
 def geometric_complexity(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Geometric complexity: a discrete Dirichlet energy of the logits over the training inputs. Range: [0, inf).
 
-    It is |W|_F^2 for a linear network, and 0 for a constant one. The parameters are those of `input_jacobian_norm`,
-    whose square is smaller by the variance of the norm over examples. The paper takes all examples or a batch.
+    It is |W|_F^2 for a linear network, and 0 for a constant one. The square of `input_jacobian_norm` is smaller by
+    the variance of the norm over examples. The paper takes all examples or a batch.
     """
     return float(np.mean(jacobian_norms(subject, n_samples, seed, "logits") ** 2))

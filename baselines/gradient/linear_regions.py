@@ -67,7 +67,7 @@ def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int =
     """Mean number of changes of activations along segments. Range: [0, inf).
 
     The paper takes closed curves through examples. Wider networks have more units that can change. Maximum pooling
-    does not count. Parameters are those of `linear_regions_met`.
+    does not count.
     """
     return float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[1], axis=1)))
 

@@ -73,10 +73,7 @@ def gradient_confusion(subject: Subject, *, n_samples: int = 128, seed: int = 0)
     needs=_NEEDS,
 )
 def neg_stiffness_cosine(subject: Subject, *, n_samples: int = 128, seed: int = 0) -> float:
-    """Minus the mean cosine. Range: [-1, 1 / (n - 1)]; -1 if all gradients have one direction.
-
-    Parameters are those of `gradient_confusion`.
-    """
+    """Minus the mean cosine. Range: [-1, 1 / (n - 1)]; -1 if all gradients have one direction."""
     return -float(_cosines(subject, n_samples, seed).mean())
 
 
@@ -89,8 +86,5 @@ def neg_stiffness_cosine(subject: Subject, *, n_samples: int = 128, seed: int = 
     needs=_NEEDS,
 )
 def neg_stiffness_sign(subject: Subject, *, n_samples: int = 128, seed: int = 0) -> float:
-    """Minus the mean sign of inner products. Range: [-1, 1]; -1 if all gradients point the same way.
-
-    Parameters are those of `gradient_confusion`.
-    """
+    """Minus the mean sign of inner products. Range: [-1, 1]; -1 if all gradients point the same way."""
     return -float(np.sign(_cosines(subject, n_samples, seed)).mean())

@@ -78,7 +78,6 @@ def tic_diag(
         subject: the network and its training data.
         epsilon: is added to the curvature; weights of less curvature hardly count, and those without do not.
         n_samples: training examples.
-        n_probes: as for `tic_trace`.
         seed: draws examples and directions.
     """
     noise, curvature = _diagonals(subject, n_samples, n_probes, seed)

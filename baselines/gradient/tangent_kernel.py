@@ -116,7 +116,6 @@ def ntk_complexity(
         subject: the network and its training data.
         n_samples: training examples, n.
         ridge: r, relative to the mean of K_ii: what K lacks where examples are alike, and rounding takes away.
-        n_probes: as for `ntk_alignment`.
         seed: draws examples and combinations.
 
     Raises:

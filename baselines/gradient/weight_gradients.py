@@ -2,6 +2,10 @@
 
 Once the training set is fitted the loss' gradients are tiny, and differ between networks by orders of magnitude: hence
 a `log_` form of each. Weights are all that training moved, scales and shifts of normalization among them.
+Parameters of most:
+
+n_samples: training examples.
+seed: draws the examples.
 """
 
 import functools
@@ -162,7 +166,7 @@ def fisher_trace(
 def log_fisher_trace(
     subject: Subject, *, n_samples: int = 2048, label: str = "true", folded: bool = False, seed: int = 0
 ) -> float:
-    """Logarithm of `fisher_trace`, whose parameters it has."""
+    """Logarithm of `fisher_trace`."""
     return math.log(float(weight_gradients(subject, n_samples, seed, label, folded=folded)[0].mean()) + TINY)
 
 

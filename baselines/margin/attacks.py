@@ -71,7 +71,7 @@ def adversarial_error(
 def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024, seed: int = 0) -> float:
     """Share of examples that are answered wrongly after the step. Range: [0, 1].
 
-    The step stays in the range of the inputs. Parameters are those of `adversarial_error`.
+    The step stays in the range of the inputs.
     """
     sample = subject.sample(n_samples, seed)
     low, high, radius = inputs_range(sample.inputs, epsilon)

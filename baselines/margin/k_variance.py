@@ -154,7 +154,7 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
     def kv_gn_margin(
         subject: Subject, *, layer: str = "8th", statistic: str = "median", per_class: int = 200, seed: int = 0
     ) -> float:
-        """kV-GN-Margin, of gradient-normalized margins. Range: (-inf, inf). Layers and parameters: see `kv_margin`."""
+        """kV-GN-Margin, of gradient-normalized margins. Range: (-inf, inf). Layers are those of `kv_margin`."""
         classes = _classes(subject, position(subject.network, layer), per_class, seed)
         distances = np.concatenate([one.margins / (one.lengths + SMALL) for one in classes])
         spreads = np.array([one.variance for one in classes])

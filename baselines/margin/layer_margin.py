@@ -2,6 +2,10 @@
 
 Jiang et al. 2018 (arXiv 1810.00113): the first-order distance of example x with class i from the best other class j
 at layer l is (f_i - f_j) / |d (f_i - f_j) / d x^l|; it is normalized by the layer's total variation over examples.
+Their parameters:
+
+n_samples: training examples.
+seed: draws the examples.
 """
 
 import functools

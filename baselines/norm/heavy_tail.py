@@ -97,11 +97,20 @@ def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
 def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Mean exponent, each at its own x_min: weightwatcher's `alpha`. Range: (1, inf).
 
-    A heavy tail, a small alpha, is what the authors expect of well-trained layers. Conventions are the program's:
-    normalization is not folded, a convolution is a matrix for each place of its window, and layers with fewer than 8
-    eigenvalues do not count. A layer that is used twice counts once; if two modules of PyTorch share their weights, the
-    program counts both. For a layer without a power law it reports -1 and includes that in its mean; here such a layer
-    does not count.
+    A heavy tail, a small alpha, is what the authors expect of well-trained layers. For each layer:
+
+    1. Dense layers, tables of embeddings and convolutions count, with normalization not folded. A convolution is a
+       matrix W (inputs, outputs) for each place of its window, divided by the root of 2; others are one W. The
+       eigenvalues are the squares of the min(inputs, outputs) singular values of each W, of all places together.
+       Layers with fewer than 8 or more than 15,000 eigenvalues, or a side above 50,000, do not count.
+    2. x_1 <= ... <= x_N are the eigenvalues above 1e-5. The tail from s has n = N - s + 1 of them and x_min = x_s. Its
+       exponent is alpha_s = 1 + n / sum_{i >= s} ln(x_i / x_s), and with n - 1 in place of n for N < 20.
+    3. Its distance is the largest of |1 - (x_i / x_s)^(1 - alpha_s) - (i - s) / n| over i >= s. alpha is that of the
+       tail with the least distance, among those of 2 values and more; for N < 20, of 8 and more, or s = 1 alone for
+       N < 8. Tails in which ln(x_N / x_s) <= 1e-5 are left out.
+
+    A layer that is used twice counts once; if two modules of PyTorch share their weights, the program counts both. For
+    a layer without a power law it reports -1 and includes that in its mean; here such a layer does not count.
 
     Args:
         subject: the network.
@@ -123,7 +132,7 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Mean of exponents times scale: weightwatcher's `alpha_weighted`, about `log_alpha_norm`. Range: all numbers.
 
-    Layers and parameters: see `alpha`.
+    Layers, their eigenvalues and exponents are those of `alpha`, whose page has the formulas.
     """
     return float(np.mean([found.alpha * found.log_largest for found in spectra(subject, min_eigenvalues)]))
 
@@ -138,7 +147,7 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Mean logarithm of |X|_alpha^alpha: weightwatcher's `log_alpha_norm`. Range: all numbers.
 
-    Layers and parameters: see `alpha`.
+    Layers, their eigenvalues and exponents are those of `alpha`, whose page has the formulas.
     """
     return float(np.mean([_log_norm(found) for found in spectra(subject, min_eigenvalues)]))
 

@@ -74,7 +74,7 @@ def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 
     All examples of the sample count alike in Sigma_W, all classes in Sigma_B, whose center is the mean of the class
     means. The paper has as many examples of each class. At chance accuracy it says nothing: a network that gives all
     classes the same mean has the best value, 0, too.
-    Classes and parameters are those of `cdnv`.
+    Classes are those of `cdnv`.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
     means, _ = class_means(features, labels)

@@ -63,7 +63,7 @@ def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction
     Args:
         subject: the network and its training data.
         n_samples: training examples.
-        fraction: as for `intrinsic_dimension`.
+        fraction: of the ratios r that the line through the origin is fitted to; the largest are left out.
         seed: draws the examples.
 
     Raises:
@@ -86,7 +86,7 @@ def intrinsic_dimension_last_to_peak(
     """How much of the peak is left in the last hidden layer. Range: [0, 1]; 1 where no layer has a dimension.
 
     Small where the dimension falls, as in the paper's trained networks; it stays in those that were trained on random
-    labels. Parameters are those of `intrinsic_dimension_peak`.
+    labels.
 
     Raises:
         MeasureUnavailable: fewer than three examples count in the last hidden layer.

@@ -181,5 +181,5 @@ def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int
     needs={Need.DATA},
 )
 def persistence_std_h0(subject: Subject, *, n_samples: int = 2000, n_units: int = 3000, seed: int = 0) -> float:
-    """Spread of the deaths. Range: [0, 1/2]. The paper argues for no sign. Parameters: see `persistence_mean_h0`."""
+    """Spread of the deaths. Range: [0, 1/2]. The paper argues for no sign."""
     return float(np.std(deaths(subject, n_samples, n_units, seed)))

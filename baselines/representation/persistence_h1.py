@@ -72,7 +72,8 @@ def persistence_life_h1(subject: Subject, *, n_samples: int = 2000, n_units: int
     Args:
         subject: the network and its training data.
         n_samples: training examples that correlations are taken over.
-        n_units: outputs of weight layers, drawn as for `persistence_mean_h0`.
+        n_units: outputs of weight layers, behind their activations; those that are the most active ones on many
+            examples are preferred.
         seed: draws examples and units.
 
     Raises:
@@ -91,9 +92,6 @@ def persistence_life_h1(subject: Subject, *, n_samples: int = 2000, n_units: int
     needs={Need.DATA},
 )
 def persistence_midlife_h1(subject: Subject, *, n_samples: int = 2000, n_units: int = 64, seed: int = 0) -> float:
-    """Minus the average midlife. Range: [-1, 0]; 0 without loops. The sign is that of `persistence_mean_h0`.
-
-    Parameters are those of `persistence_life_h1`.
-    """
+    """Minus the average midlife. Range: [-1, 0]; 0 without loops. The sign is that of `persistence_mean_h0`."""
     found = _loops(subject, n_samples, n_units, seed)
     return -float(np.mean(found)) if len(found) else 0.0

@@ -5,8 +5,9 @@ training moved, scales and shifts of normalization among them. Parameters that b
 have:
 
 rho: size of the changes in units of the weights. Defaults are of those that the authors tried on residual networks.
-normalize_logits: centre the logits and scale them to length 1 before the loss, as in most of their experiments, and in
-    the command that they print: otherwise a network whose logits are large looks flat where it is right.
+normalize_logits: L is the mean cross-entropy of softmax((z - mean z) / |z - mean z|), z the logits of an example, mean
+    and Euclidean norm over the classes; otherwise of softmax(z). So in most of their experiments, and in the command
+    that they print: otherwise a network whose logits are large looks flat where it is right.
 n_samples: training examples, 1024 in their experiments.
 seed: draws the examples, and the changes.
 """
@@ -39,7 +40,7 @@ _DRAWS = ("normal", "uniform")
 
 @measure(
     meaning="rise of the training loss by the worst change of each weight in proportion to it",
-    formula="E_S max_{|u_i| <= rho |w_i|} L_S(w + u) - L_S(w), batches S of 128 examples",
+    formula="E_S max_{|u_i| <= rho |w_i|} L_S(w + u) - L_S(w), batches S of 128 examples; L: see normalize_logits",
     source=f"{_MODERN}, by Auto-PGD of Croce and Hein 2020, arXiv 2003.01690",
     cost=Cost.MANY,
     work="21 B of 1024 examples",
@@ -56,12 +57,8 @@ def adaptive_sharpness_worst_linf(
 
     Args:
         subject: the network and its training data.
-        rho: as above, and so are the others that are not named here.
-        normalize_logits: as above.
         n_steps: of each attack.
         batch: m, examples of a batch. The last one may have fewer, and weighs as much less.
-        n_samples: as above.
-        seed: as above.
     """
     space = weight_space(subject, n_samples, seed, folded=False)
     rises = 0.0
@@ -79,7 +76,7 @@ def adaptive_sharpness_worst_linf(
 
 @measure(
     meaning="rise of the training loss by random changes of each weight in proportion to it",
-    formula="E_u L(w + u) - L(w), u_i ~ N(0, rho^2 w_i^2)",
+    formula="E_u L(w + u) - L(w), u_i ~ N(0, rho^2 w_i^2); L: see normalize_logits",
     source=_MODERN,
     cost=Cost.MANY,
     work="21 F of 1024 examples",
@@ -98,13 +95,9 @@ def adaptive_sharpness_avg(
 
     Args:
         subject: the network and its training data.
-        rho: as above, and so are the others that are not named here.
-        normalize_logits: as above.
         noise: "normal", the paper's average case for p = 2, or "uniform" in the box |u_i| <= rho |w_i|, for p = inf.
         n_draws: of the changes of a batch.
         batch: size of a batch. The last batch may have fewer examples.
-        n_samples: as above.
-        seed: as above.
 
     Raises:
         ValueError: another `noise`.

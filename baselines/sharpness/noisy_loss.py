@@ -40,9 +40,6 @@ def low_pass_loss(
     Args:
         subject: the network and its training data.
         sigma: deviation of the noise; the authors' value.
-        n_draws: as for all measures of this file, and so are the others that are not named here.
-        n_samples: as above.
-        seed: as above.
     """
     return float(np.mean(_losses(subject, sigma, n_draws, n_samples, seed)))
 
@@ -68,9 +65,6 @@ def neg_local_entropy(
     Args:
         subject: the network and its training data.
         gamma: pull toward the trained weights.
-        n_draws: as for all measures of this file, and so are the others that are not named here.
-        n_samples: as above.
-        seed: as above.
     """
     from scipy.special import logsumexp  # here: listing the measures must not wait for it
 
@@ -98,9 +92,6 @@ def local_energy(
     Args:
         subject: the network and its training data.
         sigma: deviation of the noise over the size of the weight.
-        n_draws: as for all measures of this file, and so are the others that are not named here.
-        n_samples: as above.
-        seed: as above.
     """
     space = weight_space(subject, n_samples, seed, folded=False)
     before = outputs.accuracy(outputs.trained_logits(subject, n_samples, seed), space.sample.labels)

@@ -186,7 +186,7 @@ def choose_measures(texts: Iterable[str]) -> list[Chosen]:
                     hint = did_you_mean(name, known) or "pgdl measures lists them"
                     raise UserError(f"--measures: no measure, family or cost {name!r}", remedy=hint)
                 is_named = not several or (name in chosen and chosen[name].is_named)
-                chosen[name] = Chosen(submission, baselines.MEASURES[_measure(name)].family, is_named)
+                chosen[submission.name] = Chosen(submission, baselines.MEASURES[_measure(name)].family, is_named)
     return list(chosen.values())
 
 

@@ -1,6 +1,5 @@
 """`pgdl measures`: the library of measures."""
 
-import inspect
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -199,6 +198,7 @@ def _needs(measure: "Measure") -> str:
 def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
     """What is known of a measure; None where an installed package's metadata does not say it."""
     import harness
+    from harness.cli.measure_explanation import explanation
     from harness.submission import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
@@ -228,5 +228,5 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
         "work": measure.work,
         "source": measure.source,
         "origin": f"pgdl-harness {harness.__version__}",
-        "explanation": inspect.getdoc(measure.function) or "",
+        "explanation": explanation(measure),
     }

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from harness.board.row import Row, counted
+from harness.board.row import Row
 from harness.site.insight import Insight
 from harness.text import p_value_equation
 
@@ -22,7 +22,7 @@ def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
     lines = []
     for name, task in row.tasks.items():
         if task.failures and not task.withheld:
-            lines.append(f"{name}: {counted(task.failures)}. Without a value for every model the task has no score.")
+            lines.append(f"{name}: {task.reason}. Without a value for every model the task has no score.")
     if row.own_error is not None and row.standing is not None and row.own_error > NOISY_SHARE * row.standing.error:
         lines.append(
             f"its own random draws make a standard error of {row.own_error:.1f} points: average over more draws."

@@ -78,6 +78,9 @@ def inspect(path: Path) -> Inspected:
     problem = answer.problem
     if problem is None and "complexity.py" not in answer.files:
         problem = f"expected a file complexity.py at the top, found {_listing(answer.files)}"
+        folders = [name.rpartition("/")[0] for name in answer.files if name.endswith("/complexity.py")]
+        if len(folders) == 1:
+            problem += f"; {'zip' if path.suffix == '.zip' else 'hand in'} the folder {folders[0]} itself"
     metadata = Metadata.from_texts(answer.metadata)
     return Inspected(dict(answer.files), metadata, problem, answer.unknown_keys, answer.folder)
 

@@ -17,8 +17,10 @@ from harness.submission.submission import Submission
 def find_baseline(specification: str) -> Submission | None:
     """Return the baseline `name` or `name:parameter=value,...`, or None if there is none of that name.
 
-    Raises `UserError` for an unknown parameter, or a value of another type than the default.
+    Its name is the specification, with `True` for `true`. Raises `UserError` for an unknown parameter, or a value of
+    another type than the default.
     """
+    specification = baselines.canonical(specification)
     name, _, parameters = specification.partition(":")
     if name not in baselines.MEASURES:
         return None

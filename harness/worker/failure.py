@@ -29,10 +29,13 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}"[:MESSAGE]
 
 
-def advise(error: BaseException, runtime: Runtime) -> str:
-    """Return one line with the error and what may cure it, if that is known; the error's own code may fail again."""
+def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
+    """Return one line with the error of the submission in that directory, and what may cure it, if that is known.
+
+    The error's own code may fail again.
+    """
     try:
-        advice = runtime.advice(error) or (NOT_INSTALLED if _is_not_installed(error) else "")
+        advice = runtime.advice(error, submission) or (NOT_INSTALLED if _is_not_installed(error) else "")
     except BaseException:
         advice = ""
     return describe(error)[: MESSAGE - len(advice)] + advice

@@ -92,8 +92,8 @@ def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtim
     except BaseException as error:
         print_error(error, __file__, submission)
         refused = isinstance(error, OSError) and error.errno in REFUSALS
-        message = describe(error) if refused else advise(error, runtime)
-        return {"status": "FORBIDDEN" if refused else "EXCEPTION", "message": message}
+        status = "FORBIDDEN" if refused else "EXCEPTION"
+        return {"status": status, "message": advise(error, runtime, submission)}
 
 
 def _takes_program_dir(measure: Any) -> bool:

@@ -111,6 +111,19 @@ def test_sigma_of_many_draws(name, deviation):
 
 
 @pytest.mark.parametrize("name", SCALES)
+def test_other_draws_at_the_scale_cost_what_is_asked(blobs, name):
+    subject, relative = Subject(network(), blobs), name == "pacbayes_mag_flatness"
+    sigma = perturbation.noise_scale(subject, 0.1, 200, 2048, 0, is_relative=relative)
+    space = perturbation.weight_space(subject, 2048, 0)
+    deviations = np.hypot(sigma * np.abs(space.trained), 1e-3) if relative else np.full(len(space), sigma)
+    with space.network.restoring():
+        before = (space.margins(space.trained) > 0).mean()
+        drawn = perturbation.draws(space, 200, 1)
+        after = [(space.margins(space.trained + np.float32(deviations) * noise) > 0).mean() for noise in drawn]
+    assert before - np.mean(after) == pytest.approx(0.1, abs=0.02)
+
+
+@pytest.mark.parametrize("name", SCALES)
 @pytest.mark.parametrize(
     ("images", "labels"),
     [([[0.0], [0.0]], [0, 0]), ([[0.0], [0.0]], [0, 1]), ([[1.0], [1.0]], [1, 1])],

@@ -5,6 +5,8 @@ with all else at its defaults, of a sequence of `torch.nn.Linear` and `Conv2d` w
 the networks in Keras 3.15, normalization included, the program gave the same values to 1e-14.
 """
 
+import inspect
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -69,6 +71,36 @@ OF_NETWORKS = {
     "resnet": ((2.710407, 0.765797, 1.197202, 0.539556), 0.06428, 0.00041),
 }
 SUMMARY = [baselines.load(name) for name in ("alpha", "weighted_alpha", "log_alpha_norm", "mp_soft_rank")]
+
+
+def exponent_by_the_page(kernel):
+    """The exponent and the largest eigenvalue of a layer, by nothing but what the page of `alpha` says."""
+    places = kernel.reshape(-1, *kernel.shape[-2:]).astype(float) / (2**0.5 if kernel.ndim == 4 else 1)
+    eigenvalues = np.sort([one**2 for place in places for one in np.linalg.svd(place, compute_uv=False)])
+    x = eigenvalues[eigenvalues > 1e-5]
+    fits = []
+    for s in range(len(x) - 1):
+        tail, n = x[s:], len(x) - s
+        if len(x) < 20 and n < 8 and s > 0:
+            break
+        alpha = 1 + (n - (len(x) < 20)) / np.log(tail / tail[0]).sum()
+        fits.append((np.abs(1 - (tail / tail[0]) ** (1 - alpha) - np.arange(n) / n).max(), alpha))
+    return min(fits)[1], eigenvalues
+
+
+def test_values_by_the_page_of_alpha(name, model):
+    kernels = [array for array in model.get_weights() if array.ndim > 1]
+    counted = [k for k in kernels if k[..., 0, 0].size * min(k.shape[-2:]) >= 8]
+    found = [exponent_by_the_page(kernel) for kernel in counted]
+    expected = [
+        np.mean([alpha for alpha, _ in found]),
+        np.mean([alpha * np.log10(x[-1]) for alpha, x in found]),
+        np.mean([np.log10(np.sum(x**alpha)) for alpha, x in found]),
+    ]
+    assert [measure(model, None) for measure in SUMMARY[:3]] == pytest.approx(expected, rel=1e-6)
+    page = inspect.getdoc(baselines.MEASURES["alpha"].function)
+    assert "with n - 1 in place of n for N < 20" in page
+    assert "the least distance" in page
 
 
 @pytest.fixture(scope="module", params=OF_LAYERS)

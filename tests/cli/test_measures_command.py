@@ -1,6 +1,7 @@
 """`pgdl measures`: what the library holds, at once and without TensorFlow."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import Mock
@@ -9,6 +10,7 @@ import pytest
 
 import baselines
 import harness
+from harness.cli.measure_explanation import explanation
 from harness.submission import InstalledMeasure
 from tests.cli.test_command_line import imported_by
 
@@ -79,6 +81,25 @@ def test_json_has_everything(pgdl: Pgdl) -> None:
     assert one["parameters"]["image_side"] == 32
     assert (one["needs"], found["distance_from_init"]["needs"]) == ([], ["initial weights"])
     assert [found[name]["weights"] for name in ("vc_dim", "l2_norm", "hessian_trace")] == [None, "folded", "as trained"]
+
+
+def test_every_page_explains_all_of_its_parameters() -> None:
+    """In entries of its own, or in those of its file; never by reference to a text that is not there."""
+    for measure in baselines.MEASURES.values():
+        page = explanation(measure)
+        unexplained = [name for name in measure.parameters if not re.search(rf"^    {name}: \S", page, re.MULTILINE)]
+        assert not unexplained, measure.name
+        entries = page.partition("\nArgs:\n")[2]
+        found = re.search(r"as above|not named here|as for all|: (as for|see) ", entries)
+        assert found is None, f"{measure.name}: {found}"
+
+
+@pytest.mark.parametrize("kind", ["pacbayes", "sharpness"])
+@pytest.mark.parametrize("form", ["init", "orig", "flatness", "mag_init", "mag_orig", "mag_flatness"])
+def test_pages_of_bounds_define_the_scale_in_their_formula(kind: str, form: str) -> None:
+    page, symbol = explanation(baselines.MEASURES[f"{kind}_{form}"]), "sigma" if kind == "pacbayes" else "alpha"
+    assert re.search(f"accuracy_drop: .*\\s{symbol}\\sis the\\s.*largest\\sscale", page, re.DOTALL)
+    assert f"{symbol}'" in page
 
 
 def test_one_measure_is_explained(pgdl: Pgdl) -> None:

@@ -50,6 +50,7 @@ RESTORED: dict[str, list[tuple[str, Any]]] = {
         ("import keras\nkeras.layers is tf.keras.layers and keras.models is tf.keras.models", True),
         ("from keras.layers import Dense\nfrom keras.models import Model\nisinstance(model.layers[2], Dense)", True),
         ("import keras.backend as K\nK.floatx()", "float32"),
+        ("import keras, tf_keras\nkeras.__version__ == tf.keras.__version__ == tf_keras.__version__", True),
         ("from keras.layers.normalization import BatchNormalization as B\nB.__name__", "BatchNormalization"),
         ("from keras.layers.merge import Add\nAdd is tf.keras.layers.Add", True),
         ("from keras.layers.experimental.preprocessing import Rescaling\nRescaling is tf.keras.layers.Rescaling", True),
@@ -112,6 +113,14 @@ NOT_RESTORED = {
     "a.tostring()": ("np.zeros(1).tostring()", "AttributeError"),
     "np.float32(3) + 3.0": ("(np.float32(3) + 3.0).dtype.name", "float32"),
     "np.mean(model.get_weights())": ("np.mean(model.get_weights())", "ValueError"),
+    "np.cast": ("np.cast['int32']", "AttributeError"),
+    "np.find_common_type": ("np.find_common_type([], [])", "AttributeError"),
+    "np.testing.utils": ("np.testing.utils", "AttributeError"),
+    "model.predict_proba(x)": ("model.predict_proba(np.zeros((1, 8, 8, 1)))", "AttributeError"),
+    "model._layers": ("model._layers", "AttributeError"),
+    "tf.keras.mixed_precision.experimental": ("tf.keras.mixed_precision.experimental", "AttributeError"),
+    "scipy.integrate.trapz": ("import scipy.integrate\nscipy.integrate.trapz", "AttributeError"),
+    "scipy.integrate.simps": ("import scipy.integrate\nscipy.integrate.simps", "AttributeError"),
     "model.predict_classes(x)": ("model.predict_classes(np.zeros((1, 8, 8, 1)))", "AttributeError"),
     "tf.keras.wrappers": ("tf.keras.wrappers", "AttributeError"),
     "tensorflow.python.keras.optimizer_v2": (
@@ -154,6 +163,15 @@ ADVISED = {
     "from tensorflow.keras.layers.experimental.preprocessing import Rescaling": True,
     "optimizer = tf.keras.optimizers.SGD(0.5); first, second = tf.Variable(1.0), tf.Variable(2.0); "
     "optimizer.apply_gradients([(first, first)]); optimizer.apply_gradients([(second, second)])": True,
+    "from model_utils import get_jacobian": True,
+    "from data_io import vprint": True,
+    "raise OSError(errno.EROFS, 'Read-only file system', '/submission/out.txt')": True,
+    "raise OSError(errno.EACCES, 'Permission denied', '/submission/out.txt')": True,
+    "raise OSError(errno.EROFS, 'Read-only file system', '/usr/out.txt')": False,
+    "open('/submission/out.txt')": False,
+    "import data_io_of_mine": False,
+    "tf.keras.mixed_precision.experimental": False,
+    "tf.keras.wrappers": False,
     "model.predict_classes(np.zeros((1, 8, 8, 1)))": False,
     "tf.keras.backend.get_session()": False,
     "model.wieghts": False,
@@ -162,6 +180,8 @@ ADVISED = {
     "raise ValueError('block 3 has an inhomogeneous shape')": False,
     "raise TypeError('this layer is not supported in Keras 3')": False,
     "raise ImportError(\"cannot import name 'x' from 'keras.foo'\")": False,
+    "np.obj2sctype('f4')": True,
+    "np.cast": False,
     "np.no_such_name": False,
     "np.array('a', dtype=float)": False,
     "from collections import no_such_name": False,
@@ -170,10 +190,12 @@ ADVISED = {
 }
 
 PROGRAM = """
-import json, sys
+import errno, json, sys
+from pathlib import Path
 import numpy as np
 from harness.worker.runtimes import RUNTIMES
 runtime = RUNTIMES[sys.argv[1]]
+SUBMISSION = Path("/submission")
 runtime.import_libraries()
 architecture = {"format": "layers", "input_shape": [8, 8, 1], "layers": [
     {"class_name": "Conv2D", "config": {"filters": 2, "kernel_size": 3}}, {"class_name": "Flatten", "config": {}},
@@ -184,13 +206,13 @@ runtime.admit("complexity")
 answers = []
 for seed, code in enumerate(json.loads(sys.argv[3])):
     runtime.seed(seed)
-    names = {"np": np, "tf": tf, "model": model}
+    names = {"errno": errno, "np": np, "tf": tf, "model": model}
     *lines, question = code.splitlines()
     try:
         exec("\\n".join(lines), names)
         answer = eval(question, names) if sys.argv[2] == "value" else exec(question, names)
     except Exception as error:
-        answer = type(error).__name__ if sys.argv[2] == "value" else runtime.advice(error)
+        answer = type(error).__name__ if sys.argv[2] == "value" else runtime.advice(error, SUBMISSION)
     answers.append(answer)
 print(json.dumps(answers))
 """

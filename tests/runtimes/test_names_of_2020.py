@@ -35,6 +35,10 @@ THEN = {
         "float64", "float32", "float64",
     ),
     "np.msort([[3, 1], [2, 4]]).tolist()": [[2, 1], [3, 4]],
+    "np.sctypes['float'][:3] == [np.float16, np.float32, np.float64], np.sctypes['others'][0] is bool": (True, True),
+    "[np.dtype(np.typeDict[name]).name for name in ('float64', 'int8', 'f')]": ["float64", "int8", "float32"],
+    "[np.obj2sctype(one) for one in ('f4', float, np.zeros(2, int), 'none', 7)] == [np.float32, np.float64, np.int64, "
+    "None, None]": True,
     "isinstance([], collections.Iterable), collections.Mapping is collections.abc.Mapping": (True, True),
     "tuple(inspect.getargspec(lambda model, dataset, *more, k=1: 0)[:2])": ValueError,
     "tuple(inspect.getargspec(old))": (["a", "b"], "c", "d", (1,)),
@@ -82,5 +86,6 @@ def test_only_a_submission_with_keras_2_is_given_any(
 ) -> None:
     calls: list[str] = []
     monkeypatch.setattr(legacy, "restore", lambda: calls.append(module))
+    monkeypatch.setattr(legacy, "refuse_what_is_ignored", lambda: None)  # it stays for the lifetime of the process
     RUNTIMES[runtime].admit(module)
     assert len(calls) == given

@@ -94,7 +94,8 @@ def test_the_page_of_a_submission_explains_its_score(pages: dict[str, str], tmp_
 
 def test_ties_and_failures_are_among_the_advice(pages: dict[str, str]) -> None:
     assert "8 of 8 models share their value with another" in pages["submissions/ties.html"]
-    assert "second: 1 EXCEPTION. Without a value for every model" in pages["submissions/half.html"]
+    hint = f"second: 1 EXCEPTION: {escape(HOSTILE)}. Without a value for every model"
+    assert hint in pages["submissions/half.html"]
     assert "No score. 1 EXCEPTION" in pages["submissions/half.html"]
 
 

@@ -1,5 +1,6 @@
 """A baseline may be handed in with parameters: `name:parameter=value,...`."""
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,30 @@ def test_other_parameters_make_another_submission() -> None:
     assert find_submission(specifications[1]).digest == found[1].digest
 
 
+@pytest.mark.parametrize("text", ["true", "TRUE", "True"])
+def test_true_and_false_in_any_case_make_the_same_submission(text: str) -> None:
+    found = find_submission(f"hessian_trace:folded={text},n_samples=9")
+    assert found.name == "hessian_trace:folded=True,n_samples=9"
+    assert found.digest == find_submission("hessian_trace:folded=True,n_samples=9").digest
+    assert found.digest != find_submission("hessian_trace:folded=False,n_samples=9").digest
+
+
+def test_every_switch_of_every_measure_takes_true_and_false_in_any_case() -> None:
+    measures = baselines.MEASURES.values()
+    switches = [(m.name, name) for m in measures for name, one in m.parameters.items() if isinstance(one, bool)]
+    assert len(switches) > 10
+    for measure, name in switches:
+        for text, expected in {"true": True, "False": False, "FALSE": False}.items():
+            loaded = baselines.load(f"{measure}:{name}={text}")
+            assert isinstance(loaded, functools.partial)
+            assert loaded.keywords == {name: expected}
+
+
 @pytest.mark.parametrize(
     ("specification", "message"),
     [
+        ("hessian_trace:folded=1", "folded: expected true or false, found '1'"),
+        ("hessian_trace:folded=yes", "folded: expected true or false, found 'yes'"),
         ("inverse_magin:seed=3", "no such file, directory, zip or baseline; did you mean 'inverse_margin'?"),
         ("inverse_margin:n_sample=3", f"n_sample: expected one of {KNOWN}; did you mean 'n_samples'?"),
         ("inverse_margin:seed=1,zzz=3", f"zzz: expected one of {KNOWN}"),

@@ -70,6 +70,24 @@ def test_the_only_folder_at_the_top_is_the_submission(tmp_path: Path) -> None:
         assert not notes
 
 
+@pytest.mark.parametrize(
+    ("names", "remedy"),
+    [
+        (["outer/sub/complexity.py", "outer/sub/helpers.py"], "the folder outer/sub itself"),
+        (["sub/complexity.py", "README.md"], "the folder sub itself"),
+        (["sub/complexity.py", "other/complexity.py"], ""),
+        (["sub/my_complexity.py"], ""),
+    ],
+)
+def test_the_one_folder_that_could_be_meant_is_named(names: list[str], remedy: str, tmp_path: Path) -> None:
+    archive = write_zip(tmp_path / "margin.zip", [(name, MEASURE) for name in names])
+    folder = write_folder(tmp_path / "margin", dict.fromkeys(names, MEASURE))
+    found = ", ".join(sorted(names))
+    for path, verb in ((archive, "zip"), (folder, "hand in")):
+        expected = f"expected a file complexity.py at the top, found {found}"
+        assert problem_of(path) == (f"{expected}; {verb} {remedy}" if remedy else expected)
+
+
 @pytest.mark.parametrize("more", ["README.md", "other/complexity.py"])
 def test_a_folder_beside_anything_else_is_told_where_complexity_py_was_found(tmp_path: Path, more: str) -> None:
     problem = problem_of(write_zip(tmp_path / "margin.zip", [("margin/complexity.py", MEASURE), (more, b"")]))

@@ -1,8 +1,11 @@
 """Tells whether code of 2020 failed because it needs Keras 2 and the names of that time."""
 
 import dis
+import errno
 import re
+from pathlib import Path
 
+from harness.worker.legacy.ingestion_program import MODULES
 from harness.worker.legacy.names import restored_names
 
 #: Messages of Keras 3 about what it no longer takes.
@@ -18,10 +21,11 @@ _LACKING = (
     re.compile(r"`(?P<module>np)\.(?P<name>\w+)` was removed in the NumPy 2\.0 release"),
 )
 
-#: Modules of 2020 that Keras 3 has no longer.
+#: Modules of 2020: those that Keras 3 has no longer, and those of the competition's own program.
 _MODULES = re.compile(
-    r"No module named '(tensorflow\.)?keras\.(layers\.(advanced_activations|convolutional|core|embeddings|experimental"
-    r"|merge|noise|normalization|pooling|recurrent|wrappers)|utils\.(np_utils|generic_utils|layer_utils|vis_utils))\b"
+    rf"No module named '(({'|'.join(MODULES)})'"
+    r"|(tensorflow\.)?keras\.(layers\.(advanced_activations|convolutional|core|embeddings|experimental"
+    r"|merge|noise|normalization|pooling|recurrent|wrappers)|utils\.(np_utils|generic_utils|layer_utils|vis_utils))\b)"
 )
 
 #: Attributes that layers, models, optimizers and symbolic tensors of Keras 3 have no longer.
@@ -34,14 +38,19 @@ ATTRIBUTES = {
     "updates", "weights", "with_name_scope",
 }  # fmt: skip
 
-#: Names that Keras 2 has no longer either.
-_GONE = {"get_session", "predict_classes", "predict_proba", "wrappers"}
+#: Ends of names that Keras 2 has no longer either.
+_GONE = (".get_session", ".mixed_precision.experimental", ".wrappers")
 
 _LIBRARIES = ("importlib", "keras", "numpy", "tensorflow")
 
 
-def would_be_cured(error: BaseException) -> bool:
-    """Whether `keras: 2` in the metadata may cure an error that a submission raised under another runtime."""
+def would_be_cured(error: BaseException, submission: Path) -> bool:
+    """Whether `keras: 2` in the metadata may cure an error that a submission raised under another runtime.
+
+    There, it may write into `submission`, its directory.
+    """
+    if isinstance(error, OSError):
+        return error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and str(submission) in str(error)
     if not isinstance(error, AttributeError | ImportError | TypeError | UserWarning | ValueError):
         return False
     raised_by, is_statement = _origin(error)
@@ -54,7 +63,7 @@ def would_be_cured(error: BaseException) -> bool:
         if match := pattern.search(message):
             module = "numpy" if match["module"] == "np" else match["module"]
             restored = restored_names().get(module, ())
-            return match["name"] not in _GONE if _is_keras(module) else match["name"] in restored
+            return not f"{module}.{match['name']}".endswith(_GONE) if _is_keras(module) else match["name"] in restored
     if "inhomogeneous shape" in message:
         return raised_by != "numpy"  # `np.array` itself is not written in Python; other functions are not restored
     return (_OF_KERAS.search(message) or _MODULES.match(message)) is not None

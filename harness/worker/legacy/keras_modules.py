@@ -39,6 +39,8 @@ def alias_keras(packages: Packages) -> None:
     sys.meta_path.append(_Moved(packages))
     for name in packages.names:
         importlib.import_module(name)  # which also binds it in the package around it
+    public: Any = importlib.import_module(packages.public)
+    public.__version__ = importlib.import_module(packages.public.partition(".")[0]).__version__
 
 
 def use_legacy_optimizers() -> None:

@@ -26,6 +26,12 @@ VALUES: dict[str, Any] = {
     "Inf": math.inf, "Infinity": math.inf, "infty": math.inf, "PINF": math.inf, "NINF": -math.inf,
     "NAN": math.nan, "NaN": math.nan, "NZERO": -0.0, "PZERO": 0.0,
     "math": math, "os": os, "sys": sys, "warnings": warnings,
+    "sctypes": {
+        "int": [np.int8, np.int16, np.int32, np.int64], "uint": [np.uint8, np.uint16, np.uint32, np.uint64],
+        "float": [np.float16, np.float32, np.float64, np.longdouble],
+        "complex": [np.complex64, np.complex128, np.clongdouble], "others": [bool, object, bytes, str, np.void],
+    },
+    "typeDict": {code: np.dtype(code).type for code in np.typecodes["All"]} | np.sctypeDict,
 }  # fmt: skip
 
 #: numpy: name of 2020 -> name of today.
@@ -60,7 +66,7 @@ def restored_names() -> dict[str, dict[str, Any]]:
     """Return module -> name -> what it meant."""
     renamed = {name: getattr(np, today) for name, today in RENAMED.items() if hasattr(np, today)}
     exceptions = {name: getattr(np.exceptions, name) for name in EXCEPTIONS}
-    functions = {function.__name__: function for function in (alen, asfarray, asscalar, in1d, msort)}
+    functions = {function.__name__: function for function in (alen, asfarray, asscalar, in1d, msort, obj2sctype)}
     abstract = (name for name in collections.abc.__all__ if name != "Buffer")
     return {
         "numpy": VALUES | renamed | exceptions | functions,
@@ -97,6 +103,14 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) 
 def msort(a: Any) -> Any:
     """Return a copy sorted along the first axis."""
     return np.sort(np.array(a, subok=True), axis=0)
+
+
+def obj2sctype(rep: Any, default: Any = None) -> Any:
+    """Return the scalar type of an array, a type or the name of one; `default` if there is none."""
+    try:
+        return np.dtype(getattr(rep, "dtype", rep) if isinstance(rep, np.ndarray) else rep).type
+    except TypeError:
+        return default
 
 
 def getargspec(func: Any) -> ArgSpec:

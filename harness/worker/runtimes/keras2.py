@@ -46,6 +46,6 @@ class Keras2(TensorFlow):
                 place.write_bytes(file.read_bytes())
         return copy
 
-    def advice(self, error: BaseException) -> str:
+    def advice(self, error: BaseException, submission: Path) -> str:
         """Return nothing: this is the runtime that others advise."""
         return ""

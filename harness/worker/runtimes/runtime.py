@@ -160,12 +160,12 @@ class Runtime(ABC):
         """Return the directory from which a submission's module is imported."""
         return submission
 
-    def advice(self, error: BaseException) -> str:
-        """Return what may cure an error of a submission, as the end of a line; nothing if that is not known."""
+    def advice(self, error: BaseException, submission: Path) -> str:
+        """Return what may cure an error of the submission in that directory, to end a line; nothing if not known."""
         from harness.worker.legacy import would_be_cured
 
         advice = " (code of 2020? `keras: 2`, and no other runtime, in its metadata gives it what it expects)"
-        return advice if would_be_cured(error) else ""
+        return advice if would_be_cured(error, submission) else ""
 
 
 def _is_installed(distribution: str) -> bool:

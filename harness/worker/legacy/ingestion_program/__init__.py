@@ -7,12 +7,13 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-_MODULES = ("data_io", "model_utils")
+#: Their names.
+MODULES = ("data_io", "model_utils")
 
 
 def import_modules() -> None:
     """Import them with the present Keras."""
-    for name in _MODULES:
+    for name in MODULES:
         importlib.import_module(f"{__name__}.{name}")
 
 
@@ -23,7 +24,7 @@ def offer_modules() -> None:
 
 class _Finder(MetaPathFinder, Loader):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self) if fullname in _MODULES else None
+        return ModuleSpec(fullname, self) if fullname in MODULES else None
 
     def exec_module(self, module: ModuleType) -> None:
         sys.modules[module.__name__] = sys.modules[f"{__name__}.{module.__name__}"]
