@@ -21,10 +21,7 @@ def add_to(group: click.Group) -> None:
 @TOML
 @PAGE
 @PHASE
-@click.option(
-    "--output", metavar="DIR", type=click.Path(path_type=Path), required=True,
-    help="Directory of the submissions; those that are there are not downloaded again.",
-)  # fmt: skip
+@options.output_file
 @TOKEN
 @ALLOW_HTTP
 def submissions(
