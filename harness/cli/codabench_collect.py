@@ -23,7 +23,7 @@ def add_to(group: click.Group) -> None:
 @PHASE
 @click.option(
     "--downloads", metavar="DIR", type=click.Path(path_type=Path), default="exports", show_default=True,
-    help="Where files from URL are kept; those that are there are not downloaded again.",
+    help="Where files from URL are kept, in a folder for each phase; they are not downloaded again.",
 )  # fmt: skip
 @click.option(
     "--rerun", "share", metavar="SHARE", type=click.FloatRange(0, 1), default=0.1, show_default=True,
@@ -51,16 +51,17 @@ def collect(
     from harness.codabench.collection import collect as add
     from harness.codabench.competition import read_competition
     from harness.codabench.downloads import download
+    from harness.submission.name import clean
     from harness.tables import wide_console
 
     competition = read_competition(toml)
     chosen, tasks_dir = choose_phase(competition, phase, toml), toml.parent / competition.tasks
-    directory = downloads if source.is_url else Path(source.reveal())
+    directory = downloads / clean(chosen.phase.name) if source.is_url else Path(source.reveal())
     notes: list[str] = []
     with Terminal(wide_console()) as progress:
         if source.is_url:
             opened = open_page(source, chosen.phase.name, token_file, readable)
-            found, notes = download(opened, chosen.phase.ends, downloads, progress.step, with_results=True)
+            found, notes = download(opened, chosen.phase.ends, directory, progress.step, with_results=True)
             names = [one.name for one in found]
         else:
             names = sorted(file.stem for file in directory.glob("*.zip"))

@@ -75,12 +75,11 @@ def publish(
     """
     from harness import api
     from harness.cli.terminal import warn
-    from harness.codabench.downloads import read_table
     from harness.codabench.publication import publish as put
 
     rows = api.board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
     opened = open_page(page, phase, token_file, readable)
-    done, notes = put(opened, rows, read_table(directory))
+    done, notes = put(opened, rows, directory)
     for line in notes:
         warn(line)
     say(f"{opened.phase.name}: {counted(done, 'score')} on the board of {page}")

@@ -178,6 +178,9 @@ names = click.option(
     help="Name of a SUBMISSION, overrides its metadata; give one per SUBMISSION, in order. In `pgdl run`, a name that "
     "is already recorded makes it a new version of that submission.",
 )  # fmt: skip
+as_files = click.option(
+    "--as-files", is_flag=True, help="Name each SUBMISSION after its file, whatever its metadata say: of participants.",
+)  # fmt: skip
 #: The task of an evaluation protocol.
 one_task = click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
 models = click.option(

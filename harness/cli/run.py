@@ -16,6 +16,7 @@ from harness.shell import typed
 @options.task
 @options.results
 @options.names
+@options.as_files
 @options.execution
 @options.repeat
 @options.force
@@ -28,6 +29,7 @@ def command(
     task_names: tuple[str, ...],
     results: Address,
     names: tuple[str, ...],
+    as_files: bool,
     repeats: int,
     force: bool,
     retry_timeouts: bool,
@@ -50,6 +52,9 @@ def command(
     from harness.cli.terminal import Terminal, warn
     from harness.printing import ask
 
+    if as_files:
+        options.require_not_given(("names",), "--as-files names all")
+        names = tuple(Path(one).stem for one in submissions)
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console) as progress:
         done = api.run(

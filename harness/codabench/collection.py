@@ -7,7 +7,8 @@ files that the platform holds of this participant, and if calls that nobody coul
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from inspect import signature
 from itertools import islice
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 from sqlalchemy.exc import StatementError
 
 from harness.api import Execution, Progress
-from harness.api.calls import begin_run
+from harness.api.calls import Run, begin_run
 from harness.codabench.competition import Competition, position_of
 from harness.codabench.downloads import RESULTS
 from harness.codabench.phases import PlannedPhase, plan_phases
@@ -30,7 +31,6 @@ from harness.format.archive import open_archive, read_member
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records, Request, columns_of
 from harness.submission import Submission, find_submission
-from harness.text import counted
 
 #: Columns of a record that its key consists of.
 KEY_PARTS = tuple(signature(call_key).parameters)
@@ -75,7 +75,7 @@ def collect(
 ) -> Collected:  # fmt: skip
     """Add the records of a phase's submissions to a database, one submission after the other.
 
-    What cannot be used or proved is left out, with a note. Calls that the database has already stay as they are.
+    What cannot be used or proved is left out, with a note. Calls that the database has already are proved again.
 
     Args:
         settings: what calls of the phase must be.
@@ -87,35 +87,56 @@ def collect(
         progress: shows the work.
 
     Raises:
-        UserError: no result can be used, no call can be made here, or the database cannot be written.
+        UserError: no result can be used, no call can be made here, the database cannot be written, or has rows of
+            results that are not proved.
     """
     if not names:
         raise UserError("no submissions", file=directory, expected=f"NAME.zip and {RESULTS}/NAME.zip")
     notes, owners, added, proved, there = list[str](), dict[str, str](), 0, 0, 0
+    broken = list[str]()
     found = [_found(directory, name, owners, notes) for name in names]
     execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes)
     with begin_run([], tasks_dir, list(settings.tasks), execution, progress) as run, Records(results) as records:
         for submission in filter(None, found):
+            result, known = directory / RESULTS / f"{submission.name}.zip", set[str]()
             try:
-                rows, requests = read_records(
-                    directory / RESULTS / f"{submission.name}.zip", submission, settings, owners
-                )
+                rows, requests = read_records(result, submission, settings, owners)
                 known = {ended.key for ended in records.ended([row.key for row in rows])}
-                new = [row for row in rows if row.key not in known]
-                drawn = draw(new, share)
-                progress.step(f"{submission.name}: {counted(len(drawn), 'call')} again")
-                if drawn and (lines := differences(drawn, made_again(drawn, submission, run, progress))):
-                    raise UserError(f"{len(lines)} of {len(drawn)} calls that were made again differ", found=lines[0])
+                progress.step(f"{submission.name}: some calls again")
+                proved += _prove(rows, share, submission, run, progress, result.with_suffix(".refused"))
             except UserError as error:
                 notes.append(f"{submission.name}: left out: {error}")
+                if known:
+                    broken.append(submission.name)
                 continue
+            new = [row for row in rows if row.key not in known]
             records.add(*new)
             if new:
                 records.ask(requests if share else map(_unproved, requests))
-            there, added, proved = there + 1, added + len(new), proved + len(drawn)
+            there, added = there + 1, added + len(new)
+    if broken:
+        remedy = "collect into another database"
+        raise UserErrors(*notes, UserError(f"has rows of {', '.join(broken)}", file=results, remedy=remedy))
     if not there:
         raise UserErrors(*notes, "no result can be used")
     return Collected(there, added, proved, notes)
+
+
+def _prove(
+    rows: Sequence[Evaluation], share: float, submission: Submission, run: Run, progress: Progress, refused: Path
+) -> int:
+    """Make some calls again, and return their number; raises `UserError` if they do not confirm the recorded ones.
+
+    It is noted beside the result, so that nobody gets another draw.
+    """
+    if refused.exists():
+        raise UserError("was refused before", file=refused, remedy="remove this file to try again")
+    drawn = draw(rows, share)
+    if drawn and (lines := differences(rows, drawn, made_again(drawn, submission, run, progress))):
+        with writing(refused):
+            refused.write_text("".join(f"{line}\n" for line in lines))
+        raise UserError(f"{len(lines)} of {len(drawn)} calls that were made again do not confirm it", found=lines[0])
+    return len(drawn)
 
 
 def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str]) -> Submission | None:
@@ -145,10 +166,13 @@ def read_records(
                 raise UserError("its records are not of its own files", found=whose)
             if not rows:
                 raise UserError("no calls were made")
-            about = {"submission": submission.name, "source": submission.source}
+            about = {"submission": submission.name, "source": submission.source, "requested_at": datetime.now(UTC)}
+            about |= {"deterministic": submission.metadata.deterministic, **asdict(submission.metadata.about)}
             evaluations = [_renamed(dict(row._mapping), submission.name) for row in rows]
-            ask = [columns_of(request) for request in records.requests() if request.submission == rows[0].submission]
-            return evaluations, [Request(**columns | about) for columns in ask]
+            asked = [columns_of(request) for request in records.requests() if request.submission == rows[0].submission]
+            if {request["task"] for request in asked} != {row.task for row in rows}:
+                raise UserError("no request of each task")
+            return evaluations, [Request(**columns | about) for columns in asked]
     except (ValueError, TypeError, StatementError) as error:
         raise UserError(f"not records: {' '.join(str(error).split())[:200]}", file=result) from error
 

@@ -6,6 +6,7 @@ Addresses in the platform's storage are signed (utils/data.py:45), so the token 
 import csv
 import hashlib
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -27,6 +28,13 @@ from harness.text import not_a_formula, printable
 #: The table of what is here, and the folder of results; largest file, and largest table, in bytes.
 TABLE, RESULTS = "submissions.csv", "results"
 MAX_OUTPUT, MAX_TABLE = 4 * 1024**3, 64 * 1024**2
+
+
+#: The end of a name that is derived from a participant's, and so no participant's own.
+_DERIVED = re.compile(r"_[0-9a-f]{8}$")
+
+#: Submissions in a row that cannot be downloaded, after which the fault is the server's.
+MAX_FAILED = 20
 
 
 class Submitted(BaseModel):
@@ -91,7 +99,7 @@ def download(
                     found = _fetch(opened.platform, one, names[owner], directory, with_results=with_results)
             except UserError as error:
                 failed += 1
-                if failed > 1:  # twice in a row: the fault is the server's
+                if failed in (MAX_FAILED, len(listed)):
                     raise
                 notes.append(f"{names[owner]}: left out: {error}")
                 break
@@ -122,16 +130,12 @@ def read_table(directory: Path) -> list[Submitted]:
 
 
 def names_of(owners: Iterable[str]) -> dict[str, str]:
-    """Return the name of each participant's submission: no two could be mistaken for each other, or for a measure.
-
-    Usernames may have letters of any alphabet (apps/profiles/forms.py:16), all of which `clean` makes the same.
-    """
+    """Return the name of each participant's submission: no two could be mistaken for each other, or for a measure."""
     seen = Counter(alike(clean(owner)) for owner in owners)
 
     def name_of(owner: str) -> str:
-        if clean(owner) == owner and seen[alike(owner)] == 1 and not taken(owner):
-            return owner
-        return f"{clean(owner)[: MAX_NAME - 9]}_{hashlib.sha256(owner.encode()).hexdigest()[:8]}"
+        plain = clean(owner) == owner and seen[alike(owner)] == 1 and not taken(owner) and not _DERIVED.search(owner)
+        return owner if plain else f"{clean(owner)[: MAX_NAME - 9]}_{hashlib.sha256(owner.encode()).hexdigest()[:8]}"
 
     return {owner: name_of(owner) for owner in owners}
 
@@ -163,6 +167,9 @@ def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Addre
     url = Address(named.replace("@", "%40"), str(asked))
     moved = "the platform's storage has lost it; ask who runs the platform"
     written = fetch_file(url, place, lambda _: None, lambda _: None, most=MAX_OUTPUT, moved=moved).written
+    if not is_zipfile(place):
+        place.unlink()
+        raise UserError("not a zip archive", file=asked, expected=place.name)
     if written is None:
         raise UserError("the storage does not say when the file was written", file=asked, expected="Last-Modified")
     return written

@@ -5,6 +5,7 @@ filter isolate each call in it. The time of the container is limited: the calls 
 container that the platform ends nothing is kept.
 """
 
+import os
 import signal
 import tempfile
 import threading
@@ -47,8 +48,8 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path, prog
     """
     settings = Settings.read(program)
     execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=Landlock.name)
-    if _has_command(submission):
-        result = Result(problem="refused: its metadata have a `command`, and this competition runs none")
+    if problem := _command(submission):
+        result = Result(problem=problem)
         write_result(output, result, {})
         return result
     with tempfile.TemporaryDirectory() as temporary:
@@ -72,13 +73,17 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path, prog
         return saving.save(MADE)
 
 
-def _has_command(submission: Path) -> bool:
-    """Whether the platform would run a command of the submission, too, outside of every sandbox."""
+def _command(submission: Path) -> str:
+    """Return why a submission is refused of which the platform may run a command, too; empty if it has none."""
     for name in COMMANDS:
-        with suppress(UserError, ValueError):
-            content = parse_yaml(read_regular(submission / name, MAX_BYTES, links=False))
-            return isinstance(content, dict) and "command" in content
-    return False
+        if os.path.lexists(submission / name):
+            try:
+                content = parse_yaml(read_regular(submission / name, MAX_BYTES, links=False))
+            except (UserError, ValueError):  # whatever it is, the platform may find a command in it
+                return f"refused: {name} is not a file of plain YAML, of at most {MAX_BYTES} bytes"
+            has_command = isinstance(content, dict) and "command" in content
+            return f"refused: {name} has a `command`, and this competition runs none" if has_command else ""
+    return ""
 
 
 @contextmanager

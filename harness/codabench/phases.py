@@ -36,17 +36,21 @@ def plan_phases(competition: Competition, root: Path, where: str) -> list[Planne
     """Read and check the tasks under `root`, and return the phases.
 
     Raises:
-        UserError: a task is missing or invalid, lacks reference data, or is marked as hidden though the platform, and
-            so everybody, would get it.
+        UserError: a task is missing or invalid, lacks reference data, or is marked as hidden, or not, against the
+            description.
     """
     names = list(dict.fromkeys(name for phase in competition.phases for name in phase.public_tasks))
-    files = {task.name: task for task in find_tasks(root, [*names, *competition.hidden_tasks]) if task.name in names}
-    for task in files.values():
-        if task.reference is None:
-            raise UserError("no reference data", file=task.directory, expected="model_configs.json", found="none")
-        if task.hidden:
+    found = find_tasks(root, [*names, *competition.hidden_tasks])
+    for task in found:
+        if task.hidden and task.name in names:
             remedy = "write `hidden = true` for its phase, and a public `check_task`"
             raise UserError(f"{task.name!r} is marked as hidden: a bundle is public", file=where, remedy=remedy)
+        if not task.hidden and task.name not in names:
+            remedy = "write `hidden: true` into a file `metadata` beside its reference data"
+            raise UserError("not marked as hidden, as a board at home must know", file=task.directory, remedy=remedy)
+        if task.reference is None:
+            raise UserError("no reference data", file=task.directory, expected="model_configs.json", found="none")
+    files = {task.name: task for task in found if task.name in names}
     columns, tasks = task_columns(names), {task.name: task for task in read_tasks(list(files.values()))}
     return [
         PlannedPhase(

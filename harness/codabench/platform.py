@@ -76,7 +76,9 @@ class Platform:
     def require_encryption(self, address: str) -> None:
         """Raise `UserError` for an address to which everything would travel readable, unless the user allowed it."""
         parts = urlsplit(address)
-        if parts.scheme != "https" and parts.hostname not in self._readable:
+        if parts.scheme not in ("http", "https"):
+            raise UserError("not an address on the web", file=origin(address), expected="https")
+        if parts.scheme == "http" and parts.hostname not in self._readable:
             remedy = f"--allow-http {parts.hostname} allows it, and then others may read the token or the files"
             raise UserError("not encrypted", file=origin(address), expected="https", remedy=remedy)
 
@@ -114,6 +116,8 @@ class Platform:
                 body += chunk
                 if len(body) > MAX_ANSWER:
                     raise UserError("too large an answer", file=url, expected=f"at most {MAX_ANSWER} bytes")
+            if self._token.encode() in body:
+                raise UserError("repeats the token in its answer", file=url)
             if response.status_code != requests.codes.ok:
                 raise self._refused(url, response, body)
             return body
@@ -123,7 +127,6 @@ class Platform:
         found = printable(f"{response.status_code} {response.reason}")
         with suppress(ValueError, LookupError, TypeError):
             found += f": {printable(str(parse_json(body)['detail']))[:200]}"
-        found = found.replace(self._token, "***")
         remedies = {401: HELP, 403: HELP, 404: "it is not there, or not for the user of the token"}
         return UserError("refused", file=url, found=found, remedy=remedies.get(response.status_code, CONTINUE))
 

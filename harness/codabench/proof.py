@@ -3,9 +3,8 @@
 import math
 import secrets
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -45,32 +44,33 @@ def made_again(drawn: Drawn, submission: Submission, run: Run, progress: Progres
         return {(row.task, row.model): row for row in records.newest_of(long=True)}
 
 
-def differences(drawn: Drawn, again: Mapping[tuple[str, str], Any]) -> list[str]:
-    """Return a line for each call whose value here shows that the recorded one is not the submission's.
+def differences(rows: Sequence[Evaluation], drawn: Drawn, again: Mapping[tuple[str, str], Any]) -> list[str]:
+    """Return a line for each call that is not confirmed by what it gave here.
 
-    On one class of machines values must be equal. On two, they may differ by `TOLERANCE`, but must have the same order,
-    on which scores depend: otherwise a measure that is nearly constant would fit to any values.
+    On one class of machines values must be equal. On two, they may differ by `TOLERANCE`, but must have the same order
+    as recorded, on which scores depend: otherwise a measure that is nearly constant would fit to any values.
+
+    Args:
+        rows: all calls of the submission.
+        drawn: those that were made again.
+        again: task and model -> record here.
     """
-    lines, exact = [], True
-    for row in drawn:
-        here = again.get((row.task, row.model))
-        if here is None or here.value is None or row.value is None:
-            lines.append(_line(row, "nothing" if here is None else here.outcome))
-            continue
-        same_class = _class_of(row) == _class_of(here)
-        exact = exact and same_class
-        if row.value != here.value and (same_class or not math.isclose(row.value, here.value, rel_tol=TOLERANCE)):
-            lines.append(_line(row, here.value))
-    return lines or ([] if exact else list(_disorder(drawn, again)))
+    return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 
 
-def _disorder(drawn: Drawn, again: Mapping[tuple[str, str], Any]) -> Iterator[str]:
-    """Yield a line for each two calls on one task whose values have another order here."""
-    for first, second in combinations(drawn, 2):
-        here, there = (again[row.task, row.model].value for row in (first, second))
-        recorded = _sign((first.value or 0.0) - (second.value or 0.0))
-        if first.task == second.task and recorded != _sign(here - there):
-            yield _line(first, f"another order than with {second.model}")
+def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Any) -> str:
+    where = f"{row.task}/{row.model}: {row.value} on the platform,"
+    if here is None or here.value is None or row.value is None:
+        return f"{where} {'nothing' if here is None else here.outcome} here"
+    if row.value == here.value:
+        return ""
+    if _class_of(row) == _class_of(here) or not math.isclose(row.value, here.value, rel_tol=TOLERANCE):
+        return f"{where} {here.value} here"
+    for other in rows:
+        recorded = _sign(row.value - other.value) if other.task == row.task and other.value is not None else 0
+        if recorded and other.value is not None and recorded != _sign(here.value - other.value):
+            return f"{where} {here.value} here, in another order than recorded with {other.model}"
+    return ""
 
 
 def _sign(number: float) -> int:
@@ -79,7 +79,3 @@ def _sign(number: float) -> int:
 
 def _class_of(row: Any) -> object:
     return row.environment.get("machine_class") if isinstance(row.environment, dict) else None
-
-
-def _line(row: Evaluation, here: object) -> str:
-    return f"{row.task}/{row.model}: {row.value} on the platform, {here} here"

@@ -40,8 +40,8 @@ def problems_of(bundle: OpenedBundle, content: Description) -> Iterator[str]:
             yield f"{path}: expected a text in UTF-8, not empty, without NUL"
     try:
         _make_icon(bundle.read(content.image))
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        yield f"{content.image}: expected a whole {', '.join(LOGOS)} of which an icon can be made, found: {error}"
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        yield f"{content.image}: expected a whole {', '.join(LOGOS)} for an icon: not CMYK, not flat"
     for task in content.tasks:  # (compute_worker/compute_worker.py:847)
         for path in filter(None, (task.ingestion_program, task.scoring_program)):
             with bundle.files(path) as files:
@@ -54,13 +54,15 @@ def problems_of(bundle: OpenedBundle, content: Description) -> Iterator[str]:
 
 def hidden_in(bundle: OpenedBundle, names: Iterable[str], tasks: Iterable[TaskFiles]) -> Iterator[str]:
     """Yield a line for each file of a bundle that names a hidden task, or is reference data or weights of `tasks`."""
-    words = re.compile(rb"(?<![\w-])(" + b"|".join(re.escape(name.encode()) for name in names) + rb")(?![\w-])")
+    words = re.compile(
+        rb"(?<![\w-])(" + b"|".join(re.escape(name.encode()) for name in names) + rb")(?![\w-])", re.IGNORECASE
+    )
     files = {_mark(path): path for task in tasks for path in _own_files(task)}
     for name, member in bundle.members():
         if member.mark in files:
             yield f"{name}: is {files[member.mark]}, of a hidden task"
         elif found := words.search(name.encode()) or words.search(_text(member)):
-            yield f"{name}: names the hidden task {found[1].decode()!r}"
+            yield f"{name}: names the hidden task {found[1].decode()!r}: rename the task, or use another word"
 
 
 def _make_icon(content: bytes) -> None:

@@ -60,7 +60,7 @@ def _score(program: Path, reference: Path, place: Path, output: Path) -> str:
     (row,) = found.board.rows
     (page,) = found.pages
     said = [*_verdict(settings, rows), page["summary"], *result.notes, *([missing] if made < settings.planned else [])]
-    summary = ". ".join(f"{line[0].upper()}{line[1:]}".removesuffix(".") for line in said) + "."
+    summary = ". ".join(f"{line[0].upper()}{line[1:]}".removesuffix(".") for line in filter(None, said)) + "."
     write_report(page | {"summary": summary}, output / REPORT)
     scores = verdict_of(row) if settings.is_check else scores_of(row, settings.columns)
     with writing(output):

@@ -11,7 +11,7 @@ from PIL import Image
 
 REFERENCE = "model_configs.json"
 
-LOGO = "logo.png: expected a whole PNG, JPEG, GIF of which an icon can be made"
+LOGO = "logo.png: expected a whole PNG, JPEG, GIF for an icon"
 TEXT = "expected a text in UTF-8, not empty, without NUL"
 
 
@@ -100,7 +100,7 @@ def test_the_description_is_what_the_platform_reads(bundled):
         ('tasks = ["tiny"]', 'tasks = ["tiny", "secret"]', "expected public tasks: everybody gets them"),
         ('tasks = ["secret"]', 'tasks = ["secret", "tiny"]', "and a hidden phase has tiny, too"),
         ('tasks = ["tiny"]', 'tasks = ["tinny"]', "no task 'tinny': expected one of"),
-        ('"logo.png"', '"terms.md"', "terms.md: expected a whole PNG, JPEG, GIF of which an icon can be made"),
+        ('"logo.png"', '"terms.md"', "terms.md: expected a whole PNG, JPEG, GIF for an icon"),
         ('"terms.md"', '"none.md"', "none.md: cannot be read: found No such file or directory"),
         ('terms = "terms.md"', 'terms = "terms.md"\nqueue = "mine"', "queue: expected"),
         ('terms = "terms.md"', 'terms = "terms.md"\ncontact_email = "me"', "contact_email: expected text of"),
@@ -126,6 +126,15 @@ def test_the_platforms_own_workers_have_ten_minutes(folder, pgdl):
     assert "execution_time_limit: expected at most 600 s on the platform's workers" in made.err
 
 
+def test_a_hidden_task_is_marked_as_such(folder, pgdl):
+    """Otherwise the board at home would publish it."""
+    toml = organise(folder)
+    for mark in folder.rglob("secret/metadata"):
+        mark.unlink()
+    made = pgdl("codabench", "bundle", toml, "--output", "bundle.zip")
+    assert "secret: not marked as hidden, as a board at home must know; write `hidden: true` into a file" in made.err
+
+
 def test_too_little_time_for_all_calls_is_noted(folder, pgdl):
     toml = TOML.replace("time_limit = 5\n", "time_limit = 300\n", 1)
     made = pgdl("codabench", "bundle", organise(folder, toml), "--output", "bundle.zip")
@@ -138,11 +147,11 @@ def test_too_little_time_for_all_calls_is_noted(folder, pgdl):
     [
         (
             lambda: Image.new("CMYK", (8, 8)).save("logo.png", "JPEG"),
-            "logo.png: expected a whole PNG, JPEG, GIF of which",
+            LOGO,
         ),
         (
             lambda: Image.new("RGB", (1000, 5)).save("logo.png"),
-            "logo.png: expected a whole PNG, JPEG, GIF of which an icon",
+            LOGO,
         ),
         (
             lambda: Path("overview.md").write_bytes(b"\xff"),

@@ -64,7 +64,7 @@ def test_the_board_and_a_verified_site_are_built(export, collect, bundled, pgdl,
     assert ended.out.splitlines()[1].startswith("Written and verified: site, digest of all records: ")
     assert board(bundled) == [("ann", 100), ("bob", 100)]
     assert pgdl("verify", "site").code == 0
-    assert "0 new calls in results.db; 0 calls made again" in collect().out
+    assert "2 submissions, 0 new calls in results.db; 16 calls made again" in collect().out
 
 
 def test_calls_are_really_made_again(export, collect, bundled, folder):
@@ -73,7 +73,10 @@ def test_calls_are_really_made_again(export, collect, bundled, folder):
     ended = collect()
     line, last = ended.err.splitlines()
     assert (ended.code, last) == (2, "no result can be used")
-    assert "eve: left out: 8 of 8 calls that were made again differ: found tiny/model_" in line
+    assert "eve: left out: 8 of 8 calls that were made again do not confirm it: found tiny/model_" in line
+    assert (
+        "eve: left out: exports/results/eve.refused: was refused before; remove this file to try again" in collect().err
+    )
     made = api.run(
         str(pack(folder, "ann", "return 1.0")), tasks_dir=bundled / "task_data", task_names=["tiny"], results="own.db"
     )
@@ -88,13 +91,24 @@ def test_a_row_that_nobody_proved_says_so(export, collect):
     assert "8 new calls in results.db; none of them made again" in collect(*UNPROVED).out
     with Records("results.db", read_only=True) as records:
         assert records.requests()[0].description.startswith(collection.UNPROVED)
+    ended = collect("--html", "site")
+    assert ended.code == 2
+    assert "results.db: has rows of ann; collect into another database" in ended.err
+    assert not Path("site").exists()
+
+
+def test_what_a_row_says_of_itself_is_that_of_its_files(export, collect, again):
+    edited(export("ann", RIGHT), RECORDS, executed("update requests set team = 'Others'"))
+    assert collect().code == 0
+    with Records("results.db", read_only=True) as records:
+        assert [asked.team for asked in records.requests()] == [""]
 
 
 @pytest.mark.parametrize(
     ("here", "machine", "differ"),
     [
         (RIGHT, "same", 0), (NEAR, "same", 8), (NEAR, "other", 0), ([1e-3 + value for value in RIGHT], "other", 8),
-         ([None] * 8, "other", 8), ([1.0] * 8, "nearly", 28),
+         ([None] * 8, "other", 8), ([1.0] * 8, "nearly", 7),
     ],
     ids=["equal", "digits", "digits of another machine", "another machine", "failures", "order"],
 )  # fmt: skip
@@ -103,7 +117,7 @@ def test_what_differs(here, machine, differ):
     there = [1.0 + 1e-8 * number for number in range(8)] if machine == "nearly" else RIGHT
     drawn = [call(number, value) for number, value in enumerate(there)]
     made = [call(number, value, "same" if machine == "same" else "other") for number, value in enumerate(here)]
-    assert len(proof.differences(drawn, {(row.task, row.model): row for row in made})) == differ
+    assert len(proof.differences(drawn, drawn, {(row.task, row.model): row for row in made})) == differ
 
 
 def test_calls_are_drawn_at_random():
@@ -172,11 +186,12 @@ def executed(statement: str, *values: object) -> Callable[[Path], None]:
         ),
         (executed("update evaluations set started_at = 'soon'"), "left out: "),
         (executed("update evaluations set environment = '[1]'"), "left out: "),
+        (executed("delete from requests"), "no request of each task"),
         (executed("create view more as select 1"), "more: expected plain tables and indices"),
         (lambda file: file.write_bytes(b"no database"), "records.db: "),
         (Path.unlink, "member records.db: expected one of this name"),
     ],
-    ids=["large", "words", "list", "view", "damaged", "none"],
+    ids=["large", "words", "list", "no request", "view", "damaged", "none"],
 )
 def test_what_is_no_result_is_a_line_about_its_participant(export, collect, bundled, again, change, said):
     edited(export("eve", RIGHT, body="return 3.0"), RECORDS, change)

@@ -7,6 +7,8 @@ import pytest
 from organised import GOOD, pack
 from platform_worker import Worker
 
+from harness.api import Progress
+from harness.codabench.ingestion import ingest
 from tests.containers import NEEDS_CONTAINERS
 
 pytestmark = NEEDS_CONTAINERS
@@ -19,12 +21,18 @@ def worker(bundled, tmp_path_factory) -> Worker:
     return Worker(bundled / "bundle.zip", tmp_path_factory.mktemp("worker"))
 
 
-def test_a_command_of_the_submission_is_named(worker, tmp_path):
+@pytest.mark.parametrize(
+    "metadata", ["command: /bin/true", "command: &a /bin/true", "command: !!str /bin/true", "command: a\ncommand: null"]
+)
+def test_what_may_be_a_command_is_refused(bundled, tmp_path, metadata):
     """The platform runs it beside the ingestion program, outside of every sandbox."""
-    submission = pack(tmp_path, "commander", GOOD, metadata__yaml="command: /bin/true\n")
-    ended = worker.run(FEEDBACK, submission)
-    assert (ended.status, ended.scores) == ("Failed", {})
-    assert "refused: its metadata have a `command`, and this competition runs none" in ended.report
+    program, submission, output = (tmp_path / name for name in ("program", "submission", "output"))
+    for place in (submission, output):
+        place.mkdir()
+    (submission / "metadata").write_text(metadata)
+    with zipfile.ZipFile(bundled / "bundle.zip") as bundle, bundle.open("phase_0_ingestion_program.zip") as packed:
+        zipfile.ZipFile(packed).extractall(program)
+    assert ingest(program, tmp_path, submission, output, Progress()).problem.startswith("refused: metadata ")
 
 
 #: Hides the command, and leaves somebody else's result where the ingestion program cannot write.

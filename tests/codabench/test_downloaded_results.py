@@ -48,19 +48,19 @@ def three(served, export, folder):
 @pytest.fixture
 def fetch(collect, served):
     """Run `pgdl codabench collect TOML PAGE --phase Feedback --rerun 0`."""
-    return lambda *more: collect("--rerun", "0", "--downloads", "here", *more, source=served.page)
+    return lambda *more: collect("--rerun", "0", "--downloads", ".", *more, source=served.page)
 
 
 @pytest.fixture
 def submissions(pgdl, served, bundled):
-    """Run `pgdl codabench submissions TOML PAGE --phase Feedback --output here`."""
+    """Run `pgdl codabench submissions TOML PAGE --phase Feedback --output Feedback`."""
     fixed = ("codabench", "submissions", bundled / "competition.toml")
-    return lambda *more: pgdl(*fixed, served.page, "--phase", "Feedback", "--output", "here", *more)
+    return lambda *more: pgdl(*fixed, served.page, "--phase", "Feedback", "--output", "Feedback", *more)
 
 
 def table():
     """Name, participant and number of the submissions in the table."""
-    lines = csv.DictReader(Path("here/submissions.csv").read_text().splitlines())
+    lines = csv.DictReader(Path("Feedback/submissions.csv").read_text().splitlines())
     return [(line["name"], line["participant"], int(line["submission"])) for line in lines]
 
 
@@ -71,7 +71,7 @@ def test_results_are_downloaded_with_the_files_that_made_them(three, fetch, pgdl
     assert ended.out.splitlines()[0] == said
     assert "Feedback: left out, because they have no score on the platform: 1 Failed\n" in ended.err
     assert pgdl("verify", "site").code == 0
-    assert sorted(path.relative_to("here").as_posix() for path in Path("here").rglob("*.*")) == [
+    assert sorted(path.relative_to("Feedback").as_posix() for path in Path("Feedback").rglob("*.*")) == [
         "alice.zip", "results/alice.zip", "results/robert.zip", "robert.zip", "submissions.csv",
     ]  # fmt: skip
 
@@ -87,11 +87,11 @@ def test_the_submission_of_each_participant_that_counts_is_downloaded(three, sub
     }
     ended = submissions()
     assert ended.code == 0, ended.err
-    assert ended.out == "Feedback: 3 submissions in here, listed in here/submissions.csv\n"
+    assert ended.out == "Feedback: 3 submissions in Feedback, listed in Feedback/submissions.csv\n"
     for line in ("robert: submission 12", "dan: submission 14"):
         assert f"{line} is left out: its file was written after the end\n" in ended.err
     assert sorted(table()) == [("alice", "alice", 10), ("carla", "carla", 13), ("robert", "robert", 9)]
-    assert not Path("here/dan.zip").exists()
+    assert not Path("Feedback/dan.zip").exists()
     three.ends = "2027-03-31T12:00:00Z"
     again = submissions()
     assert "Feedback: ends 2027-02-28 12:00:00+00:00 as described, which counts, and 2027-03-31 12:00" in again.err
@@ -103,18 +103,21 @@ def test_another_submission_of_a_participant_replaces_the_one_that_is_here(three
     three.submissions[20] = Handed("alice", three.submissions[9].file)
     submissions()
     assert sorted(table()) == [("alice", "alice", 20), ("robert", "robert", 9)]
-    assert Path("here/alice.zip").read_bytes() == three.submissions[9].file.read_bytes()
+    assert Path("Feedback/alice.zip").read_bytes() == three.submissions[9].file.read_bytes()
     del three.submissions[20], three.submissions[7]
     submissions()
-    assert sorted(path.name for path in Path("here").iterdir()) == ["robert.zip", "submissions.csv"]
+    assert sorted(path.name for path in Path("Feedback").iterdir()) == ["robert.zip", "submissions.csv"]
 
 
 def test_no_two_participants_share_a_name_nor_has_one_that_of_a_measure(three, submissions):
-    file, owners = three.submissions[7].file, ["анна", "müller", "möller", "Ann", "ann", "vc-dim", "=1+1"]
+    file, owners = (
+        three.submissions[7].file,
+        ["анна", "müller", "möller", "Ann", "ann", "vc-dim", "=1+1", "olli1", "0lli1", "olli1_936b3750"],
+    )
     three.submissions = {number: Handed(owner, file) for number, owner in enumerate(owners)}
     assert submissions().code == 0
     names = [name for name, _, _ in table()]
-    assert len({name.lower() for name in names}) == len(owners) == len(list(Path("here").glob("*.zip")))
+    assert len({name.lower() for name in names}) == len(owners) == len(list(Path("Feedback").glob("*.zip")))
     assert all(is_name(name) and not taken(name) for name in names)
     assert sum(name.startswith("m_ller_") for name in names) == 2
     assert "'=1+1" in {participant for _, participant, _ in table()}, "no formula of a spreadsheet"
@@ -122,16 +125,18 @@ def test_no_two_participants_share_a_name_nor_has_one_that_of_a_measure(three, s
 
 def test_final_scores_are_put_on_the_platforms_board(three, fetch, submissions, pgdl, bundled):
     fetch()
+    for number in (7, 9):
+        three.submissions[number].on_leaderboard = True
     three.submissions[10] = Handed("carla", three.submissions[7].file)
     submissions()
     three.submissions[9].status = "Failed"  # and so without scores on the platform
     tasks = ("--tasks", bundled / "task_data", "--task", "tiny", "--results", "results.db")
-    ended = pgdl("codabench", "publish", three.page, "here", "--phase", "Feedback", *tasks)
+    ended = pgdl("codabench", "publish", three.page, "Feedback", "--phase", "Feedback", *tasks)
     assert ended.code == 0, ended.err
     assert three.changed == {71: "100.0000", 70: "100.0000"}
     assert ended.out == f"Feedback: 1 score on the board of {three.url}/competitions/12/\n"
-    assert "robert: left out: submission 9 has no score `final` on the platform\n" in ended.err
-    assert "carla: left out: no score in the results\n" in ended.err
+    assert "robert: left out: submission 9 has no `final` on the platform's board\n" in ended.err
+    assert "carla: left out: no score of Feedback/carla.zip in the results\n" in ended.err
 
 
 def test_the_token_goes_to_the_platform_alone_and_is_written_nowhere(three, fetch, folder, monkeypatch):
@@ -161,7 +166,7 @@ def test_a_download_that_was_interrupted_is_continued(three, fetch):
     assert ended.err.splitlines()[-1].startswith(f"pgdl: {three.storage}/private/7/data_file.zip: ")
     assert ended.err.endswith("; the same command continues\n")
     assert "5ecret" not in ended.err, "a signed address is a key, too"
-    assert not Path("here/alice.zip").exists()
+    assert not Path("Feedback/alice.zip").exists()
     three.cut, three.stored = False, [503, 429]
     assert fetch().code == 0
     three.submissions[10] = replace(three.submissions[7], owner="carla")
@@ -171,10 +176,10 @@ def test_a_download_that_was_interrupted_is_continued(three, fetch):
 
 def test_what_is_there_but_damaged_is_downloaded_again(three, fetch):
     fetch()
-    whole = Path("here/alice.zip").read_bytes()
-    Path("here/alice.zip").write_bytes(whole[:1000])
+    whole = Path("Feedback/alice.zip").read_bytes()
+    Path("Feedback/alice.zip").write_bytes(whole[:1000])
     assert fetch().code == 0
-    assert Path("here/alice.zip").read_bytes() == whole
+    assert Path("Feedback/alice.zip").read_bytes() == whole
     assert three.asked("/private/9/") == 2
 
 
@@ -206,6 +211,7 @@ REFUSALS = {
     ),
     "no JSON": (lambda served, _: setattr(served, "text", "<html>"), "not an answer of Codabench's API"),
     "pages": (lambda served, _: setattr(served, "text", '{"results": []}'), "not an answer of Codabench's API"),
+    "echo": (lambda served, _: setattr(served, "text", f'{{"phases": "{TOKEN}"}}'), "repeats the token in its answer"),
     "other JSON": (lambda served, _: setattr(served, "text", '{"phases": 1}'), "API: phases: expected list, found 1"),
     "participant": (
         lambda served, _: setattr(served, "organiser", False),
@@ -229,7 +235,7 @@ def test_what_the_platform_refuses_is_said_in_one_line(three, fetch, monkeypatch
     assert TOKEN not in ended.err
     assert three.asked("/private/") == 0
     assert not Path("results.db").exists()
-    assert not Path("here").exists()
+    assert not Path("Feedback").exists()
 
 
 @pytest.mark.parametrize(
@@ -245,7 +251,7 @@ def test_what_the_platform_refuses_is_said_in_one_line(three, fetch, monkeypatch
 def test_addresses_that_lead_nowhere_are_said_in_one_line(three, pgdl, bundled, address, more, said):
     page = address.format(page=three.page, url=three.url)
     more = more or ["--phase", "Final"]
-    ended = pgdl("codabench", "submissions", bundled / "competition.toml", page, "--output", "here", *more)
+    ended = pgdl("codabench", "submissions", bundled / "competition.toml", page, "--output", "Feedback", *more)
     assert ended.code == 2
     assert said in ended.err
     assert len(ended.err.splitlines()) == 1

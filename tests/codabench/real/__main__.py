@@ -236,7 +236,7 @@ class Trial:
         here = sorted(file.name for file in (self.home / "final").iterdir())
         self.saw("submissions", ["fails.zip", "final.zip", "submissions.csv"], here)
         about = (*TASK, HIDDEN, "--results", "final.db")
-        self.pgdl("run", "final/final.zip", "final/fails.zip", *about, "--time-limit", 5)
+        self.pgdl("run", "final/final.zip", "final/fails.zip", "--as-files", *about, "--time-limit", 5)
         score = self.pgdl("board", *about, "--format", "json", "--html", "final.site")["final"]
         self.pgdl("codabench", "publish", *page, "final", *about)
         board = self.ask("", f"phases/{self.phases['Final']}/get_leaderboard/")["submissions"]
