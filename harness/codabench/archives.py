@@ -9,11 +9,8 @@ from pathlib import Path
 from harness.errors import writing
 from harness.reading import open_regular
 
-#: The earliest time that a zip archive can hold, for all files.
-NO_TIME = (1980, 1, 1, 0, 0, 0)
-
-#: A file that everybody may read.
-_MODE = 0o100644 << 16
+#: Of all files: the earliest time that a zip archive can hold, and that everybody may read them.
+NO_TIME, _MODE = (1980, 1, 1, 0, 0, 0), 0o100644 << 16
 
 #: What a member is: its content, or the file that has it.
 Content = bytes | Path

@@ -44,19 +44,12 @@ UNPROVED = "Not run again by the organiser."
 
 @dataclass(frozen=True)
 class Collected:
-    """What became of the results of a phase.
+    """What became of the results of a phase."""
 
-    Attributes:
-        submissions: number of those whose records are in the database now.
-        calls: number of calls that were added.
-        proved: number of calls that were made again.
-        notes: lines on what was left out, and why.
-    """
-
-    submissions: int
-    calls: int
-    proved: int
-    notes: Sequence[str]
+    submissions: int  #: whose records are in the database now
+    calls: int  #: that were added
+    proved: int  #: that were made again
+    notes: Sequence[str]  #: lines on what was left out, and why
 
 
 def choose_phase(competition: Competition, name: str | None, source: Path) -> PlannedPhase:
@@ -87,13 +80,11 @@ def collect(
         progress: shows the work.
 
     Raises:
-        UserError: no result can be used, no call can be made here, the database cannot be written, or has rows of
-            results that are not proved.
+        UserError: no result can be used, no call can be made here, or the database has rows that are not proved.
     """
     if not names:
         raise UserError("no submissions", file=directory, expected=f"NAME.zip and {RESULTS}/NAME.zip")
-    notes, owners, added, proved, there = list[str](), dict[str, str](), 0, 0, 0
-    broken = list[str]()
+    notes, broken, owners, added, proved, there = list[str](), list[str](), dict[str, str](), 0, 0, 0
     found = [_found(directory, name, owners, notes) for name in names]
     execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes)
     with begin_run([], tasks_dir, list(settings.tasks), execution, progress) as run, Records(results) as records:
@@ -115,8 +106,7 @@ def collect(
                 records.ask(requests if share else map(_unproved, requests))
             there, added = there + 1, added + len(new)
     if broken:
-        remedy = "collect into another database"
-        raise UserErrors(*notes, UserError(f"has rows of {', '.join(broken)}", file=results, remedy=remedy))
+        raise UserErrors(*notes, f"{results}: has rows of {', '.join(broken)}; collect into another database")
     if not there:
         raise UserErrors(*notes, "no result can be used")
     return Collected(there, added, proved, notes)

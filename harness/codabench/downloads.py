@@ -38,23 +38,16 @@ MAX_FAILED = 20
 
 
 class Submitted(BaseModel):
-    """A line of the table.
-
-    Attributes:
-        name: of the submission here, and of its file, NAME.zip.
-        participant, submission, status: name, number and state on the platform.
-        written: when its file was written to the platform's storage (UTC).
-        sha256: digest of the file.
-    """
+    """A line of the table."""
 
     model_config = ConfigDict(frozen=True)
 
-    name: str
+    name: str  #: of the submission here, and of its file, NAME.zip
     participant: str
-    submission: int
-    written: datetime
-    status: str
-    sha256: str
+    submission: int  #: its number on the platform
+    written: datetime  #: when its file was written to the platform's storage (UTC)
+    status: str  #: on the platform
+    sha256: str  #: of the file
 
 
 class _Files(BaseModel):

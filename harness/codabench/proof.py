@@ -45,15 +45,10 @@ def made_again(drawn: Drawn, submission: Submission, run: Run, progress: Progres
 
 
 def differences(rows: Sequence[Evaluation], drawn: Drawn, again: Mapping[tuple[str, str], Any]) -> list[str]:
-    """Return a line for each call that is not confirmed by what it gave here.
+    """Return a line for each drawn call of `rows` that is not confirmed by its record here, by task and model.
 
     On one class of machines values must be equal. On two, they may differ by `TOLERANCE`, but must have the same order
     as recorded, on which scores depend: otherwise a measure that is nearly constant would fit to any values.
-
-    Args:
-        rows: all calls of the submission.
-        drawn: those that were made again.
-        again: task and model -> record here.
     """
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 

@@ -17,13 +17,8 @@ from harness.submission import find_submission
 def publish(phase: OpenedPhase, rows: Iterable[Row], directory: Path) -> tuple[int, list[str]]:
     """Put the scores of rows on the board; returns the number of submissions, and lines on those without a score there.
 
-    Args:
-        phase: as `open_phase` finds it.
-        rows: of our board.
-        directory: has the submissions that were downloaded and evaluated.
-
-    Raises:
-        UserError: the platform cannot be reached, refuses or fails.
+    `directory` has the submissions that were downloaded and evaluated. Raises `UserError` if the platform cannot be
+    reached, refuses or fails.
     """
     scores, done, notes = {(row.submission, row.version): row for row in rows}, 0, []
     listed = {one.id: one for one in phase.submissions if one.on_leaderboard}

@@ -29,19 +29,13 @@ MADE = "the machine failed at some calls"
 
 
 class Result(BaseModel):
-    """How the calls ended.
-
-    Attributes:
-        problem: why there are no records; empty if there are.
-        ended: how the calls ended, in words.
-        notes: lines on how the submission was read.
-    """
+    """How the calls ended."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    problem: str = ""
-    ended: str = KILLED
-    notes: tuple[str, ...] = ()
+    problem: str = ""  #: why there are no records; empty if there are
+    ended: str = KILLED  #: how the calls ended, in words
+    notes: tuple[str, ...] = ()  #: lines on how the submission was read
 
 
 def write_result(directory: Path, result: Result, files: Mapping[str, Path | bytes]) -> None:

@@ -31,27 +31,17 @@ class TaskDigests(BaseModel):
 
 
 class Settings(BaseModel):
-    """Limits and tasks of a phase.
-
-    Attributes:
-        name: of the phase.
-        is_check: whether submissions are only checked here: the scores of the phase are made elsewhere.
-        time_limit_s: seconds for each call.
-        memory_bytes: memory for each call.
-        execution_time_limit_s: seconds after which the platform should end the container.
-        tasks: name -> digests.
-        columns: name of a task -> key of its column on the leaderboard.
-    """
+    """Limits and tasks of a phase."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str
-    is_check: bool
-    time_limit_s: float
-    memory_bytes: int
-    execution_time_limit_s: int
-    tasks: dict[str, TaskDigests]
-    columns: dict[str, str]
+    name: str  #: of the phase
+    is_check: bool  #: whether submissions are only checked here: the scores of the phase are made elsewhere
+    time_limit_s: float  #: seconds for each call
+    memory_bytes: int  #: memory for each call
+    execution_time_limit_s: int  #: seconds after which the platform should end the container
+    tasks: dict[str, TaskDigests]  #: by name
+    columns: dict[str, str]  #: name of a task -> key of its column on the leaderboard
 
     @property
     def planned(self) -> int:

@@ -18,7 +18,7 @@ from tests.containers import NEEDS_CONTAINERS
 
 pytestmark = NEEDS_CONTAINERS
 
-FEEDBACK, FINAL = 0, 1
+FEEDBACK = 0
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +74,6 @@ def test_a_zip_of_the_folder_is_the_submission(worker, tmp_path):
     assert "Its only folder, mine, is the submission." in ended.report
 
 
-def test_a_hidden_phase_checks_submissions_on_a_public_task(worker, tmp_path):
-    ended = worker.run(FINAL, pack(tmp_path, "good", GOOD))
-    assert ended.status == "Finished", ended.log
-    assert ended.scores == {"complete": 100, "seconds": ended.scores["seconds"], "final": -1}
-    assert "Received. The scores of the phase Final are made by the organiser, on other tasks." in ended.report
-    assert "secret" not in ended.report + ended.log
-
-
 @pytest.mark.full
 def test_a_failing_submission_has_no_score_and_the_reason(worker, tmp_path):
     ended = worker.run(FEEDBACK, pack(tmp_path, "failing", "raise ValueError('no layer')"))
@@ -95,16 +87,6 @@ def test_a_call_over_its_time_makes_the_score_0(worker, tmp_path):
     ended = worker.run(FEEDBACK, pack(tmp_path, "slow", body))
     assert ended.status == "Finished", ended.log
     assert (ended.scores["complete"] < 100, ended.scores["score"]) == (True, 0), "as on the board"
-
-
-@pytest.mark.full
-def test_files_that_are_no_submission_are_refused_by_name(worker, tmp_path):
-    file = tmp_path / "empty.zip"
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("results.json", "{}")
-    ended = worker.run(FEEDBACK, file)
-    assert ended.scores["complete"] == 0
-    assert "INVALID_SUBMISSION" in ended.report
 
 
 @pytest.mark.full
