@@ -16,13 +16,13 @@ import tempfile
 import time
 import tomllib
 import zipfile
-from collections.abc import Callable, Iterator
-from io import BytesIO
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import requests
 from organised import GOOD, TOML, organise, pack
+from visitor import members_of, visit
 
 WORKER, HIDDEN, TASK = Path("/codabench"), "quokka_7f3a", ("--tasks", "task_data", "--task")
 PROGRAMS = ("initdb", "redis-server", "rabbitmq-server", "epmd", "dockerd", "docker", "docker-registry", "unshare")
@@ -30,56 +30,8 @@ PACKAGES = "postgresql redis-server rabbitmq-server docker.io docker-registry ut
 PATH = ":".join([*map(str, Path("/usr/lib/postgresql").glob("*/bin")), "/usr/lib/rabbitmq/bin", os.environ["PATH"]])
 ENDED = {"Finished", "Failed", "Cancelled"}
 PORTS = ("redis", "rabbit", "nodes", "names", "postgres", "storage", "registry", "site")
-SETTINGS = """
-PYTHONPATH={checkout}/src:{checkout}/src/settings PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 SECRET_KEY=real
-DJANGO_SETTINGS_MODULE=settings.develop DOMAIN_NAME=127.0.0.1:{site} SUBMISSIONS_API_URL=http://127.0.0.1:{site}/api
-DATABASE_URL=postgres://postgres@127.0.0.1:{postgres}/postgres REDIS_URL=redis://127.0.0.1:{redis}
-BROKER_URL=pyamqp://guest:guest@127.0.0.1:{rabbit}// TEMP_SUBMISSION_STORAGE={home}/submitted HOST_DIRECTORY=/codabench
-AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret AWS_QUERYSTRING_AUTH=False AWS_DEFAULT_REGION=us-east-1
-AWS_STORAGE_BUCKET_NAME=public AWS_STORAGE_PRIVATE_BUCKET_NAME=private AWS_S3_ENDPOINT_URL=http://127.0.0.1:{storage}/
-DOCKER_HOST=unix://{home}/docker.sock CONTAINER_SOCKET=unix://{home}/docker.sock DOCKER_BUILDKIT=0
-ERL_EPMD_PORT={names} ERL_EPMD_ADDRESS=127.0.0.1 RABBITMQ_NODENAME=real@localhost RABBITMQ_DIST_PORT={nodes}
-RABBITMQ_NODE_PORT={rabbit} RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 RABBITMQ_MNESIA_BASE={home}/rabbit
-RABBITMQ_LOG_BASE={home} RABBITMQ_CONFIG_FILE={home}/none RABBITMQ_ENABLED_PLUGINS_FILE={home}/none
-REGISTRY_HTTP_ADDR=127.0.0.1:{registry} REGISTRY_STORAGE_FILESYSTEM_ROOTDIRECTORY={home}/registry
-"""
-#: `run` to its end, or `start` under a name and wait until somebody listens on the port of that name.
-STORES = """
-run install --directory --owner=postgres {home}/postgres
-run setpriv --reuid=postgres --clear-groups initdb -D {home}/postgres -U postgres -A trust
-start postgres setpriv --reuid=postgres --clear-groups postgres -D {home}/postgres -k {home}/postgres -p {postgres}
-start redis redis-server --port {redis} --bind 127.0.0.1
-start names epmd
-start rabbit env HOME={home} rabbitmq-server
-start storage {home}/environment/bin/moto_server -H 127.0.0.1 -p {storage}
-start registry docker-registry serve {home}/registry.yml
-start engine dockerd --data-root={home}/engine --exec-root={home}/exec --pidfile={home}/engine.pid \
---iptables=false --host=unix://{home}/docker.sock
-"""
-SITE = """
-run docker tag pgdl-codabench:real 127.0.0.1:{registry}/pgdl-codabench:real
-run docker push 127.0.0.1:{registry}/pgdl-codabench:real
-run {python} {checkout}/manage.py migrate --no-input
-start site env -C {checkout}/src {python} -m uvicorn asgi:application --port {site} --workers 2
-start site_worker env -C {checkout}/src {python} -m celery -A celery_config worker -Q site-worker -n site@%n
-start compute_worker env -C {checkout}/compute_worker DJANGO_SETTINGS_MODULE= {python} -m celery -A compute_worker \
-worker -Q compute-worker -n compute@%n
-"""
+TEXTS = tomllib.loads((Path(__file__).parent / "services.toml").read_text())
 PEOPLE = ("good", "folder", "mac", "fails", "none", "slow", "thief", "forger", "final", "organiser")
-ACCOUNTS = """from profiles.models import User; from rest_framework.authtoken.models import Token
-for name in {}: print('user', name, Token.objects.create(user=User.objects.create_user(name, name + '@a.org')).key)"""
-#: The first phase lasts from yesterday for a number of days from now on, the other for a day after it.
-DATES = """from competitions.models import Phase; from django.utils.timezone import now, timedelta
-for phase, days in zip(Phase.objects.order_by('index'), ((-1, {0}), ({0}, {0} + 1))):
-    phase.start, phase.end = [now() + timedelta(number) for number in days]; phase.save()"""
-#: A submission's own command, which the platform runs beside the ingestion program.
-THEFT = """import os, sqlite3, zipfile; from harness.submission import find_submission
-own, stolen = find_submission('/app/program', 'submission').digest, zipfile.ZipFile('/app/program/stolen.zip')
-os.remove('/app/program/metadata.yaml')
-stolen.extractall('/app/output', [name for name in stolen.namelist() if name != 'metadata'])
-with sqlite3.connect('/app/output/records.db') as records:
-    for change in {changes}: records.execute('update ' + change, (own,))
-os.chmod('/app/output', 0o555)"""
 CHANGES = ["requests set submission_digest = ?", "evaluations set value = 2 * value + 1, submission_digest = ?"]
 
 
@@ -92,7 +44,7 @@ class Trial:
         self.checkout, self.home, self.python, self.right = checkout, home, f"{home}/environment/bin/python", True
         self.engine = home / "docker.sock"
         self.known = {"home": home, "checkout": checkout, "python": self.python, **self.port}
-        own = dict(word.split("=", 1) for word in SETTINGS.format(**self.known).split())
+        own = dict(word.split("=", 1) for word in TEXTS["settings"].format(**self.known).split())
         self.variables, self.url = os.environ | {"PATH": PATH} | own, f"http://127.0.0.1:{self.port['site']}"
 
     def bring_up(self, archive: str) -> None:
@@ -101,13 +53,13 @@ class Trial:
         self.run(sys.executable, "-m", "venv", self.home / "environment")
         self.run(self.python, "-m", "pip", "install", "--quiet", "moto[server]", *sorted(needs))
         (self.home / "registry.yml").write_text("{version: 0.1, storage: {filesystem: {}}, http: {}}")
-        self.follow(STORES)
+        self.follow(TEXTS["stores"])
         for bucket in ("public", "private"):
             requests.put(f"http://127.0.0.1:{self.port['storage']}/{bucket}", timeout=600).raise_for_status()
         if "codabench" not in (self.run("docker", "load", "--input", archive) if archive else ""):
             self.run("docker", "build", "--network=host", "--target=codabench", "--tag=pgdl-codabench:real", Path.cwd())
-        self.follow(SITE)
-        self.tokens = dict(re.findall("user (.*) (.*)", self.django("shell", "-c", ACCOUNTS.format(PEOPLE))))
+        self.follow(TEXTS["site"])
+        self.tokens = dict(re.findall("user (.*) (.*)", self.django("shell", "-c", TEXTS["accounts"].format(PEOPLE))))
 
     def run(self, *command: object) -> str:
         words = [*map(str, command)]
@@ -192,7 +144,7 @@ class Trial:
         self.phases = {one["name"]: one["id"] for one in self.ask("", self.page)["phases"]}
         for name in PEOPLE:
             self.ask(name, f"{self.page}register/", "POST")
-        self.django("shell", "-c", DATES.format(1))
+        self.django("shell", "-c", TEXTS["dates"].format(1))
 
     def feedback(self) -> None:
         bodies = {"good": GOOD, "fails": "raise ValueError('no')", "slow": "import time\ntime.sleep(60)\nreturn 1.0"}
@@ -216,11 +168,12 @@ class Trial:
         address = self.ask("", f"submissions/{self.submit('Feedback')['good']['id']}/get_details/")["prediction_result"]
         stolen, files = requests.get(address, timeout=600).content, {}
         for name, changes in (("thief", []), ("forger", CHANGES)):
-            own = {"metadata__yaml": "command: python theft.py\n", "theft__py": THEFT.format(changes=changes)}
+            theft = TEXTS["theft"].format(changes=changes)
+            own = {"metadata__yaml": "command: python theft.py\n", "theft__py": theft}
             files[name] = pack(self.home, name, f"return len('{name}') + 0.5", stolen__zip=stolen, **own)
         found = self.submit("Feedback", **files)
         self.saw("thief: has good's score there", found["good"]["score"]["score"], found["thief"]["score"])
-        self.django("shell", "-c", DATES.format(0))
+        self.django("shell", "-c", TEXTS["dates"].format(0))
         about = ("--phase", "Feedback", "--results", "feedback.db", "--html", "site")
         said = self.pgdl("codabench", "collect", "competition.toml", f"{self.url}/{self.page}", *about)
         for name, why in (("thief", "good"), ("forger", "differ")):
@@ -247,32 +200,11 @@ class Trial:
             self.saw(f"{who or 'visitor'} changes a score", None, answer)
 
     def visit(self) -> None:
-        """A visitor asks every address that the site has, and follows every address and key in the answers."""
-        files = [file for file in (self.home / "task_data").rglob("*") if file.is_file()]
-        public = {file.read_bytes() for file in files if HIDDEN not in file.parts}
-        secret = {file.read_bytes() for file in files if HIDDEN in file.parts} - public
-        words = [HIDDEN.encode(), *(token.encode() for token in self.tokens.values())]
         listed = self.django("show_urls", "--format", "json")
         urls = [one["url"] for one in json.loads(listed[listed.index("[") :])]
-        urls = [url for url in urls if "format" not in url and not url.startswith("/admin/")]
-        waiting = {self.url + re.sub("<[^>]*>", str(number), url) for url in urls for number in range(1, 40)}
-        asked, answered, reached, found = set[str](), 0, set[bytes](), list[str]()
-        while waiting:
-            url = waiting.pop()
-            answer = requests.get(url, timeout=600)
-            asked.add(url.split("?")[0])
-            answered += answer.ok
-            for name, data in [("", answer.content), *members_of(answer.content)]:
-                reached |= {data} & public
-                if data in secret or any(word in data + name.encode() for word in words):
-                    found.append(f"{url} {name}")
-            keys = re.findall(r"\b\w{8}(?:-\w{4}){3}-\w{12}\b", answer.text)
-            more = [f"{self.url}/datasets/download/{key}/" for key in keys]
-            more += re.findall(r'"(http://127[^"]*)"', answer.text)
-            waiting |= {url for url in more if url.split("?")[0] not in asked}
-        counts = f"{len(urls)} addresses, numbers below 40, what they name: {len(asked)} asked, {answered} answered"
+        found, reached, counts = visit(self.url, urls, self.home / "task_data", HIDDEN, self.tokens.values())
         self.saw("visitor finds of the hidden phase", [], (found, counts))
-        self.saw(f"visitor finds files of the public task: {len(reached)} of {len(public)}", True, bool(reached))
+        self.saw(f"visitor finds files of the public task: {reached}", True, reached > 0)
 
 
 def until(what: str, true: Callable[[], object], seconds: float = 600) -> None:
@@ -288,15 +220,6 @@ def listens(port: int) -> bool:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
-def members_of(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the files in an archive, and in archives in it; none if it is no archive."""
-    if zipfile.is_zipfile(BytesIO(data)):
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            for name in archive.namelist():
-                yield name, archive.read(name)
-                yield from members_of(archive.read(name))
-
-
 def main(codabench: str = "", archive: str = "", within: str = "") -> int:
     checkout = Path(codabench).resolve()
     if within:  # in a namespace of its own
@@ -307,7 +230,7 @@ def main(codabench: str = "", archive: str = "", within: str = "") -> int:
         return 0 if trial.right else 1
     lacking = [name for name in PROGRAMS if shutil.which(name, path=PATH) is None]
     if lacking or os.getuid() or WORKER.exists() or not (checkout / "compute_worker" / "compute_worker.py").exists():
-        print(f"needs {', '.join(lacking)} (apt-get install {PACKAGES}), root, a checkout and no {WORKER}")
+        print(f"needs root, a checkout (found {checkout}), no {WORKER}, and {PACKAGES} (lacking: {', '.join(lacking)})")
         return 2
     with tempfile.TemporaryDirectory(prefix="codabench-") as home:
         Path(home).chmod(0o755)
