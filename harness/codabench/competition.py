@@ -67,7 +67,7 @@ class Phase(_Section):
 
     @property
     def ends(self) -> datetime | None:
-        """Its end in UTC; None if it has none."""
+        """The end of the phase in UTC; None if it never ends."""
         return self.end.replace(tzinfo=UTC) if self.end else None
 
     @property

@@ -83,8 +83,8 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
     """Return each participant's submissions with a status, that on the board first, and lines on the others.
 
-    The others follow, the newest first. Their order is that of their numbers: what the platform says of time and state
-    is what the participant said (api/serializers/submissions.py:82).
+    The others follow, the newest first by their numbers. Participants choose the time and the status that the platform
+    stores (api/serializers/submissions.py:82).
     """
     found: dict[str, list[Listed]] = {}
     for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import requests
 
-#: Numbers below this one stand in addresses.
+#: Numbers in addresses are tried up to this one.
 NUMBERS = 40
 
 
@@ -21,11 +21,11 @@ def visit(
         site: its address.
         urls: patterns of its addresses, with `<...>` for numbers.
         tasks: directory of tasks.
-        hidden: the name of one of them, of which nobody may find anything.
-        secrets: what else nobody may find.
+        hidden: name of the hidden task.
+        secrets: other texts that nobody may find.
 
     Returns:
-        Where the visitor found something of these, how many files of other tasks, and what was asked, in words.
+        The places of secrets that were found, the number of public files that were found, and a summary in words.
     """
     files = [file for file in tasks.rglob("*") if file.is_file()]
     public = {file.read_bytes() for file in files if hidden not in file.parts}
