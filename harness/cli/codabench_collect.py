@@ -62,7 +62,7 @@ def collect(
         if source.is_url:
             opened = open_page(source, chosen.phase.name, token_file, readable)
             found, notes = download(opened, chosen.phase.ends, directory, progress.step, with_results=True)
-            names = [one.name for one in found]
+            names = [one.name for one in sorted(found, key=lambda one: one.submission)]  # the first owner first
         else:
             names = sorted(file.stem for file in directory.glob("*.zip"))
         collected = add(chosen.settings, tasks_dir, directory, names, results, share, progress)

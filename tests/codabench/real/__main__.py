@@ -176,7 +176,7 @@ class Trial:
         self.django("shell", "-c", TEXTS["dates"].format(0))
         about = ("--phase", "Feedback", "--results", "feedback.db", "--html", "site")
         said = self.pgdl("codabench", "collect", "competition.toml", f"{self.url}/{self.page}", *about)
-        for name, why in (("thief", "good"), ("forger", "differ")):
+        for name, why in (("thief", "good"), ("forger", "not confirm")):
             self.saw(f"{name}: left out by collect", why, [line for line in said if f"{name}: left out" in line])
         rows = self.pgdl("board", *TASK, "tiny", "--results", "feedback.db", "--format", "json")
         self.saw("collect", ["fails", "folder", "good", "mac", "slow"], (sorted(rows), said[-3:]))
