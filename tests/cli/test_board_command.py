@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -156,8 +155,7 @@ def test_more_columns(pgdl: Pgdl, folder: Path) -> None:
 @pytest.mark.usefixtures("results")
 def test_no_more_than_scores_of_hidden_tasks_are_shown(pgdl: Pgdl) -> None:
     lines = pgdl("board", "--withhold", "always", "--columns", "sign_error,kendall").out.splitlines()
-    assert lines[2].split()[-2] == "-"
-    assert re.fullmatch(r"-?\d\.\d{3}", lines[2].split()[-1])
+    assert lines[2].split()[-2:] == ["-", "-"]
 
 
 def test_an_unknown_column_is_refused_at_once(pgdl: Pgdl) -> None:
