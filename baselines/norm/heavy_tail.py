@@ -132,7 +132,7 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Mean of exponents times scale: weightwatcher's `alpha_weighted`, about `log_alpha_norm`. Range: all numbers.
 
-    Layers, their eigenvalues and exponents are those of `alpha`, whose page has the formulas.
+    The page of `alpha` has the formulas of layers, eigenvalues and exponents.
     """
     return float(np.mean([found.alpha * found.log_largest for found in spectra(subject, min_eigenvalues)]))
 
@@ -147,7 +147,7 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Mean logarithm of |X|_alpha^alpha: weightwatcher's `log_alpha_norm`. Range: all numbers.
 
-    Layers, their eigenvalues and exponents are those of `alpha`, whose page has the formulas.
+    The page of `alpha` has the formulas of layers, eigenvalues and exponents.
     """
     return float(np.mean([_log_norm(found) for found in spectra(subject, min_eigenvalues)]))
 

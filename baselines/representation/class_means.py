@@ -30,7 +30,7 @@ def neural_collapse_nc2(subject: Subject, *, n_samples: int = 2048, seed: int = 
     """Distance of the class means from equal norms and equal, largest angles. Range: [0, sqrt(2)); 0 for a simplex.
 
     Zhu et al. take the rows of the last kernel; these are the means of the penultimate representation, as in the first
-    paper. Two classes always make a simplex. Where all means are one, it is 1. Classes are those of `cdnv`.
+    paper. Two classes always make a simplex. If all class means are equal, the value is 1. Classes are those of `cdnv`.
     """
     means = _centered_means(*penultimate_by_class(subject, n_samples, seed))
     number = len(means)

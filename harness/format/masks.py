@@ -9,7 +9,8 @@ from harness.format.writer import Writer, attends_to_masks
 
 _MERGING = {"Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract"}
 
-#: Layers that pass a mask on in Keras 2 and in Keras 3. Layers that are neither here nor in `_UNLIKE` end it in both.
+#: Layers that pass a mask on in Keras 2 and in Keras 3. Any layer outside this set and `_UNLIKE` ends the mask in both
+#: versions.
 _PASSING = {
     "Activation", "BatchNormalization", "Dense", "ELU", "LayerNormalization", "LeakyReLU", "MultiHeadAttention",
     "PReLU", "ReLU", "Softmax", "UnitNormalization", *_MERGING, *TRAINING_ONLY,

@@ -21,7 +21,7 @@ _LACKING = (
     re.compile(r"`(?P<module>np)\.(?P<name>\w+)` was removed in the NumPy 2\.0 release"),
 )
 
-#: Modules of 2020: those that Keras 3 has no longer, and those of the competition's own program.
+#: Modules of Keras 2 that Keras 3 lacks, and the modules of the competition's own program.
 _MODULES = re.compile(
     rf"No module named '(({'|'.join(MODULES)})'"
     r"|(tensorflow\.)?keras\.(layers\.(advanced_activations|convolutional|core|embeddings|experimental"

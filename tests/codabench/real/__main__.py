@@ -85,7 +85,7 @@ class Trial:
                 time.sleep(0.5)
 
     def saw(self, tried: str, expected: object, seen: object) -> None:
-        """Print a line of the table: what was seen must contain what was expected."""
+        """Print a line of the table; it is ok if the seen text contains the expected text."""
         right = str(expected) in str(seen)
         self.right = self.right and right
         print(tried, expected, " ".join(str(seen).split())[:400], "ok" if right else "NOT OK", sep=" | ", flush=True)

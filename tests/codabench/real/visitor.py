@@ -22,7 +22,7 @@ def visit(
         urls: patterns of its addresses, with `<...>` for numbers.
         tasks: directory of tasks.
         hidden: name of the hidden task.
-        secrets: other texts that nobody may find.
+        secrets: tokens of the accounts.
 
     Returns:
         The places of secrets that were found, the number of public files that were found, and a summary in words.
