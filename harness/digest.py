@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from harness.reading import open_regular
+
 
 def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
     """Return the SHA-256 (hex) of paths and contents, in the given order; lengths keep them apart."""
@@ -12,6 +14,12 @@ def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
     for path, content in files:
         digest.update(f"{len(path.encode())} {path} {len(content)} ".encode() + content)
     return digest.hexdigest()
+
+
+def digest_of_file(file: Path) -> str:
+    """Return the SHA-256 (hex) of a file's content; raises `UserError` if it is not a file, or cannot be opened."""
+    with open_regular(file, links=True) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @cache

@@ -18,6 +18,7 @@ from harness.submission import Submission
 from harness.task.layout import TaskFiles, find_tasks
 from harness.task.notes import notes_of, notes_of_initial_weights
 from harness.task.task import Task, read_tasks
+from harness.text import counted
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def _choose(
 
 
 def _read(submissions: Sequence[Submission], files: Sequence[TaskFiles], setup: Setup, progress: Progress) -> Run:
-    progress.step(f"reading {len(files)} task{'s' if len(files) > 1 else ''}")
+    progress.step(f"reading {counted(len(files), 'task')}")
     tasks = read_tasks(files, setup.settings.withhold)
     run = Run(submissions, tasks, setup)
     for task in run.shown:

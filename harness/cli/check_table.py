@@ -17,7 +17,7 @@ from harness.tables import plain, print_lines
 from harness.task.notes import outputs_of
 from harness.task.part import PartOfData
 from harness.task.task import Task
-from harness.text import duration
+from harness.text import counted, duration
 
 #: Lines of a call's output that are shown, from its end.
 LINES = 30
@@ -143,7 +143,7 @@ def _forecast(expected: Forecast) -> str:
 def _of_parts(partial: Sequence[Partial]) -> str:
     """Say what values and forecast were made from."""
     number = max(one.last.n_examples for one in partial)
-    models = f"{len(partial)} model{'s' if len(partial) > 1 else ''}"
+    models = counted(len(partial), "model")
     return (
         f"On {models}, whole calls would have taken longer than {PATIENCE_S:g} s: values and times are of calls on up "
         f"to {number:,} of the training examples. The forecast's upper end is for a measure whose time goes on growing "

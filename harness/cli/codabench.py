@@ -6,7 +6,7 @@ import click
 
 from harness.cli import codabench_collect, codabench_programs, codabench_submissions, options
 from harness.printing import say
-from harness.text import size
+from harness.text import counted, size
 
 
 @click.group(name="codabench")
@@ -53,12 +53,13 @@ def validate(file: Path, competition: Path | None) -> int:
 
     Example: pgdl codabench validate bundle.zip --competition competition.toml
     """
+    from harness.codabench.competition import read_competition
     from harness.codabench.validation import validate_bundle
 
-    problems = validate_bundle(file, competition)
+    problems = validate_bundle(file, read_competition(competition) if competition else None)
     for line in problems:
         say(line)
-    say(f"{file}: {len(problems)} problem{'s' if len(problems) > 1 else ''}" if problems else f"{file}: valid")
+    say(f"{file}: {counted(len(problems), 'problem')}" if problems else f"{file}: valid")
     return 2 if problems else 0
 
 

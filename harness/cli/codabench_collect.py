@@ -55,7 +55,7 @@ def collect(
     from harness.tables import wide_console
 
     competition = read_competition(toml)
-    chosen, tasks_dir = choose_phase(competition, phase, toml), toml.parent / competition.tasks
+    chosen, tasks_dir = choose_phase(competition, phase, toml), Path(competition.tasks)
     directory = downloads / clean(chosen.phase.name) if source.is_url else Path(source.reveal())
     notes: list[str] = []
     with Terminal(wide_console()) as progress:

@@ -11,6 +11,7 @@ from harness.credentials import Address
 if TYPE_CHECKING:
     from harness.codabench.entries import OpenedPhase
 
+TOML = click.argument("toml", metavar="TOML", type=click.Path(path_type=Path))
 PAGE = click.argument("page", metavar="URL", callback=parse_address)
 PHASE = click.option("--phase", metavar="NAME", help="Phase of the competition; needed if there are several.")
 TOKEN = click.option(
@@ -21,9 +22,6 @@ ALLOW_HTTP = click.option(
     "--allow-http", "readable", metavar="HOST", multiple=True,
     help="Ask this host, or its storage, without encryption; others may then read the token and the files.",
 )  # fmt: skip
-
-
-TOML = click.argument("toml", metavar="TOML", type=click.Path(path_type=Path))
 
 
 def open_page(page: Address, phase: str | None, token_file: Path | None, readable: tuple[str, ...]) -> "OpenedPhase":

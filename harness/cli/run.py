@@ -51,10 +51,11 @@ def command(
     from harness.cli.summary import print_summary, summary_object
     from harness.cli.terminal import Terminal, warn
     from harness.printing import ask
+    from harness.submission import names_of_files
 
     if as_files:
         options.require_not_given(("names",), "--as-files names all")
-        names = tuple(Path(one).stem for one in submissions)
+        names = tuple(names_of_files(submissions))
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console) as progress:
         done = api.run(

@@ -8,6 +8,7 @@ import click
 
 from harness.cli import as_json, options
 from harness.printing import say
+from harness.text import counted
 
 if TYPE_CHECKING:
     from harness.format.problems import InvalidTaskError
@@ -94,7 +95,7 @@ def _verdict(outcome: "Outcome", files: "TaskFiles", n_problems: int, *, withhel
     from harness.task.task import Task
 
     if isinstance(outcome, InvalidTaskError) or n_problems:
-        return f"{n_problems} problem{'s' if n_problems > 1 else ''}: invalid"
+        return f"{counted(n_problems, 'problem')}: invalid"
     reference = outcome.reference if isinstance(outcome, Task) else outcome
     more = [] if withheld else [f"{len(reference.grid.names) if reference else 'unknown'} hyperparameters"]
     if isinstance(outcome, Task):

@@ -34,9 +34,8 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
     """
     competition = read_competition(source)
     pages = _pages(competition, source)
-    root = source.parent / competition.tasks
-    step(f"reading the tasks in {root}")
-    phases = plan_phases(competition, root, str(source))
+    step(f"reading the tasks in {competition.tasks}")
+    phases = plan_phases(competition, source)
     step(f"writing {out}")
     members: dict[str, Content] = dict(pages.values())
     members[description.NAME] = describe(competition, phases, {path: name for path, (name, _) in pages.items()})
@@ -47,7 +46,7 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
         whole = Path(temporary, "bundle.zip")
         write_archive(whole, members, packed=False)
         step(f"checking {out}")
-        if problems := validate_bundle(whole, source):
+        if problems := validate_bundle(whole, competition):
             raise UserErrors(*(f"{source}: {_with_own_paths(line, pages)}" for line in problems))
         whole.replace(out)
     return phases

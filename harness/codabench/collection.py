@@ -54,7 +54,7 @@ class Collected:
 
 def choose_phase(competition: Competition, name: str | None, source: Path) -> PlannedPhase:
     """Return the phase of that name, or the only one, read from the tasks; raises `UserError`."""
-    phases = plan_phases(competition, source.parent / competition.tasks, str(source))
+    phases = plan_phases(competition, source)
     chosen = phases[position_of(name, [one.phase.name for one in phases], source)]
     if chosen.phase.hidden:
         remedy = "`pgdl codabench submissions` downloads its submissions, and `pgdl run` evaluates them"

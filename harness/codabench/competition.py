@@ -147,6 +147,10 @@ def position_of(name: str | None, names: Sequence[str], where: object) -> int:
 
 
 def read_competition(path: Path) -> Competition:
-    """Read and check a competition; raises `UserError` with all problems that the file itself has."""
+    """Read and check a competition; raises `UserError` with all problems that the file itself has.
+
+    Its directory of tasks is then relative to the current directory.
+    """
     content, _ = read_toml(path)
-    return checked(Competition, content, "", path)
+    found = checked(Competition, content, "", path)
+    return found.model_copy(update={"tasks": str(path.parent / found.tasks)})

@@ -15,20 +15,21 @@ from zipfile import is_zipfile
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from harness.cache import write_whole
 from harness.codabench.entries import FINISHED, Listed, OpenedPhase, by_participant
 from harness.codabench.platform import Platform
 from harness.credentials import Address
+from harness.digest import digest_of_file
 from harness.errors import UserError, writing
 from harness.fetch.whole import fetch_file
 from harness.names import alike
-from harness.reading import open_regular, read_text
+from harness.reading import read_text
 from harness.submission.name import MAX_NAME, clean, taken
 from harness.text import not_a_formula, printable
 
 #: The table of what is here, and the folder of results; largest file, and largest table, in bytes.
 TABLE, RESULTS = "submissions.csv", "results"
 MAX_OUTPUT, MAX_TABLE = 4 * 1024**3, 64 * 1024**2
-
 
 #: The end of a name that is derived from a participant's, and so no participant's own.
 _DERIVED = re.compile(r"_[0-9a-f]{8}$")
@@ -89,7 +90,10 @@ def download(
             try:
                 found = here.get(one.id)
                 if found is None or not _is_here(found, directory, with_results=with_results):
-                    found = _fetch(opened.platform, one, names[owner], directory, with_results=with_results)
+                    found = here[one.id] = _fetch(
+                        opened.platform, one, names[owner], directory, with_results=with_results
+                    )
+                    _write_table(directory, here.values())
             except UserError as error:
                 failed += 1
                 if failed in (MAX_FAILED, len(listed)):
@@ -101,7 +105,6 @@ def download(
                 kept[one.id] = found
                 break
             notes.append(f"{names[owner]}: submission {one.id} is left out: its file was written after the end")
-        _write_table(directory, {**here, **kept}.values())
     for name in {*names.values()} - {one.name for one in kept.values()}:  # files of submissions that count no longer
         (directory / f"{name}.zip").unlink(missing_ok=True)
     _write_table(directory, kept.values())
@@ -137,7 +140,7 @@ def _is_here(one: Submitted, directory: Path, *, with_results: bool) -> bool:
     file = directory / f"{one.name}.zip"
     if with_results and not is_zipfile(directory / RESULTS / file.name):
         return False
-    return file.exists() and _digest_of(file) == one.sha256
+    return file.exists() and digest_of_file(file) == one.sha256
 
 
 def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_results: bool) -> Submitted:
@@ -148,7 +151,12 @@ def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_
     if with_results:
         _fetch_file(platform, files.prediction_result, directory / RESULTS / file.name, platform.url_of(path))
     return Submitted(
-        name=name, participant=one.owner, submission=one.id, written=written, status=one.status, sha256=_digest_of(file)
+        name=name,
+        participant=one.owner,
+        submission=one.id,
+        written=written,
+        status=one.status,
+        sha256=digest_of_file(file),
     )
 
 
@@ -168,11 +176,6 @@ def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Addre
     return written
 
 
-def _digest_of(file: Path) -> str:
-    with open_regular(file, links=True) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _write_table(directory: Path, submissions: Iterable[Submitted]) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -181,6 +184,4 @@ def _write_table(directory: Path, submissions: Iterable[Submitted]) -> None:
         writer.writerow([not_a_formula(printable(str(value))) for value in one.model_dump(mode="json").values()])
     file = directory / TABLE
     with writing(file):
-        partial = file.with_suffix(".partial")
-        partial.write_text(text.getvalue())
-        partial.replace(file)
+        write_whole(file, text.getvalue())

@@ -32,15 +32,15 @@ class PlannedPhase:
         )
 
 
-def plan_phases(competition: Competition, root: Path, where: str) -> list[PlannedPhase]:
-    """Read and check the tasks under `root`, and return the phases.
+def plan_phases(competition: Competition, where: Path) -> list[PlannedPhase]:
+    """Read and check the tasks of a competition, which the file `where` describes, and return its phases.
 
     Raises:
         UserError: a task is missing or invalid, lacks reference data, or is marked as hidden, or not, against the
             description.
     """
     names = list(dict.fromkeys(name for phase in competition.phases for name in phase.public_tasks))
-    found = find_tasks(root, [*names, *competition.hidden_tasks])
+    found = find_tasks(Path(competition.tasks), [*names, *competition.hidden_tasks])
     for task in found:
         if task.hidden and task.name in names:
             remedy = "write `hidden = true` for its phase, and a public `check_task`"

@@ -62,14 +62,11 @@ def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Any) -> str:
     if _class_of(row) == _class_of(here) or not math.isclose(row.value, here.value, rel_tol=TOLERANCE):
         return f"{where} {here.value} here"
     for other in rows:
-        recorded = _sign(row.value - other.value) if other.task == row.task and other.value is not None else 0
-        if recorded and other.value is not None and recorded != _sign(here.value - other.value):
+        if other.task != row.task or other.value is None or other.value == row.value:
+            continue
+        if (row.value > other.value) != (here.value > other.value) or here.value == other.value:
             return f"{where} {here.value} here, in another order than recorded with {other.model}"
     return ""
-
-
-def _sign(number: float) -> int:
-    return (number > 0) - (number < 0)
 
 
 def _class_of(row: Any) -> object:

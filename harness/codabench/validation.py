@@ -3,7 +3,7 @@
 import zipfile
 from pathlib import Path
 
-from harness.codabench.competition import read_competition
+from harness.codabench.competition import Competition
 from harness.codabench.description import NAME
 from harness.codabench.opened import OpenedBundle
 from harness.codabench.rules import hidden_in, problems_of
@@ -19,13 +19,12 @@ from harness.toml import checked
 LONGEST, MAX_BYTES = 500, 1024**2
 
 
-def validate_bundle(file: Path, source: Path | None = None) -> list[str]:
+def validate_bundle(file: Path, competition: Competition | None = None) -> list[str]:
     """Return the problems of a bundle, a line each: by the platform's rules, and what gives hidden tasks away.
 
-    Where the description is not as the platform wants it, files are not looked at. With the organiser's own one,
-    `source`, the bundle is also searched for names and files of hidden tasks. Raises `UserError`.
+    Where the description is not as the platform wants it, files are not looked at. With the organiser's own one, the
+    bundle is also searched for names and files of hidden tasks. Raises `UserError`.
     """
-    competition = read_competition(source) if source else None
     with open_archive(file) as archive:
         try:
             content = parse_yaml(_description(archive))
@@ -39,8 +38,8 @@ def validate_bundle(file: Path, source: Path | None = None) -> list[str]:
             return [line[:LONGEST] for line in error.lines]
         bundle = OpenedBundle(archive)
         problems = list(problems_of(bundle, description))
-        if source and competition and (names := competition.hidden_tasks):
-            problems += hidden_in(bundle, names, find_tasks(source.parent / competition.tasks, names))
+        if competition and (names := competition.hidden_tasks):
+            problems += hidden_in(bundle, names, find_tasks(Path(competition.tasks), names))
     return [printable(line)[:LONGEST] for line in problems]
 
 

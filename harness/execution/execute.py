@@ -13,6 +13,7 @@ from harness.execution.run import Plan, Recorded, recorded
 from harness.execution.unused_gpu import unused_gpu
 from harness.records import Claims, Records, Writer
 from harness.sandbox import Warn
+from harness.text import counted
 from harness.worker.runtimes import RUNTIMES
 
 #: Seconds that a call which has ended is not asked for while its record is being written.
@@ -40,7 +41,7 @@ def execute(
         return
     step(f"preparing the sandbox, which imports {_frameworks(missing)}")
     executor.prepare({call.runtime for call in missing})
-    step(f"making {len(missing)} call{'s' if len(missing) > 1 else ''}")
+    step(f"making {counted(len(missing), 'call')}")
     with records.claims() as claims:
         mine = None if plan.forced else claims
         with records.writer(mine) as writer:

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import hashlib
 import lzma
 import os
 import re
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from harness.credentials import Address
+from harness.digest import digest_of_file
 from harness.errors import UserError, writing
 from harness.fetch.members import (
     MAX_ARCHIVE,
@@ -128,8 +128,7 @@ def download(url: Address, target: Path) -> str:
             shutil.copyfileobj(source, copy, CHUNK)
     else:
         fetch_file(url, target, _ignored, _ignored, most=MAX_ARCHIVE, moved=ADDRESS)
-    with target.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return digest_of_file(target)
 
 
 def _ignored(_number: int) -> None:

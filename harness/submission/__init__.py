@@ -1,7 +1,7 @@
 """Submissions of participants, and measures that are called by name."""
 
 from harness.submission.code import code_of
-from harness.submission.find import find_named, find_submission, find_submissions
+from harness.submission.find import find_named, find_submission, find_submissions, names_of_files
 from harness.submission.function import from_function
 from harness.submission.inspect import find_flaw
 from harness.submission.installed import InstalledMeasure, find_installed, installed_measures
@@ -10,7 +10,7 @@ from harness.submission.submission import Submission, write_files
 
 __all__ = [
     "InstalledMeasure", "Submission", "code_of", "find_baseline", "find_flaw", "find_installed", "find_named",
-    "find_submission", "find_submissions", "from_function", "installed_measures",
+    "find_submission", "find_submissions", "from_function", "installed_measures", "names_of_files",
     "write_files",
 ]  # fmt: skip
 

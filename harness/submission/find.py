@@ -118,6 +118,11 @@ def _notes(found: Inspected) -> Iterator[str]:
             yield f"metadata: unknown key {key!r}; {hint}"
 
 
+def names_of_files(arguments: Sequence[str]) -> list[str]:
+    """Return a name for each argument that is no measure: that of its file or directory, whatever its metadata say."""
+    return [clean(_own_name(Path(one))) for one in arguments if find_named(one) is None]
+
+
 def _own_name(path: Path) -> str:
     """Return the name of the file or directory as the user gave it; for `complexity.py`, that of its directory."""
     named = path.parent if path.name == "complexity.py" else path

@@ -18,8 +18,7 @@ from typing import Self, TypeVar
 import harness
 from harness.cache import cache_directory, write_whole
 from harness.cores import available_cores
-from harness.digest import digest_of_code
-from harness.reading import open_regular
+from harness.digest import digest_of_code, digest_of_file
 
 #: Seconds within which a file may be written to without a change of its times.
 SETTLED_S = 2.0
@@ -63,8 +62,7 @@ class Digests:
         if known is not None:
             return known
         stamp = _stamp(file)
-        with open_regular(file, links=True) as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        digest = digest_of_file(file)
         self._remember(file, stamp, digest)
         return digest
 

@@ -22,7 +22,7 @@ from harness.records import Records
 #: Values in the order of the gaps, and others.
 RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
 
-#: Values that differ in their last digits.
+#: `RIGHT`, but for the last digits.
 NEAR = [1e-9 + value for value in RIGHT]
 
 

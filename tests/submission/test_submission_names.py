@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from submission_files import MEASURE, write_folder, write_zip
 
 from harness.errors import UserError
-from harness.submission import find_submission, find_submissions
+from harness.submission import find_submission, find_submissions, names_of_files
 
 
 def name_of(path: Path) -> str:
@@ -123,3 +123,14 @@ def test_the_source_is_the_absolute_path(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     assert find_submission("margin.py").source == str(tmp_path / "margin.py")
     assert find_submission("random").source == "library"
+
+
+def test_names_of_files_are_theirs_whatever_the_metadata_say(tmp_path: Path) -> None:
+    """As for the submissions of participants, two of whom hand in one file, or the name of another."""
+    members = [("complexity.py", MEASURE), ("metadata", b"name: bob\n")]
+    files = [write_zip(tmp_path / f"{name}.zip", members) for name in ("alice", "bob")]
+    folder = write_folder(tmp_path / "v1.2", dict(members))
+    arguments = [*map(str, files), "vc_dim", str(folder)]
+    names = names_of_files(arguments)
+    assert names == ["alice", "bob", "v1.2"]
+    assert [one.name for one in find_submissions(arguments, names)] == ["alice", "bob", "vc_dim", "v1.2"]
