@@ -54,8 +54,8 @@ def link_or_copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def write_whole(entry: Path, text: str) -> None:
+def write_whole(entry: Path, content: bytes) -> None:
     """Write a file of the cache at once: another harness may be reading it."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-    temporary.write_bytes(text.encode())
+    temporary.write_bytes(content)
     temporary.replace(entry)

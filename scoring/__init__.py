@@ -4,9 +4,10 @@ Pure functions of a task's hyperparameter grid, the generalization gap of each m
 test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
 """
 
-from scoring.chance import Chance, combine_p_values, compare_with_chance, false_discovery_rates
+from scoring.best_of_many import adjusted_p_values, p_values
+from scoring.chance import Chance, compare_with_chance
 from scoring.combination import pca_gi_mixup
-from scoring.comparison import INTERVAL_LEVEL, Comparison, Standing, compare_submissions
+from scoring.comparison import INTERVAL_LEVEL, Comparison, Difference, Standing, compare_submissions
 from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
 from scoring.given_score import GivenScore, given_score
@@ -23,7 +24,6 @@ from scoring.overfitting import (
     bernstein_interval,
     pairwise_independence_test,
 )
-from scoring.pair_chance import information_p_values
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.ranking import Entry, Ranked, rank
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
@@ -57,6 +57,7 @@ __all__ = [
     "ClassSpread",
     "Comparison",
     "CostlyPair",
+    "Difference",
     "Entry",
     "Explanation",
     "Failure",
@@ -83,21 +84,19 @@ __all__ = [
     "TimeStep",
     "TradeOff",
     "Value",
+    "adjusted_p_values",
     "basic_independence_test",
     "bernstein_interval",
     "class_spread",
-    "combine_p_values",
     "compare_submissions",
     "compare_with_chance",
     "divergences_from",
     "error_rates",
     "explain_score",
-    "false_discovery_rates",
     "gaussian_divergence",
     "given_score",
     "granulated_kendall",
     "inconsistency",
-    "information_p_values",
     "kendall_tau",
     "marginal",
     "mean_score",
@@ -108,6 +107,7 @@ __all__ = [
     "official_score",
     "one_vs_rest_kappas",
     "oracle_scores",
+    "p_values",
     "pairwise_independence_test",
     "pareto_front",
     "pca_gi_mixup",

@@ -1,7 +1,7 @@
 """The score that a random measure would get, and permutation tests of whether a score is higher than that."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -15,7 +15,6 @@ from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 N_PERMUTATIONS = 1000
-ENOUGH = 0.1  #: no more permutations are drawn once this share of them has reached the score: it is not significant
 ROUNDING = 1e-9  #: values as close as this are equal: a permutation that changes nothing must count
 
 
@@ -26,18 +25,23 @@ class Chance:
     Attributes:
         score: official score of the measure.
         level: mean score when its values are dealt out to the models at random.
-        p_values: for each pair of hyperparameters, the probability of a score as high if the measure knows nothing of
-            the gap but what the pair tells.
+        dealt: for each pair of hyperparameters, the scores when the values are dealt out among the models that share
+            both, shape (n_permutations,).
     """
 
     score: float
     level: float
-    p_values: Mapping[tuple[str, str], float]
+    dealt: Mapping[tuple[str, str], Vector] = field(compare=False)
 
     @property
     def excess(self) -> float:
-        """`score` minus `level`; what remains of the score once small cells have had their share."""
+        """`score` minus `level`: about the score that unlimited models per cell would give (docs/statistics.md)."""
         return self.score - self.level
+
+    @property
+    def p_values(self) -> dict[tuple[str, str], float]:
+        """For each pair, the probability of a score as high if the measure knows nothing but what the pair tells."""
+        return {pair: share_reaching(self.score, scores) for pair, scores in self.dealt.items()}
 
     @property
     def p_value(self) -> float:
@@ -57,61 +61,40 @@ def compare_with_chance(
     The level comes from permutations of the measure over all models. A measure that follows two hyperparameters, and
     knows nothing else, deserves no score, but has more by chance than one that knows nothing at all. So the p-value of
     a pair of hyperparameters comes from permutations among models that share both, which leave everything that the
-    measure knows of the two; that of the score is the largest. P-values are (1 + permutations that reach the score) /
-    (1 + permutations): valid, and never 0. Permutations end early once `ENOUGH` have reached the score: the p-value is
-    then the share of those drawn (Besag and Clifford), valid too.
+    measure knows of the two; that of the score is the largest.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
         grid: the task's hyperparameters, models in the same order.
-        n_permutations: for the level and, at most, for each pair.
+        n_permutations: for the level and for each pair.
         seed: the same seed gives the same permutations to every measure.
 
     Raises:
         ScoreUndefined: the grid has no official score.
         ValueError: wrong lengths or numbers that are not finite; fewer than one permutation.
 
-    Sources: Phipson and Smyth, "Permutation p-values should never be zero", 2010; Besag and Clifford, "Sequential
-    Monte Carlo p-values", 1991; Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982.
+    Source: Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982.
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
     require_official(grid)
     if n_permutations < 1:
         raise ValueError(f"n_permutations: expected 1 or more, found {n_permutations}")
-    score = official_score(measure, gap, grid).score
     scorer = Scorer(gap, conditioning(grid))
     level = _level(np.sort(measure).tobytes(), gap.tobytes(), grid, n_permutations, seed)
-    p_values = {}
+    dealt = {}
     for pair in conditioning(grid).sets:
-        dealt = deals(measure, grid.group_numbers(pair), n_permutations, stream("permutations", seed))
-        p_values[pair] = share_reaching(score, map(scorer, dealt), n_permutations)
-    return Chance(score, level, p_values)
+        orders = deals(measure, grid.group_numbers(pair), n_permutations, stream("permutations", seed))
+        dealt[pair] = np.concatenate([*map(scorer, orders)])
+    return Chance(official_score(measure, gap, grid).score, level, dealt)
 
 
-def combine_p_values(p_values: Collection[float]) -> float:
-    """Return the p-value of independent tasks together; 1 if there is none.
+def share_reaching(observed: float, under_chance: Vector) -> float:
+    """Return the p-value of an observed number: (1 + numbers that reach it) / (1 + numbers); valid, and never 0.
 
-    Small if the measure knows something on at least one of them.
-
-    Source: Fisher, "Statistical methods for research workers", 1932.
+    Source: Phipson and Smyth, "Permutation p-values should never be zero", 2010.
     """
-    # scipy.stats has this, too, but takes longer to import than all scores to compute.
-    from scipy.special import chdtrc
-
-    return float(chdtrc(2 * len(p_values), -2 * np.log(list(p_values)).sum())) if p_values else 1.0
-
-
-def false_discovery_rates(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Adjust the p-values of many submissions: those at most q hold a share of at most q of false discoveries.
-
-    Source: Benjamini and Hochberg, "Controlling the false discovery rate", 1995.
-    """
-    from scipy.stats import false_discovery_control  # takes longer to import than all scores to compute
-
-    if not p_values:
-        return {}
-    return dict(zip(p_values, false_discovery_control(list(p_values.values())).tolist(), strict=True))
+    return (1 + int(np.count_nonzero(under_chance >= observed - ROUNDING))) / (1 + under_chance.size)
 
 
 @lru_cache(maxsize=256)  # the same for all measures without ties
@@ -120,15 +103,3 @@ def _level(in_order: bytes, gap: bytes, grid: Grid, n: int, seed: int) -> float:
     scorer, everywhere = Scorer(gaps, conditioning(grid)), np.zeros(gaps.size, np.intp)
     dealt = deals(measure, everywhere, n, stream("level", seed))
     return float(sum(scorer(chunk).sum() for chunk in dealt)) / n
-
-
-def share_reaching(observed: float, dealt: Iterable[Vector], n: int) -> float:
-    """Return the p-value of an observed number, given `n` numbers under chance in chunks; ends early by `ENOUGH`."""
-    enough = max(1, round(ENOUGH * n))
-    drawn = reached = 0
-    for chunk in dealt:
-        hits = np.flatnonzero(chunk >= observed - ROUNDING)
-        if reached + hits.size >= enough:
-            return enough / (drawn + int(hits[enough - reached - 1]) + 1)
-        drawn, reached = drawn + len(chunk), reached + hits.size
-    return (1 + reached) / (1 + n)

@@ -1,19 +1,28 @@
-"""The submissions of a board compared: intervals of scores and ranks, and who beats whom."""
+"""The submissions of a board compared: intervals of scores and ranks, and who is surely better than whom."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.additive import degrees_of_freedom
 from scoring.batches import official_scores
 from scoring.paired import pair_submissions
-from scoring.rank_intervals import difference_errors, judge, rank_groups, rank_intervals, standardized_differences
+from scoring.rank_intervals import (
+    difference_errors,
+    rank_groups,
+    rank_intervals,
+    standardized_differences,
+    surely_better,
+)
+from scoring.retrained import FULL_SCORE, retrained_scores
 from scoring.rule import TaskCalls
 from scoring.score_intervals import score_intervals
-from scoring.spread import FULL_SCORE, HeldOut, gap_spread, model_spread
+from scoring.spread import HeldOut, gap_spread
 
 INTERVAL_LEVEL = 0.9  #: of all intervals: a submission's own may fail to hold the truth one time in ten
 CRITICAL = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2)
@@ -33,7 +42,7 @@ class Standing:
         model_error: the part of `error` that comes from the models themselves; None likewise.
         best_rank: smallest rank that the submission may have.
         worst_rank: largest.
-        group: submissions of the same group cannot be told apart from its first; 1 is the best.
+        group: submissions of the same group cannot be told apart; 1 is the best.
     """
 
     score: float
@@ -48,6 +57,25 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """Two submissions compared.
+
+    Attributes:
+        points: score of the first less that of the second, in points of the final score.
+        low: lower end of the 90 % interval of the difference.
+        high: upper end.
+        p_value: two-sided p-value: how often luck alone makes such a difference if both are equally good.
+        verdict: 1 if the first is surely better, -1 if it is surely worse, 0 if the two cannot be told apart.
+    """
+
+    points: float
+    low: float
+    high: float
+    p_value: float
+    verdict: int
+
+
+@dataclass(frozen=True)
 class Comparison:
     """All finished submissions of a board.
 
@@ -55,14 +83,29 @@ class Comparison:
         standings: submission -> where it stands, best score first.
         unfinished: submissions without a value for some model; they are compared with none.
         tasks: the tasks that the scores are of, those without an official score left out.
-        beats: probability that the submission of a row has the higher expected score than that of a column, 0 to 1;
-            0.5 if they always score the same. Both are in the order of `standings`, shape (n, n).
+        errors: standard error of the difference of two scores in points, widened by the ratio of the quantiles of
+            Student's t and the normal distribution: (n, n), in the order of `standings`.
+        better: whether the submission of a row is surely better than that of a column; all of these hold together at
+            `INTERVAL_LEVEL`. In the same order; ranks and groups are made of them.
     """
 
     standings: Mapping[str, Standing]
     unfinished: tuple[str, ...]
     tasks: tuple[str, ...]
-    beats: NDArray[np.float64] = field(compare=False)
+    errors: NDArray[np.float64] = field(compare=False)
+    better: NDArray[np.bool_] = field(compare=False)
+
+    def difference(self, first: str, second: str) -> Difference:
+        """Return the difference between two finished submissions; raises `KeyError` for others."""
+        points = self.standings[first].score - self.standings[second].score
+        one, other = self._position[first], self._position[second]
+        error, verdict = float(self.errors[one, other]), int(self.better[one, other]) - int(self.better[other, one])
+        p_value = 2 * NormalDist().cdf(-abs(points) / error) if error else float(points == 0)
+        return Difference(points, points - CRITICAL * error, points + CRITICAL * error, p_value, verdict)
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.standings)}
 
 
 def compare_submissions(
@@ -70,11 +113,11 @@ def compare_submissions(
 ) -> Comparison:
     """Say how sure the order of a board is.
 
-    The models of a task are a sample: were the same grid trained anew, every score would be another. The
-    expected score over such trainings is what intervals hold at `INTERVAL_LEVEL`. They come from the delete-one
-    jackknife, the same models left out for all submissions; docs/statistics.md shows how often they cover. A
-    model brings the error of its own measured gap along, so the intervals hold that, too; `held_out` only tells
-    how much of it there is. Time and memory grow with the square of the number of models of a task.
+    The models of a task are a sample: were the same grid trained anew, every score would be another. The expected score
+    over such trainings is what intervals hold at `INTERVAL_LEVEL`; the tasks stay as they are. Trainings are drawn from
+    the residuals of the models, the same for all submissions (`retrained_scores`); docs/statistics.md shows how often
+    intervals hold. A model brings the error of its own measured gap along, so intervals hold that, too; `held_out` only
+    tells how much of it there is. Time and memory grow with the square of the number of models of a task.
 
     Args:
         submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.
@@ -88,14 +131,15 @@ def compare_submissions(
     tasks = list(paired.tasks.values())
     by_task = [official_scores(task.measures, task.gap[None], task.conditioning) for task in tasks]
     scores = FULL_SCORE * np.mean(by_task, axis=0)
-    spread = model_spread(tasks)
-    errors = np.linalg.norm(spread, axis=0)
+    draws = retrained_scores(tasks)
+    errors = draws.std(axis=0, ddof=1)
     gap_errors = None if held_out is None else np.minimum(gap_spread(paired.tasks, held_out), errors)
-    intervals = score_intervals(scores, spread, CRITICAL, FULL_SCORE)
-    between = difference_errors(spread)
-    standardized = standardized_differences(scores, between)
-    found = judge(standardized, between, spread, INTERVAL_LEVEL)
-    ranks, groups = rank_intervals(found), rank_groups(scores, found)
+    freedom = min(degrees_of_freedom(task.grid) for task in tasks)
+    intervals = np.minimum(score_intervals(scores, draws, _critical(freedom)), np.maximum(FULL_SCORE, scores)[:, None])
+    between = difference_errors(draws)
+    widened = between * _critical(freedom) / CRITICAL
+    better = surely_better(standardized_differences(scores, widened), draws, between, INTERVAL_LEVEL)
+    ranks, groups = rank_intervals(better), rank_groups(better)
     best_first = np.argsort(-scores, kind="stable")
     standings = {
         paired.finished[i]: Standing(
@@ -111,5 +155,12 @@ def compare_submissions(
         )
         for i in best_first
     }
-    beats = np.reshape([*map(NormalDist().cdf, standardized[np.ix_(best_first, best_first)].flat)], standardized.shape)
-    return Comparison(standings, paired.unfinished, tuple(paired.tasks), beats)
+    in_order = np.ix_(best_first, best_first)
+    return Comparison(standings, paired.unfinished, tuple(paired.tasks), widened[in_order], better[in_order])
+
+
+def _critical(freedom: int) -> float:
+    """Half an interval in standard errors, from residuals with these degrees of freedom."""
+    from scipy.special import stdtrit  # takes longer to import than all scores to compute
+
+    return float(stdtrit(freedom, (1 + INTERVAL_LEVEL) / 2))

@@ -3,17 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.comparison import CRITICAL
 from scoring.conditioning import conditioning
 from scoring.contingency import gap_entropy
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.jackknife import delete_one, jackknife_deviations
+from scoring.jackknife import delete_one, jackknife_interval
 from scoring.official import EPSILON, cell_frequencies, conditional_information
-from scoring.score_intervals import score_intervals
 from scoring.vectors import as_vectors_of
 
 
@@ -63,6 +60,5 @@ def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[
         if not (entropies[cond.cells(number)] > EPSILON * 10).any():
             raise ScoreUndefined(f"given {pair[0]} and {pair[1]}, no group has two models with different gaps")
     values = conditional_information(p, cond).tolist()
-    spread = jackknife_deviations(delete_one(measure, gap, cond))
-    ((low, high),) = score_intervals(np.array([min(values)]), spread[:, None], CRITICAL, 1.0).tolist()
+    low, high = jackknife_interval(min(values), delete_one(measure, gap, cond))
     return GivenScore(min(values), low, high, dict(zip(cond.sets, values, strict=True)))

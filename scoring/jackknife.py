@@ -1,5 +1,7 @@
 """The official score without each of the models in turn: how much it depends on the choice of models."""
 
+from statistics import NormalDist
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from scoring.official import conditional_information
 from scoring.pair_counts import cell_counts, group_counts, is_larger
 from scoring.vectors import Vector
 
+CRITICAL = NormalDist().inv_cdf(0.95)  #: half an interval of 90 % in standard errors
 CHUNK = 2**14  #: deletions times cells that are held at once: what fits into a processor's cache
 
 
@@ -35,6 +38,17 @@ def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
     n_models = len(left_out)
     deviations: NDArray[np.float64] = (left_out - left_out.mean(axis=0)) * np.sqrt((n_models - 1) / n_models)
     return deviations
+
+
+def jackknife_interval(score: float, left_out: Vector) -> tuple[float, float]:
+    """Return both ends of a score's 90 % interval, 0 to 1, from the scores without each model, shape (n_models,).
+
+    It is symmetric for the square root of the score, which is less skewed.
+    """
+    roots = np.sqrt(np.maximum(score + jackknife_deviations(left_out), 0))
+    half = CRITICAL * float(np.linalg.norm(roots - np.sqrt(score)))
+    low, high = max(np.sqrt(score) - half, 0.0) ** 2, (np.sqrt(score) + half) ** 2
+    return float(low), float(min(high, max(1.0, score)))
 
 
 def _without(models: slice, signs: tuple[Signs, Signs, Signs], cond: Conditioning) -> Vector:

@@ -99,6 +99,7 @@ class Scorer:
             some = plus[start : start + size]
             pairs, by_group, by_groups = (memory[: len(some)] for memory in self._memory)
             np.logical_and(some, among, out=pairs)
+            # Many small products: for a large one BLAS starts threads, which wait for each other on a busy machine.
             np.matmul(members.T, np.matmul(pairs, members, out=by_group), out=by_groups)
             counts[start : start + size] = by_groups[:, self._cond.first, self._cond.second]
         return counts

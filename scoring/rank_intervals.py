@@ -1,106 +1,96 @@
-"""The ranks that a submission may have, and groups of submissions that cannot be told apart."""
+"""Which submissions are surely better than which; from that, the ranks and the groups of all."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.streams import stream
 from scoring.vectors import Vector
 
-RANK_DRAWS = 2000
-AT_ONCE = 32  #: submissions that are compared with one: their draws fit into a processor's cache
+Matrix = NDArray[np.float64]
+Relation = NDArray[np.bool_]
 Ranks = NDArray[np.intp]
-Verdicts = NDArray[np.int8]
 
 
-def difference_errors(spread: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Standard error of the difference of every two scores, shape (n, n)."""
-    return np.array([np.linalg.norm(spread - one[:, None], axis=0) for one in spread.T])
+def difference_errors(draws: Matrix) -> Matrix:
+    """Standard error of the difference of every two scores, shape (n, n), from draws of all: (n_draws, n)."""
+    return np.array([(draws - one[:, None]).std(axis=0, ddof=1) for one in draws.T])
 
 
-def standardized_differences(scores: Vector, errors: NDArray[np.float64]) -> NDArray[np.float64]:
+def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
     """Difference of two scores in units of its standard error: (n, n), positive where the first is the larger.
 
-    Equal scores have 0; different ones that differ by the same amount whichever model is left out, infinity.
+    Equal scores have 0; different scores whose difference is the same in all draws, infinity.
     """
     difference = scores[:, None] - scores
     with np.errstate(divide="ignore"):
-        found: NDArray[np.float64] = np.divide(difference, errors, out=np.zeros_like(difference), where=difference != 0)
+        found: Matrix = np.divide(difference, errors, out=np.zeros_like(difference), where=difference != 0)
     return found
 
 
-def verdicts(scores: Vector, spread: NDArray[np.float64], level: float) -> Verdicts:
-    """Return the verdicts of `judge` on scores with that spread."""
-    errors = difference_errors(spread)
-    return judge(standardized_differences(scores, errors), errors, spread, level)
+def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: float) -> Relation:
+    """Whether each submission is surely better than each other, shape (n, n): a strict partial order.
 
-
-def judge(
-    standardized: NDArray[np.float64],
-    errors: NDArray[np.float64],
-    spread: NDArray[np.float64],
-    level: float,
-    seed: int = 0,
-) -> Verdicts:
-    """Whether each submission is surely better (1) or worse (-1) than each other, or cannot be told (0): (n, n).
-
-    All verdicts of a row hold together at the level: the largest standardized difference of one submission to any
-    other is compared with its distribution, drawn with the spread of the scores. With more submissions more is
-    demanded of each.
+    All of it holds together with a probability of `level`: a difference must exceed a quantile of the largest
+    difference that luck gives to any pair. The pairs that do are left out, and the others are compared again, until no
+    more do. Who is better than a submission is also better than those that it is better than.
 
     Args:
         standardized: `standardized_differences` of the scores, shape (n, n).
-        errors: `difference_errors` of the spread, shape (n, n).
-        spread: deviations of the scores, shape (n_deletions, n).
-        level: probability that all verdicts of a row hold, 0 to 1.
-        seed: decides the draws.
+        draws: scores of other trainings, shape (n_draws, n).
+        errors: `difference_errors` of the draws, shape (n, n).
+        level: 0 to 1.
 
-    Source: Mogstad, Romano, Shaikh, Wilhelm, "Inference for ranks", Review of Economic Studies 2024.
+    Sources: Mogstad, Romano, Shaikh and Wilhelm, "Inference for ranks", 2024; Romano and Wolf, "Exact and approximate
+    stepdown methods for multiple hypothesis testing", 2005.
     """
-    draws = stream("ranks", seed).standard_normal((RANK_DRAWS, len(spread))) @ spread
-    found = np.zeros(standardized.shape, np.int8)
-    for own, (row, largest) in enumerate(zip(standardized, _largest_differences(draws, errors), strict=True)):
-        found[own] = np.sign(row) * (np.abs(row) > np.quantile(largest, level))
-    return found
+    centred, scale = draws - draws.mean(axis=0), np.where(errors > 0, errors, np.inf)
+    found = np.zeros(standardized.shape, np.bool_)
+    while True:
+        bound = np.quantile(_largest_differences(centred, scale, ~found), level)
+        more = (standardized > bound) & ~found
+        if not more.any():
+            return _closure(found)
+        found |= more
 
 
-def _largest_differences(draws: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Largest standardized difference of each submission to any other in each of the draws: (n, n_draws).
+def rank_intervals(better: Relation) -> Ranks:
+    """Smallest and largest rank of each submission, shape (n, 2).
 
-    Two submissions have the same difference seen from either, so every pair is computed once.
+    The best rank counts the submissions that are surely better, and the worst rank leaves out those that are surely
+    worse.
     """
-    by_submission = np.ascontiguousarray(draws.T)
-    errors = np.where(errors > 0, errors, np.inf)  # submissions that never differ
-    largest = np.zeros_like(by_submission)
+    return np.stack([1 + better.sum(axis=0), len(better) - better.sum(axis=1)], axis=1)
+
+
+def rank_groups(better: Relation) -> Ranks:
+    """Number the groups of submissions that cannot be told apart, from 1 for the best, shape (n,).
+
+    The first group has the submissions than which no other is surely better; without them, the next are the second
+    group, and so on. So nobody in a group is surely better than another member, and everybody in a later group is
+    surely worse than somebody in the group before.
+    """
+    groups = np.zeros(len(better), np.intp)
+    number = 0
+    while (groups == 0).any():
+        left, number = groups == 0, number + 1
+        groups[left & ~better[left].any(axis=0)] = number
+    return groups
+
+
+def _largest_differences(centred: Matrix, scale: Matrix, among: Relation) -> Vector:
+    """Largest standardized difference by luck of the pairs `among` in each draw, shape (n_draws,)."""
+    by_submission = np.ascontiguousarray(centred.T)
+    largest = np.zeros(len(centred))
     for own, mine in enumerate(by_submission):
-        for first in range(own + 1, len(draws.T), AT_ONCE):
-            others = slice(first, first + AT_ONCE)
-            noise = by_submission[others] - mine
-            np.abs(noise, out=noise)
-            noise /= errors[own, others, None]
-            np.maximum(largest[others], noise, out=largest[others])
-            np.maximum(largest[own], noise.max(axis=0), out=largest[own])
+        others = among[own]
+        noise = (mine - by_submission[others]) / scale[own, others, None]
+        np.maximum(largest, noise.max(axis=0), out=largest)
     return largest
 
 
-def rank_intervals(found: Verdicts) -> Ranks:
-    """Smallest and largest rank of each submission, shape (n, 2).
-
-    The best rank counts those that are surely better, the worst rank leaves out those that are surely worse.
-    """
-    return np.stack([1 + (found < 0).sum(axis=1), len(found) - (found > 0).sum(axis=1)], axis=1)
-
-
-def rank_groups(scores: Vector, found: Verdicts) -> Ranks:
-    """Number the groups of submissions that cannot be told apart, from 1 for the best, shape (n,).
-
-    From the best score down: a submission that is not surely worse than the first of a group belongs to it; the
-    next one that is opens another group.
-    """
-    groups = np.zeros(scores.size, np.intp)
-    order = np.argsort(-scores, kind="stable")
-    leader, number = order[0], 1
-    for own in order:
-        if found[own, leader] < 0:
-            leader, number = own, number + 1
-        groups[own] = number
-    return groups
+def _closure(better: Relation) -> Relation:
+    while True:
+        steps = better.astype(np.float32)
+        wider: Relation = better | (steps @ steps > 0)
+        if (wider == better).all():
+            return better
+        better = wider

@@ -1,4 +1,4 @@
-"""Variances and covariances of final scores over the choice of models and over their test sets."""
+"""Standard errors of final scores that come from test sets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scoring.batches import crossed_scores
-from scoring.jackknife import delete_one, jackknife_deviations
 from scoring.paired import PairedTask
+from scoring.retrained import FULL_SCORE
 from scoring.streams import stream
 from scoring.vectors import Vector
 
 GAP_DRAWS = 400  #: draws of the gaps; the error of a standard deviation from so many is 4 %
-FULL_SCORE = 100.0  #: final scores are 100 times the mean over tasks
 
 
 @dataclass(frozen=True)
@@ -27,20 +26,6 @@ class HeldOut:
 
     accuracy: Sequence[float]
     n_images: int
-
-
-def model_spread(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
-    """Deviations of the final scores when the models of the tasks are a sample: the delete-one jackknife.
-
-    Every model of every task is left out in turn, the same one for all submissions.
-
-    Returns:
-        Shape (n_deletions, n_submissions), in points of the final score. With these deviations d, d.T @ d is the
-        covariance of the scores, and the norm of d[:, a] - d[:, b] the standard error of a difference.
-
-    Source: Efron and Stein, "The jackknife estimate of variance", 1981.
-    """
-    return np.concatenate([_deletions(task) for task in tasks]) * FULL_SCORE / len(tasks)
 
 
 def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut], seed: int = 0) -> Vector:
@@ -61,11 +46,6 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut],
     variances = [_drawn_gaps(name, task, held_out, random).var(axis=0, ddof=1) for name, task in tasks.items()]
     spread: Vector = np.sqrt(np.sum(variances, axis=0)) * FULL_SCORE / len(tasks)
     return spread
-
-
-def _deletions(task: PairedTask) -> NDArray[np.float64]:
-    scores = np.array([delete_one(measure, task.gap, task.conditioning) for measure in task.measures]).T
-    return jackknife_deviations(scores)
 
 
 def _drawn_gaps(

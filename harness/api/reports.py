@@ -69,7 +69,6 @@ def _explained(row: dict[str, Any], page: dict[str, Any], insights: Mapping[str,
         tasks[name] = row["tasks"][name] | {
             "why": part["reason"] or part["why"],
             "deciding": None if insight is None else list(insight.explanation.deciding),
-            "adjusted_p_value": None if insight is None else insight.rate,
         }
     return row | {"label": page["label"], "summary": page["summary"], "advice": page["advice"], "tasks": tasks}
 
@@ -117,7 +116,7 @@ def report(
         _with_outputs(row, numbered[number], outputs) if number in numbered else row
         for number, row in enumerate(board.rows)
     ]
-    return ReportResult(replace(board, rows=rows), find_insights(rows, board.tasks, numbered), remarks)
+    return ReportResult(replace(board, rows=rows), find_insights(rows, numbered), remarks)
 
 
 def _identity(one: Calls | Row) -> tuple[object, ...]:

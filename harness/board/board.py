@@ -5,14 +5,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row, per_task
 from harness.board.columns import find_more
 from harness.board.oracle import Oracle, combine
 from harness.board.row import Row
-from scoring import Entry, rank
+from scoring import Comparison, Difference, Entry, rank
 
 
 @dataclass(frozen=True)
@@ -48,8 +45,7 @@ class Board:
         tasks: names of the tasks, in the order of their columns.
         remarks: notes on the records and tasks behind the rows, one per line.
         withheld: the tasks of which only rounded scores are shown.
-        beats: probability that the row of a line has the higher score than the row of a column, both in the order of
-            `rows`, shape (n_rows, n_rows), NaN for rows that are not compared; empty if none are.
+        comparison: of the rows that can be compared, under their positions as text; None if there are none.
         oracle: the noisy oracle, for comparison by eye alone.
         more: columns that were asked for in addition.
     """
@@ -59,7 +55,7 @@ class Board:
     tasks: Sequence[str]
     remarks: Sequence[str] = ()
     withheld: frozenset[str] = frozenset()
-    beats: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)), compare=False)
+    comparison: Comparison | None = field(default=None, compare=False)
     oracle: Oracle = field(default_factory=lambda: combine({}))
     more: Sequence[TaskColumn] = ()
 
@@ -98,10 +94,11 @@ class Board:
         """Return the text of a row's cells, for readers."""
         return [column.shown(row) for column in self.columns]
 
-    def beats_by(self, number: int, other: int) -> float | None:
-        """Return the probability that the row at a position beats another one; None if they are not compared."""
-        found = self.beats[number, other] if self.beats.size else np.nan
-        return None if np.isnan(found) else float(found)
+    def difference(self, number: int, other: int) -> Difference | None:
+        """Return the difference between the rows at two positions; None if they are not compared."""
+        if self.comparison is None or not {str(number), str(other)} <= self.comparison.standings.keys():
+            return None
+        return self.comparison.difference(str(number), str(other))
 
     def is_faint(self, row: Row) -> bool:
         """Whether the row does not fully compete, while others do, and may be printed fainter than those."""

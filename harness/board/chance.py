@@ -1,12 +1,14 @@
-"""The level of chance and the p-value of rows: what must be known of a score before it is called a discovery."""
+"""The level of chance and the p-values of rows: what must be known of a score before it is called a discovery."""
 
 import contextlib
-import json
-import math
-from collections.abc import Iterable, Sequence
+import io
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import partial
 from hashlib import sha256
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,11 @@ from harness.cache import cache_directory, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code
 from harness.errors import UserError
-from scoring import Chance, compare_with_chance
+from scoring import Chance, adjusted_p_values, compare_with_chance, p_values
 
-#: Enough for p-values of 0.0025 on a task; a thousand would double the time of a large board.
-N_PERMUTATIONS = 400
+#: Permutations for each pair of hyperparameters: enough for p-values of 0.0025. On boards of more rows than `MANY`, half
+#: as many save half of the time.
+N_PERMUTATIONS, MANY = 400, 250
 
 
 def with_chance(rows: Sequence[Row]) -> list[Row]:
@@ -31,19 +34,48 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
     Found once for the same values and gaps, and kept in the cache.
     """
     tasks = [task for row in rows for task in row.tasks.values()]
+    n_permutations = N_PERMUTATIONS if len(rows) <= MANY else N_PERMUTATIONS // 2
     with ThreadPoolExecutor(available_cores()) as pool:
-        found = pool.map(_with_chance, tasks)
+        found = pool.map(partial(_with_chance, n_permutations=n_permutations), tasks)
     return [replace(row, tasks={name: next(found) for name in row.tasks}) for row in rows]
 
 
-def _with_chance(task: OnTask) -> OnTask:
+def with_p_values(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with the p-values of their mean scores; those of ranked rows also adjusted for their number."""
+    known = [number for number, row in enumerate(rows) if _chances(row)]
+    own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
+    adjusted = _adjusted(rows, _chances)
+    by_task = {name: _adjusted(rows, partial(_chances, task=name)) for row in rows[:1] for name in row.tasks}
+    return [
+        replace(
+            row, p_value=own.get(number), adjusted_p_value=adjusted.get(number),
+            tasks={
+                name: replace(task, adjusted_p_value=by_task[name].get(number)) for name, task in row.tasks.items()
+            },
+        )
+        for number, row in enumerate(rows)
+    ]  # fmt: skip
+
+
+def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
+    """Return position -> adjusted p-value of the ranked rows that are beside chance."""
+    found = {number: known for number, row in enumerate(rows) if row.rank is not None and (known := chances(row))}
+    return dict(zip(found, adjusted_p_values([*found.values()]).tolist(), strict=True))
+
+
+def _chances(row: Row, task: str = "") -> dict[str, Chance]:
+    """Return the scores of a row beside chance, by task; of one task, if it is given."""
+    return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}
+
+
+def _with_chance(task: OnTask, n_permutations: int) -> OnTask:
     if task.scored is None or task.official is None:
         return task
     (values, gaps), grid = vectors_of(task.scored), task.scored.grid
-    entry = _cache_entry([_ranks(values), _ranks(gaps), grid.codes], [N_PERMUTATIONS, grid.names, grid.sizes])
-    known = _recall(entry)
+    entry = _cache_entry([_ranks(values), _ranks(gaps), grid.codes], [n_permutations, grid.names, grid.sizes])
+    known = _recall(entry, list(combinations(grid.names, 2)), n_permutations)
     if known is None:
-        known = compare_with_chance(values, gaps, grid, N_PERMUTATIONS)
+        known = compare_with_chance(values, gaps, grid, n_permutations)
         _remember(entry, known)
     return replace(task, chance=known)
 
@@ -59,27 +91,30 @@ def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
     for array in arrays:
         digest.update(np.ascontiguousarray(array, np.float64).tobytes())
     try:
-        return cache_directory("chance") / f"{digest.hexdigest()}.json"
+        return cache_directory("chance") / f"{digest.hexdigest()}.npz"
     except UserError:  # a board can be made where nothing can be written
         return None
 
 
-def _recall(entry: Path | None) -> Chance | None:
+def _recall(entry: Path | None, pairs: Sequence[tuple[str, str]], n_permutations: int) -> Chance | None:
     """Return the entry's content, or None if it is missing or damaged."""
     if entry is None:
         return None
     try:
-        found = json.loads(entry.read_bytes())
-        p_values = {(a, b): float(p_value) for a, b, p_value in found["p_values"]}
-        known = Chance(float(found["score"]), float(found["level"]), p_values)
-    except (OSError, ValueError, LookupError, TypeError):
+        with np.load(io.BytesIO(entry.read_bytes())) as found:
+            known, dealt = found["known"], found["dealt"]
+        expected = ((2,), (len(pairs), n_permutations))
+        if (known.shape, dealt.shape) != expected or not np.isfinite([*known, dealt.sum()]).all():
+            return None
+        return Chance(float(known[0]), float(known[1]), dict(zip(pairs, dealt, strict=True)))
+    except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
         return None
-    return known if p_values and math.isfinite(known.excess) else None
 
 
 def _remember(entry: Path | None, chance: Chance) -> None:
     """Write the entry atomically: another harness may be reading it."""
     if entry is not None:
-        content = asdict(chance) | {"p_values": [[*pair, p_value] for pair, p_value in chance.p_values.items()]}
+        content = io.BytesIO()
+        np.savez(content, known=[chance.score, chance.level], dealt=[*chance.dealt.values()])
         with contextlib.suppress(OSError):
-            write_whole(entry, json.dumps(content))
+            write_whole(entry, content.getvalue())

@@ -23,6 +23,14 @@ def _calls(row: Row) -> str:
     return f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"
 
 
+def _excess(row: Row) -> str:
+    """Return the score above chance with its interval, for instance `3.1 (-0.4 to 7.2)`."""
+    if row.excess is None:
+        return "-"
+    interval = "" if row.excess_low is None else f" ({row.excess_low:.1f} to {row.excess_high:.1f})"
+    return f"{row.excess:.1f}{interval}"
+
+
 def _settings(row: Row) -> str:
     """Return the settings that differ from those of most rows, but the runtime, which has a column."""
     return ", ".join(one for one in row.settings.split(", ") if not one.startswith("runtime "))
@@ -38,19 +46,30 @@ FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text", spare=9
 SCORE = Column[Row](
     "score", lambda row: row.score, text=lambda row: decimal(row.score, DECIMALS if row.rounded else 2), unit=POINTS
 )
-#: Shown with the level of chance.
+#: Shown with the score above chance.
 CHANCE_NOTE = (
-    "chance: mean score of random values on these models. p: at most the probability of scores as high if the "
-    "submission knew nothing of the gaps but what two hyperparameters of each task tell."
+    "above chance: score less the mean score of random values on these models, with its interval. p: at most the "
+    "probability that any row scores as high if none knows more of the gaps than two hyperparameters of each task tell."
 )
 
 #: Shown where some tasks are withheld.
 CHANCE_WITHHELD_NOTE = "chance, p and Kendall: of the tasks that are not hidden."
 
-CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS, optional=True, spare=1, note=CHANCE_NOTE)
-P_VALUE = Column[Row](
-    "p_value", lambda row: row.p_value, text=lambda row: p_value_text(row.p_value), title="p", unit=SHARE, optional=True
-)
+CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)
+EXCESS = Column[Row](
+    "excess", lambda row: row.excess, text=_excess, title="above chance", unit=POINTS, optional=True, spare=1,
+    note=CHANCE_NOTE,
+)  # fmt: skip
+EXCESS_LOW = Column[Row]("excess_low", lambda row: row.excess_low, unit=POINTS)
+EXCESS_HIGH = Column[Row]("excess_high", lambda row: row.excess_high, unit=POINTS)
+P_VALUE = Column[Row]("p_value", lambda row: row.p_value, unit=SHARE)
+ADJUSTED_P_VALUE = Column[Row](
+    "adjusted_p_value", lambda row: row.adjusted_p_value, text=lambda row: p_value_text(row.adjusted_p_value),
+    title="p", unit=SHARE, optional=True,
+)  # fmt: skip
+
+#: The score beside chance, for programs.
+BESIDE_CHANCE = (CHANCE, EXCESS, EXCESS_LOW, EXCESS_HIGH, P_VALUE, ADJUSTED_P_VALUE)
 KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION, spare=8)
 OWN_ERROR = Column[Row](
     "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True, spare=7,

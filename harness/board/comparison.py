@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.board import columns, standings
 from harness.board.board import Board, Layout, rank_rows
-from harness.board.chance import with_chance
+from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls, collect
 from harness.board.rounding import rounding_note
 from harness.board.row import make_row
@@ -48,22 +48,21 @@ SECONDS_PER_MODEL = replace(columns.SECONDS_PER_MODEL, digits=3)
 
 #: Keys of a measure in JSON, before its tasks.
 HEAD = (
-    columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.LOW, standings.HIGH, columns.CHANCE,
-    columns.P_VALUE, columns.KENDALL,
-    SECONDS_PER_MODEL,
+    columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.LOW, standings.HIGH, *columns.BESIDE_CHANCE,
+    columns.KENDALL, SECONDS_PER_MODEL,
 )  # fmt: skip
 
 #: Measures on tasks; each row has its family. Those that lack a score on some task are faint.
 COMPARISON = Layout(
     "Comparison",
     columns=(
-        columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.INTERVAL, columns.CHANCE, columns.P_VALUE,
-        columns.TASK_SCORE, columns.KENDALL, SECONDS_PER_MODEL, columns.FAILED,
+        columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.INTERVAL, columns.EXCESS,
+        columns.ADJUSTED_P_VALUE, columns.TASK_SCORE, columns.KENDALL, SECONDS_PER_MODEL, columns.FAILED,
     ),
     figures=(
         columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, columns.TASK_SCORE, columns.KENDALL, columns.TASK_KENDALL,
         SECONDS_PER_MODEL, replace(columns.CALLS_EXPECTED, key="models"), columns.FAILED, columns.OUTCOMES,
-        columns.REASON, standings.LOW, standings.HIGH, columns.CHANCE, columns.P_VALUE,
+        columns.REASON, standings.LOW, standings.HIGH, *columns.BESIDE_CHANCE,
     ),
     lines=(
         MEASURE, columns.FAMILY, columns.TASK, columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE,
@@ -118,7 +117,7 @@ def compare_calls(
         tasks = {name: task.left_out(reasons[name]) if name in reasons else task for name, task in row.tasks.items()}
         rows.append(replace(row, family=families[measure], tasks=tasks))
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0)
-    ranked = standings.with_standings(ranked, standings.compare_rows(ranked, held_out=None))
+    ranked = standings.with_standings(with_p_values(ranked), standings.compare_rows(ranked, held_out=None))
     return Board(COMPARISON, ranked, list(references), withheld=frozenset(withheld) & references.keys())
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.board import columns, remarks, repetitions, standings
 from harness.board.board import Board, Layout, rank_rows
-from harness.board.chance import with_chance
+from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls, Collected
 from harness.board.column import TaskColumn
 from harness.board.oracle import Oracle, score_oracle
@@ -21,7 +21,7 @@ from scoring import RULE, HeldOut, SubmissionScore, score_submission
 HEAD = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.CALLS_OK, columns.CALLS_EXPECTED, columns.SECONDS_PER_MODEL,
     columns.SANDBOXED, columns.VERSION, columns.REQUESTED_AT, columns.CONFIGURATION, columns.RUNTIME, columns.SETTINGS,
-    columns.STALE, columns.CHANCE, columns.P_VALUE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
+    columns.STALE, *columns.BESIDE_CHANCE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
 )  # fmt: skip
 
 
@@ -47,9 +47,11 @@ def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
     own = {"own_randomness": own_randomness_object(row.own_randomness)}
     score = score_object(row.result)
     for name, task in row.tasks.items():
-        score["tasks"][name] |= {"chance": task.chance_level, "p_value": task.p_value} | {
-            column.key: column.value(task) for column in more
-        }
+        score["tasks"][name] |= {
+            "chance": task.chance_level,
+            "p_value": task.p_value,
+            "adjusted_p_value": task.adjusted_p_value,
+        } | {column.key: column.value(task) for column in more}
     return head | {"configuration": configuration, "standing": standing} | own | score
 
 
@@ -59,14 +61,14 @@ LEADERBOARD = Layout(
     "Leaderboard",
     columns=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.SCORE, *standings.SHOWN,
-        columns.CHANCE, columns.P_VALUE, columns.TASK_SCORE, columns.OWN_ERROR, columns.RUNTIME,
+        columns.EXCESS, columns.ADJUSTED_P_VALUE, columns.TASK_SCORE, columns.OWN_ERROR, columns.RUNTIME,
         columns.SECONDS_PER_MODEL, columns.CALLS_OK,
     ),
     figures=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.SCORE, columns.TASK_SCORE, columns.SECONDS_PER_MODEL,
         columns.CALLS_OK, columns.CALLS_EXPECTED, columns.STALE, columns.SANDBOXED, columns.VERSION,
         columns.REQUESTED_AT, columns.CONFIGURATION, columns.RUNTIME, columns.SETTINGS, columns.OWN_ERROR,
-        *standings.FIGURES, columns.CHANCE, columns.P_VALUE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
+        *standings.FIGURES, *columns.BESIDE_CHANCE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
     ),
     lines=(
         columns.SUBMISSION, columns.KIND, columns.VERSION, columns.CONFIGURATION, columns.RUNTIME, columns.TASK,
@@ -127,10 +129,8 @@ def ranked_board(
 
     Without an official score on any task there is nothing to rank by, and nobody has a rank.
     """
-    known = with_chance(rows)
-    ranked = rank_rows(known, lambda row: row.sandboxed and oracle.score is not None)
+    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and oracle.score is not None)
     compared = standings.compare_rows(ranked, held_out)
-    beats = standings.beats_of(ranked, compared)
-    shown = standings.with_standings(ranked, compared)
+    shown = standings.with_standings(with_p_values(ranked), compared)
     hidden = frozenset(withheld) & oracle.tasks.keys()
-    return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, beats, oracle)
+    return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, compared, oracle)

@@ -26,7 +26,6 @@ from scoring import (
     SubmissionScore,
     TaskCalls,
     TaskScore,
-    combine_p_values,
     sign_errors,
 )
 
@@ -49,6 +48,7 @@ class OnTask:
         withheld: whether only rounded scores and failures of the task are shown.
         scored: the values behind `result`; None if the task is withheld.
         chance: the official score beside chance; None if there is none, or if the task is withheld.
+        adjusted_p_value: `p_value`, adjusted for the number of ranked rows; None for others.
         published: what others reported for the measure, 0 to 100; None if that was not asked for, or is not known.
     """
 
@@ -60,6 +60,7 @@ class OnTask:
     withheld: bool = False
     scored: TaskCalls | None = None
     chance: Chance | None = None
+    adjusted_p_value: float | None = None
     published: float | None = None
 
     def left_out(self, reason: str) -> "OnTask":
@@ -154,6 +155,8 @@ class Row:
     configuration: Configuration | None = None  #: of its calls; None for a measure without records
     settings: str = ""  #: differences to most of the board's rows
     stale: int = 0  #: number of records of other models or data, which do not count
+    p_value: float | None = None  #: of the mean score over tasks, but for withheld ones
+    adjusted_p_value: float | None = None  #: the same, adjusted for the number of ranked rows
     standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is withheld
     own_randomness: OwnRandomness | None = None  #: None without repetitions
     about: About = field(default_factory=About)  #: what the submission says of itself
@@ -175,10 +178,23 @@ class Row:
         return _mean(task.chance_level for task in self.tasks.values())
 
     @property
-    def p_value(self) -> float | None:
-        """The p-value of all tasks together, but for withheld ones; None if there is none."""
-        found = [task.p_value for task in self.tasks.values() if task.p_value is not None]
-        return combine_p_values(found) if found else None
+    def excess(self) -> float | None:
+        """The score above the level of chance, in points; None if there is none, or if a task is withheld."""
+        return self._above_chance(self.score)
+
+    @property
+    def excess_low(self) -> float | None:
+        """The lower end of the excess's interval; None without an interval."""
+        return None if self.standing is None else self._above_chance(self.standing.low)
+
+    @property
+    def excess_high(self) -> float | None:
+        """The upper end of the excess's interval; None without an interval."""
+        return None if self.standing is None else self._above_chance(self.standing.high)
+
+    def _above_chance(self, points: float | None) -> float | None:
+        level = self.chance_level
+        return None if points is None or level is None or self.rounded else points - level
 
     @property
     def own_error(self) -> float | None:

@@ -3,9 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from harness.board.column import Column
 from harness.board.columns import POINTS
 from harness.board.row import Row
@@ -14,9 +11,8 @@ from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, co
 
 #: Shown with the columns of intervals.
 NOTE = (
-    "interval: holds the score on average over new trainings of the same networks (90 %). ranks: those that a "
-    "submission may have. Submissions of one group cannot be told apart from its first. Explained in "
-    "docs/statistics.md."
+    "interval: holds the mean score over new trainings of these networks (90 %). ranks: those that a submission may "
+    "have; all hold together (90 %). Submissions of one group cannot be told apart. Explained in docs/statistics.md."
 )
 
 #: Shown where there are none because of withheld tasks.
@@ -69,16 +65,6 @@ def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
     if found is None:
         return list(rows)
     return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]
-
-
-def beats_of(rows: Sequence[Row], found: Comparison | None) -> NDArray[np.float64]:
-    """Return `Board.beats` of these rows from their comparison, if there is one."""
-    if found is None:
-        return np.empty((0, 0))
-    beats = np.full((len(rows), len(rows)), np.nan)
-    positions = [int(number) for number in found.standings]
-    beats[np.ix_(positions, positions)] = found.beats
-    return beats
 
 
 def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:

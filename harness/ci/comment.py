@@ -11,7 +11,7 @@ from harness import markdown
 from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError, Same
 from harness.errors import UserError
 from harness.reading import read_regular
-from harness.text import p_value_text
+from harness.text import p_value_equation, p_value_text
 
 #: First line of every comment, by which the next one replaces it.
 MARK = "<!-- pgdl leaderboard -->"
@@ -19,8 +19,8 @@ MARK = "<!-- pgdl leaderboard -->"
 #: Entries of each list that are shown, and characters of a text.
 SHOWN, WIDTH = 30, 200
 
-#: Probability from which a difference is called clear: intervals of 90 % leave out 5 % on each side.
-CLEAR = 0.95
+#: P-value of a difference that is called clear.
+CLEAR = 0.05
 
 FOOTER = (
     "Computed in the job of this change, from its submissions alone: tasks, rules and harness are those of the base. "
@@ -82,16 +82,16 @@ def _before_and_after(before: str, after: str, line: Line) -> str:
 
 def _neighbours(line: Line) -> list[str]:
     """Return sentences on the differences to the neighbours, where they were compared."""
-    pairs = (("below", line.above, line.above_surely), ("above", line.below, line.below_surely))
+    pairs = (("below", line.above, line.above_p_value), ("above", line.below, line.below_p_value))
     return [
-        f"{code(line.name)} is {side} {code(other)}: {_difference(probability)}"
-        for side, other, probability in pairs
-        if probability is not None
+        f"{code(line.name)} is {side} {code(other)}: {_difference(p_value)}"
+        for side, other, p_value in pairs
+        if p_value is not None
     ]
 
 
-def _difference(probability: float) -> str:
-    return f"{'a clear' if probability >= CLEAR else 'no clear'} difference ({100 * probability:.0f} %)"
+def _difference(p_value: float) -> str:
+    return f"{'a clear' if p_value <= CLEAR else 'no clear'} difference ({p_value_equation(p_value)})"
 
 
 def _moved(moved: Moved) -> str:

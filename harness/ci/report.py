@@ -13,7 +13,7 @@ from typing import Any, Self, get_args, get_type_hints
 from harness.parsing import parse_json
 
 #: Version of the file.
-FORMAT = 3
+FORMAT = 4
 
 #: Longest file in bytes, list, and text in characters.
 MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
@@ -31,13 +31,13 @@ class Line:
         file: its path in the repository.
         change: `new`, `changed`, `renamed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
         low, high: interval of the score; None if there is none, as on hidden tasks.
-        chance, p_value: level of chance and p-value (docs/statistics.md).
+        chance, p_value: level of chance and adjusted p-value (docs/statistics.md).
         best_rank, worst_rank: the ranks that it may have.
         calls_ok, calls_expected: number of models with a value, and of all, also without reference data.
         machine_failed: number of models on which the machine failed, not the submission.
         above: the next submission above it on the board; empty if there is none.
-        above_surely: probability that `above` has the higher expected score, 0 to 1.
-        below, below_surely: the same of the next one below it, and that it has the lower score.
+        above_p_value: two-sided p-value of the difference from `above`, 0 to 1.
+        below, below_p_value: the same of the next submission below it.
         problem: why it was refused or has no score; may quote the submission's own messages.
         renamed_from: its name at the base, whose rank and score are those before; empty if the change gives it none.
     """
@@ -59,9 +59,9 @@ class Line:
     calls_expected: int = 0
     machine_failed: int = 0
     above: str = ""
-    above_surely: float | None = None
+    above_p_value: float | None = None
     below: str = ""
-    below_surely: float | None = None
+    below_p_value: float | None = None
     problem: str = ""
     renamed_from: str = ""
 

@@ -70,8 +70,8 @@ def missing_in(board: Board, names: Collection[str]) -> list[str]:
 def without_ranks(line: Line) -> Line:
     """Return a line that says nothing of ranks and neighbours."""
     return replace(
-        line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_surely=None, below="",
-        below_surely=None,
+        line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_p_value=None, below="",
+        below_p_value=None,
     )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def _before(line: Line, row: Row | None) -> Line:
 
 def _after(line: Line, row: Row) -> Line:
     line = replace(
-        line, rank=row.rank, score=row.score, chance=row.chance_level, p_value=row.p_value,
+        line, rank=row.rank, score=row.score, chance=row.chance_level, p_value=row.adjusted_p_value,
         calls_ok=row.calls_ok, calls_expected=row.calls_expected,
         machine_failed=row.failures[Outcome.INFRA_ERROR], problem=row.reason,
     )  # fmt: skip
@@ -125,8 +125,12 @@ class _Neighbours:
         below = [(n, other) for n, other in self._ranked if other.rank is not None and other.rank > row.rank]
         if above:
             n, other = above[-1]
-            line = replace(line, above=other.submission, above_surely=self._board.beats_by(n, own))
+            line = replace(line, above=other.submission, above_p_value=self._p_value(n, own))
         if below:
             n, other = below[0]
-            line = replace(line, below=other.submission, below_surely=self._board.beats_by(own, n))
+            line = replace(line, below=other.submission, below_p_value=self._p_value(own, n))
         return line
+
+    def _p_value(self, number: int, other: int) -> float | None:
+        found = self._board.difference(number, other)
+        return None if found is None else found.p_value

@@ -184,4 +184,4 @@ def _write_table(directory: Path, submissions: Iterable[Submitted]) -> None:
         writer.writerow([not_a_formula(printable(str(value))) for value in one.model_dump(mode="json").values()])
     file = directory / TABLE
     with writing(file):
-        write_whole(file, text.getvalue())
+        write_whole(file, text.getvalue().encode())

@@ -1,7 +1,7 @@
 """Explains the scores of a board: chance, the models that decide a score, and time."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.board.row import OnTask, Row, vectors_of
 from scoring import (
@@ -10,7 +10,6 @@ from scoring import (
     TimeBudget,
     TimeStep,
     explain_score,
-    false_discovery_rates,
     pareto_front,
     scores_by_limit,
 )
@@ -26,34 +25,22 @@ class Insight:
     Attributes:
         chance: the score beside chance.
         explanation: the models that decide the score.
-        rate: the p-value, adjusted for all ranked submissions (false discovery rate); None for other rows.
     """
 
     chance: Chance
     explanation: Explanation
-    rate: float | None = None
 
 
-def find_insights(
-    rows: Sequence[Row], tasks: Sequence[str], wanted: Collection[int] | None = None
-) -> dict[int, dict[str, Insight]]:
+def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
     """Return position of a row -> task -> insight; only of tasks with an official score that are not withheld.
 
-    Only the rows at the positions `wanted` (default: all) are explained, which takes most of the time; all ranked rows
-    count in their adjusted p-values.
+    Only the rows at the positions `wanted` (default: all) are explained.
     """
-    chosen = {number: row.tasks for number, row in enumerate(rows) if wanted is None or number in wanted}
-    found = {
-        number: {name: _insight(task) for name, task in of_row.items() if task.chance is not None}
-        for number, of_row in chosen.items()
+    return {
+        number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
+        for number, row in enumerate(rows)
+        if wanted is None or number in wanted
     }
-    for name in tasks:
-        ranked = {str(number): row.tasks[name].p_value for number, row in enumerate(rows) if _counts(row)}
-        rates = false_discovery_rates({number: p for number, p in ranked.items() if p is not None})
-        for number, of_row in found.items():
-            if name in of_row:
-                of_row[name] = replace(of_row[name], rate=rates.get(str(number)))
-    return found
 
 
 def time_steps(row: Row) -> list[TimeStep]:
@@ -74,11 +61,6 @@ def is_on_front(rows: Sequence[Row]) -> list[bool]:
     front = pareto_front([row.seconds_per_model or 0.0 for row in timed], [row.score for row in timed])
     on_front: Mapping[int, bool] = {id(row): on for row, on in zip(timed, front, strict=True)}
     return [on_front.get(id(row), False) for row in rows]
-
-
-def _counts(row: Row) -> bool:
-    """Whether a row is one of the hypotheses among which false discoveries are counted."""
-    return row.rank is not None
 
 
 def _insight(task: OnTask) -> Insight:

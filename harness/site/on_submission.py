@@ -25,6 +25,10 @@ N_FAILURES = 5
 N_CELLS = 8
 
 
+#: What is sure of the difference from another row.
+VERDICTS = {1: "better", 0: "cannot be told apart", -1: "worse"}
+
+
 def submission_page(
     board: Board,
     number: int,
@@ -41,7 +45,7 @@ def submission_page(
         "advice": advice(row, insights),
         "parts": [_part(name, row, insights.get(name)) for name in board.tasks],
         "steps": [{"limit": math.ceil(100 * step.limit_s) / 100, "step": step} for step in time_steps(row)],
-        "beats": _beats(board, number, pages),
+        "others": _others(board, number, pages),
     }
 
 
@@ -112,7 +116,7 @@ def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:
         found += [
             ("score by chance", f"{100 * chance.level:.2f}"),
             ("above chance", f"{100 * chance.excess:.2f}"),
-            ("p-value", f"{p_value_text(chance.p_value)} (adjusted {p_value_text(insight.rate)})"),
+            ("p-value", f"{p_value_text(task.p_value)} (adjusted {p_value_text(task.adjusted_p_value)})"),
         ]
     if task.calls:
         seconds = [call.call_wall_s for call in task.calls.values()]
@@ -149,10 +153,10 @@ def _calls(task: OnTask) -> list[dict[str, Any]]:
     return lines
 
 
-def _beats(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the other rows, each with the probability that this one has the higher score."""
-    others = ((other, row, board.beats_by(number, other)) for other, row in enumerate(board.rows) if other != number)
+def _others(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the other rows, each with the difference from this one."""
+    differences = {other: board.difference(number, other) for other in range(len(board.rows)) if other != number}
     return [
-        {"name": row.label, "page": pages[other], "score": row.score, "probability": probability}
-        for other, row, probability in others if probability is not None
+        {"name": board.rows[other].label, "page": pages[other], "difference": found, "verdict": VERDICTS[found.verdict]}
+        for other, found in differences.items() if found is not None
     ]  # fmt: skip

@@ -66,7 +66,7 @@ def make_site(data: SiteData, head: str = "") -> Site:
     return Site(
         data, head, board, pages,
         [TaskLink(name, page, facts) for page, (name, facts) in zip(tasks, data.settings.tasks.items(), strict=True)],
-        find_insights(board.rows, board.tasks),
+        find_insights(board.rows),
     )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def render_submission(site: Site, number: int) -> str:
 
 def render_report(page: Mapping[str, Any]) -> str:
     """Return what `submission_page` describes as a page that contains all it needs, and links to no other."""
-    unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "beats")}
+    unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "others")}
     assets = {
         "css": _asset("site.css"),
         "inlined": [_inline(_asset(name)) for name in SCRIPTS],

@@ -49,14 +49,17 @@ def _nobody(board: Board) -> str:
 
 
 def _beside_chance(leaders: Sequence[Row]) -> list[Words]:
-    """Return the sentence on whether the first score may be chance; the p-value is that of the worst of equals."""
-    p_values = [row.p_value for row in leaders if row.p_value is not None]
+    """Return the sentence on whether the first score may be chance, by the p-value of the best of all rows.
+
+    None where a task is hidden: the p-value is of the other tasks, and the score is of all.
+    """
+    p_values = [row.adjusted_p_value for row in leaders if row.adjusted_p_value is not None and not row.rounded]
     if not p_values:
         return []
     p_value = p_value_equation(max(p_values))
     if max(p_values) > SIGNIFICANT:
-        return [Words(f" Chance could explain the leading score ({p_value}).")]
-    return [Words(f" Chance alone would hardly reach the leading score ({p_value}).")]
+        return [Words(f" Chance could explain the best of so many scores ({p_value}).")]
+    return [Words(f" Chance alone would hardly give any row the leading score ({p_value}).")]
 
 
 def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[Words]) -> list[Words]:

@@ -54,7 +54,7 @@ class Digests:
     ) -> None:
         if self._changed:
             with suppress(OSError):  # a full disk costs time, not correctness
-                write_whole(self._file, json.dumps({"digests": self._known, "findings": self._findings}))
+                write_whole(self._file, json.dumps({"digests": self._known, "findings": self._findings}).encode())
 
     def of(self, file: Path) -> str:
         """Return the SHA-256 (hex) of a file's content; raises `OSError`, or `UserError` if it is not a file."""

@@ -51,7 +51,7 @@ def _ask_keras(process: Process, architecture: dict[str, Any], entry: Path) -> M
         raise UserError(what, found=error, remedy="run `pgdl doctor`") from error
     except NoAnswerError as error:
         return str(error)
-    write_whole(entry, json.dumps(answer))
+    write_whole(entry, json.dumps(answer).encode())
     return parse_shapes(answer)
 
 

@@ -5,13 +5,12 @@ square root of the number of networks. As the estimate has an error itself, they
 """
 
 import math
-from collections.abc import Sequence
 from statistics import NormalDist
 
 from tests.science.finding import Verdict
 
-#: What is said where no number is enough, and the multiple of the present number above which none is sought.
-NONE, MOST = "none can be said: it looks like chance", 2.0**20
+#: What is said where no number is enough.
+NONE = "none can be said: it looks like chance"
 
 
 def by_interval(
@@ -43,29 +42,6 @@ def by_p_value(p_value: float, level: float, n: int) -> tuple[Verdict, str]:
     normal = NormalDist()
     needed = n * (normal.inv_cdf(level) / normal.inv_cdf(p_value)) ** 2 if p_value < 0.5 else None
     return Verdict.UNDECIDED, _about(needed, "networks")
-
-
-def by_p_values(p_values: Sequence[float], level: float, n: int) -> tuple[Verdict, str]:
-    """Return the same for p-values of tasks that have n networks in all, combined by Fisher's method.
-
-    More networks are more such tasks: k times as many, with the same p-values, have k times the statistic and k times
-    the degrees of freedom. Where the statistic is no larger than chance gives, its mean, no number is enough.
-    """
-    from scipy.optimize import brentq
-    from scipy.special import chdtrc
-
-    freedom, statistic = 2 * len(p_values), -2 * sum(map(math.log, p_values))
-
-    def excess(times: float) -> float:
-        return float(chdtrc(times * freedom, times * statistic)) - level
-
-    if excess(1) < 0:
-        return Verdict.REPRODUCED, ""
-    most = 2.0
-    while excess(most) > 0 and most < MOST:
-        most *= 2
-    found = statistic > freedom and excess(most) <= 0
-    return Verdict.UNDECIDED, _about(n * brentq(excess, 1, most) if found else None, "networks")
 
 
 def _about(number: float | None, unit: str) -> str:

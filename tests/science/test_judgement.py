@@ -5,9 +5,8 @@ from statistics import NormalDist
 
 import pytest
 
-from scoring import combine_p_values
 from tests.science.finding import Verdict
-from tests.science.judgement import NONE, by_interval, by_p_value, by_p_values
+from tests.science.judgement import NONE, by_interval, by_p_value
 
 DECIDED = pytest.mark.parametrize(
     ("ends", "verdict"), [((0.1, 0.5), Verdict.REPRODUCED), ((-0.5, -0.1), Verdict.NOT_REPRODUCED)]
@@ -55,26 +54,10 @@ def test_the_mean_of_normal_numbers_is_significant_with_the_number_said() -> Non
 @pytest.mark.parametrize("p_value", [0.5, 0.9, 1.0])
 def test_no_number_is_said_where_the_estimate_is_at_chance_or_below(p_value: float) -> None:
     assert by_p_value(p_value, 0.05, 10) == (Verdict.UNDECIDED, NONE)
-    assert by_p_values([p_value, p_value], 0.05, 10) == (Verdict.UNDECIDED, NONE)
 
 
 def test_p_values_below_the_level_decide() -> None:
     assert by_p_value(0.04, 0.05, 10) == (Verdict.REPRODUCED, "")
-    assert by_p_values([0.04, 0.04], 0.05, 10) == (Verdict.REPRODUCED, "")
-
-
-@pytest.mark.parametrize("p_values", [[0.1], [0.2, 0.05], [0.5, 0.2, 0.1], [0.3, 0.3, 0.3]])
-def test_so_many_more_tasks_with_the_same_p_values_are_significant(p_values: list[float]) -> None:
-    times = next(times for times in range(1, 1000) if combine_p_values(p_values * times) < 0.0125)
-    needed = number(by_p_values(p_values, 0.0125, 1000))
-    assert 1000 * (times - 1) <= needed <= 1000 * times + 1000
-
-
-def test_one_p_value_of_a_chi_squared_variable() -> None:
-    """With one task as many times as it takes: four degrees of freedom have the tail (1 + x / 2) exp(-x / 2)."""
-    p_value = 0.1
-    level = (1 - 2 * math.log(p_value)) * p_value**2  # the tail at twice the statistic, -4 log p
-    assert number(by_p_values([p_value], level, 50)) == 100
 
 
 @pytest.mark.parametrize(("half", "said"), [(1.0, "10"), (1.05, "12"), (3.21, "110"), (11.1, "1,300")])

@@ -3,10 +3,7 @@
 import numpy as np
 
 from baselines import MEASURES
-from scoring import granulated_kendall, official_score
-from scoring.comparison import CRITICAL
-from scoring.conditioning import conditioning
-from scoring.jackknife import delete_one, jackknife_deviations
+from scoring import compare_submissions, granulated_kendall, official_score
 from tests.science.evidence import Evidence, Vector, bootstrap, correlation, span
 from tests.science.finding import Finding, claim
 from tests.science.judgement import by_interval
@@ -28,22 +25,16 @@ MARGIN, N_RANDOM = 5.0, 1000
     },
 )  # fmt: skip
 def _(evidence: Evidence) -> Finding:
-    scores, errors = [], []
     tasks = evidence.held_out(WINNERS, RIVAL)
-    for task in tasks:
-        cond, gap = conditioning(evidence.reference(task).grid), evidence.gaps(task)
-        both = [evidence.values(task, name) for name in (WINNERS, RIVAL)]
-        scores.append([100 * official_score(values, gap, evidence.reference(task).grid).score for values in both])
-        left_out = [100 * delete_one(values, gap, cond) for values in both]
-        errors.append(np.linalg.norm(jackknife_deviations(left_out[0] - left_out[1])))
-    winners, rival = np.mean(scores, axis=0)
-    error = CRITICAL * float(np.linalg.norm(errors)) / len(tasks)
-    low, high = winners - rival - error, winners - rival + error
+    calls = {name: {task: evidence.calls(task, name) for task in tasks} for name in (WINNERS, RIVAL)}
+    found = compare_submissions(calls)
+    difference = found.difference(WINNERS, RIVAL)
+    winners, rival = (found.standings[name].score for name in (WINNERS, RIVAL))
     n_networks = sum(evidence.gaps(task).size for task in tasks)
     return Finding(
         f"score {winners:.1f}, against {rival:.1f}, mean of {len(tasks)} corpora",
-        f"difference {low:+.1f} to {high:+.1f}",
-        *by_interval(winners - rival, (low, high), n_networks, nothing=-MARGIN),
+        f"difference {difference.low:+.1f} to {difference.high:+.1f}",
+        *by_interval(difference.points, (difference.low, difference.high), n_networks, nothing=-MARGIN),
     )
 
 

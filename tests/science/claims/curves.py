@@ -5,14 +5,14 @@ import numpy as np
 from harness.protocols.invariance.evaluate import Question
 from harness.protocols.invariance.table import Compared
 from harness.text import p_value_equation, p_value_text
-from scoring import combine_p_values, compare_submissions, compare_with_chance
+from scoring import compare_submissions, compare_with_chance, p_values
 from scoring.comparison import CRITICAL
 from scoring.conditioning import conditioning
 from scoring.jackknife import delete_one, jackknife_deviations
 from scoring.official import cell_frequencies, conditional_information
 from tests.science.evidence import Evidence
 from tests.science.finding import Finding, claim
-from tests.science.judgement import by_interval, by_p_values
+from tests.science.judgement import by_interval, by_p_value
 from tests.science.settings import DIGITS, FASHION
 
 SCHIFF = "Schiff et al. 2021"
@@ -36,20 +36,19 @@ def _tells(measure: str) -> None:
         tasks = evidence.held_out(measure, "random")
         calls = {name: {task: evidence.calls(task, name) for task in tasks} for name in (measure, "random")}
         standing = compare_submissions(calls).standings[measure]
-        found = [
-            compare_with_chance(
+        found = {
+            task: compare_with_chance(
                 evidence.values(task, measure), evidence.gaps(task), evidence.reference(task).grid, PERMUTATIONS
             )
             for task in tasks
-        ]
-        p_values = [one.p_value for one in found]
-        p_value, decisive = combine_p_values(p_values), LEVEL / len(TELLING)
-        chance = 100 * np.mean([one.level for one in found])
-        each = ", ".join(map(p_value_text, p_values))
+        }
+        p_value, decisive = float(p_values([found])[0]), LEVEL / len(TELLING)
+        chance = 100 * np.mean([one.level for one in found.values()])
+        each = ", ".join(p_value_text(one.p_value) for one in found.values())
         return Finding(
             f"score {standing.score:.1f}, chance {chance:.1f}, {p_value_equation(p_value)}",
             f"{standing.low:.1f} to {standing.high:.1f}",
-            *by_p_values(p_values, decisive, sum(evidence.gaps(task).size for task in tasks)),
+            *by_p_value(p_value, decisive, sum(evidence.gaps(task).size for task in tasks)),
             f"p-values of the tasks: {each}; {decisive} decides: there are {len(TELLING)} such claims",
         )
 

@@ -1,0 +1,87 @@
+"""P-values of the mean score over tasks, and the same adjusted for the best of many measures."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.chance import Chance, share_reaching
+from scoring.streams import stream
+from scoring.vectors import Vector
+
+
+def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
+    """Return the p-value of the mean score of each measure, 0 to 1, shape (n_measures,).
+
+    At most the probability of a mean score as high for a measure that knows nothing of the gaps but what some two
+    hyperparameters tell on each task, for any two on any task: on each task, the scores under chance are those of the
+    worst case, the largest of all pairs, the highest score first.
+
+    Args:
+        measures: task -> its score beside chance, for each measure; all with the same number of permutations.
+    """
+    scores = _mean_scores(measures)
+    found = np.zeros(len(scores))
+    for under_chance in _under_chance(measures):
+        found = np.maximum(found, [*map(share_reaching, scores, under_chance)])
+    return found
+
+
+def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
+    """Return p-values, as `p_values`, that are adjusted for the number of measures.
+
+    If none of the measures knows more than two hyperparameters, at most this is the probability that any of them has a
+    mean score as high. All measures have the same permutations, so that measures that are alike count as few. From the
+    best down, each measure is compared with the best under chance of itself and those below it.
+
+    Source: Westfall and Young, "Resampling-based multiple testing", 1993 (the step-down maximum).
+    """
+    scores = _mean_scores(measures)
+    rising = np.argsort(scores, kind="stable")
+    found = np.zeros(len(scores))
+    for under_chance in _under_chance(measures):
+        highest = np.maximum.accumulate(under_chance[rising], axis=0)
+        stepwise = [*map(share_reaching, scores[rising], highest)]
+        found[rising] = np.maximum(found[rising], np.maximum.accumulate(stepwise[::-1])[::-1])
+    return found
+
+
+def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
+    return np.array([np.mean([chance.score for chance in tasks.values()]) for tasks in measures])
+
+
+def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.float64]]:
+    """Mean scores under chance, shape (n_measures, n_permutations), with the permutations of each pair in turn.
+
+    How the scores of one measure are distributed does not depend on the pair: it is the worst case. The pair decides
+    which measures have high scores together.
+    """
+    names = sorted({name for tasks in measures for name in tasks})
+    n_pairs = max((len(chance.dealt) for tasks in measures for chance in tasks.values()), default=0)
+    worst = [{name: _worst_case(chance) for name, chance in tasks.items()} for tasks in measures]
+    orders = {}
+    for number, name in enumerate(names):
+        # Tasks with the same grid have the same permutations, but their luck is independent.
+        n = next(len(tasks[name]) for tasks in worst if name in tasks)
+        orders[name] = stream("tasks", number).permutation(n)
+    return [
+        np.array([
+            np.mean([_as_in(chance, pair, worst[row][name])[orders[name]] for name, chance in tasks.items()], axis=0)
+            for row, tasks in enumerate(measures)
+        ])
+        for pair in range(n_pairs)
+    ]  # fmt: skip
+
+
+def _worst_case(chance: Chance) -> Vector:
+    """Scores under chance in rising order, each the largest of all pairs."""
+    worst: Vector = np.max([np.sort(scores) for scores in chance.dealt.values()], axis=0)
+    return worst
+
+
+def _as_in(chance: Chance, number: int, rising: Vector) -> Vector:
+    """The numbers `rising` in the order of the scores under chance of a pair."""
+    dealt = list(chance.dealt.values())
+    found = np.empty_like(rising)
+    found[np.argsort(dealt[number % len(dealt)], kind="stable")] = rising
+    return found
