@@ -37,7 +37,7 @@ def verdict(board: Board, pages: Sequence[str]) -> list[Words]:
     if not ranked[0].complete:
         return [*lead, Words(" But no row has a value for every model, so its lead may be due to what is missing.")]
     certainty = _certainty(ranked, leaders, [linked[id(row)] for row in ranked])
-    return [*lead, *_beside_chance(leaders), *certainty]
+    return [*lead, *_beside_chance(leaders), *certainty, *_scope(board)]
 
 
 def _nobody(board: Board) -> str:
@@ -76,6 +76,15 @@ def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[W
         complete = "" if len(compared) == len(others) else " with a value for every model"
         return [Words(f" All others{complete} are worse, by more than luck explains.")]
     return [] if len(leaders) > 1 else [Words(" There is no other complete row to compare it with.")]
+
+
+def _scope(board: Board) -> list[Words]:
+    """Return the sentence on the tasks that all this is about."""
+    if board.comparison is None:
+        return []
+    few = len(board.comparison.tasks) < MINIMUM_TASKS
+    others = f"fewer than {MINIMUM_TASKS} tasks tell nothing of others" if few else "for others, see “other tasks”"
+    return [Words(f" This is about these tasks, with networks trained anew; {others}.")]
 
 
 def _them(leaders: Sequence[Row]) -> str:

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from scoring_examples import TOY_GAP, TOY_MEASURE, Task, cells, task, tasks
 
 from scoring import (
     Comparison,
+    Difference,
     Failure,
     Grid,
     HeldOut,
@@ -19,9 +21,13 @@ from scoring import (
     official_score,
     score_submission,
 )
-from scoring.conditioning import conditioning
-from scoring.jackknife import delete_one
-from scoring.rank_intervals import rank_groups, rank_intervals, verdicts
+from scoring.rank_intervals import (
+    difference_errors,
+    rank_groups,
+    rank_intervals,
+    standardized_differences,
+    surely_better,
+)
 from scoring.score_intervals import score_intervals
 
 CELLS = cells(a=2, b=2, c=2, d=2, e=2)
@@ -44,11 +50,6 @@ def board(noise: Mapping[str, float], seed: int = 0) -> dict[str, dict[str, Task
     }
 
 
-def beats(found: Comparison, one: str, other: str) -> float:
-    order = list(found.standings)
-    return float(found.beats[order.index(one), order.index(other)])
-
-
 def test_a_board_best_first_with_intervals_ranks_and_groups() -> None:
     submissions = board({"noise": 100.0, "good": 0.2, "hum": 100.0})
     found = compare_submissions(submissions)
@@ -63,19 +64,11 @@ def test_a_board_best_first_with_intervals_ranks_and_groups() -> None:
     assert [standing.group for standing in found.standings.values()] == [1, 2, 2]
     good = found.standings["good"]
     assert (good.best_rank, good.worst_rank) == (1, 1)
-    assert beats(found, "good", "noise") > 0.99
-    assert beats(found, "good", "noise") + beats(found, "noise", "good") == pytest.approx(1)
-
-
-def test_the_error_is_the_jackknifes() -> None:
-    """By its definition, on one task."""
-    random = np.random.default_rng(0)
-    gap, values = random.normal(size=(2, 32))
-
-    without = 100 * delete_one(values, gap, conditioning(GRID))
-    expected = math.sqrt(31 / 32 * sum((without - without.mean()) ** 2))
-    (standing,) = compare_submissions({"one": {"task": calls(values, gap)}}).standings.values()
-    assert standing.error == pytest.approx(expected)
+    difference = found.difference("good", "noise")
+    assert (difference.verdict, found.difference("noise", "good").verdict) == (1, -1)
+    assert difference.points == found.standings["good"].score - found.standings["noise"].score
+    assert 0 < difference.low < difference.points < difference.high
+    assert difference.p_value < 0.01
 
 
 def test_comparisons_are_paired() -> None:
@@ -88,8 +81,8 @@ def test_comparisons_are_paired() -> None:
     found = compare_submissions({"a": {"t": calls(values, gap)}, "b": {"t": calls(slightly_worse, gap)}})
     a, b = found.standings["a"], found.standings["b"]
     assert b.high > a.low
-    unpaired = (a.score - b.score) / math.hypot(a.error, b.error)
-    assert beats(found, "a", "b") > 0.5 * (1 + math.erf(unpaired / math.sqrt(2)))
+    difference = found.difference("a", "b")
+    assert difference.high - difference.points < 1.645 * math.hypot(a.error, b.error) / 2
 
 
 def test_equal_submissions_share_everything() -> None:
@@ -97,7 +90,7 @@ def test_equal_submissions_share_everything() -> None:
     good, copy = found.standings.values()
     assert good == copy
     assert (good.best_rank, good.worst_rank, good.group) == (1, 2, 1)
-    assert beats(found, "good", "copy") == 0.5
+    assert found.difference("good", "copy") == Difference(0.0, 0.0, 0.0, 1.0, 0)
 
 
 def test_a_perfect_measure_and_a_constant_one() -> None:
@@ -107,7 +100,7 @@ def test_a_perfect_measure_and_a_constant_one() -> None:
     assert perfect.score == pytest.approx(100)
     assert (constant.score, constant.low, constant.high, constant.error) == (0, 0, 0, 0)
     assert (perfect.group, constant.group, constant.best_rank) == (1, 2, 2)
-    assert beats(found, "perfect", "constant") == pytest.approx(1)
+    assert found.difference("perfect", "constant").p_value == 0
 
 
 def test_a_single_submission() -> None:
@@ -218,29 +211,59 @@ def test_only_the_order_of_values_counts(t: Task) -> None:
 
 
 def test_intervals_are_symmetric_for_the_root_of_a_score() -> None:
-    """Roots of 4, 5 and 6: deviations of -1 and 1 from 5."""
-    low, high = score_intervals(np.array([25.0]), np.array([[-9.0], [11.0]]), 1.0, 100.0)[0]
+    """Roots of 4 and 6 have a standard deviation of the root of 2; the upper end is not below 97.5 % of the draws."""
+    draws = np.array([[16.0], [36.0]])
+    low, high = score_intervals(np.array([25.0]), draws, 1.0)[0]
     assert (low, high) == (pytest.approx((5 - math.sqrt(2)) ** 2), pytest.approx((5 + math.sqrt(2)) ** 2))
-    assert score_intervals(np.array([25.0]), np.array([[-9.0], [11.0]]), 10.0, 100.0).tolist() == [[0, 100]]
+    low, high = score_intervals(np.array([4.0]), draws, 1.0)[0]
+    assert (low, high) == (pytest.approx((2 - math.sqrt(2)) ** 2), pytest.approx(16 + 0.975 * 20))
+
+
+def better(scores: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    errors = difference_errors(draws)
+    return surely_better(standardized_differences(scores, errors), draws, errors, 0.9)
+
+
+def independent(n: int, error: float = 1.0) -> np.ndarray:
+    return error * np.random.default_rng(0).normal(size=(400, n))
 
 
 def test_ranks_of_independent_scores() -> None:
     """Standard errors of 1: 10 and 9 cannot be told apart, 0 is behind both."""
-    scores, spread = np.array([9.0, 0.0, 10.0]), np.eye(3)
-    found = verdicts(scores, spread, 0.9)
-    assert found.tolist() == [[0, 1, 0], [-1, 0, -1], [0, 1, 0]]
+    found = better(np.array([9.0, 0.0, 10.0]), independent(3))
+    assert found.tolist() == [[False, True, False], [False] * 3, [False, True, False]]
     assert rank_intervals(found).tolist() == [[1, 2], [3, 3], [1, 2]]
-    assert rank_groups(scores, found).tolist() == [1, 2, 1]
+    assert rank_groups(found).tolist() == [1, 2, 1]
 
 
-def test_a_group_is_of_those_that_cannot_be_told_from_its_first() -> None:
-    """0 and 6 are apart, 3 is between: it belongs to the first."""
-    scores = np.array([0.0, 3.0, 6.0])
-    assert rank_groups(scores, verdicts(scores, 1.2 * np.eye(3), 0.9)).tolist() == [2, 1, 1]
+def test_who_is_better_than_the_better_is_better() -> None:
+    """A is surely better than B and B than C; C varies so much that A alone could not be told apart from it."""
+    found = np.zeros((3, 3), np.bool_)
+    found[0, 1] = found[1, 2] = True
+    assert surely_better(np.where(found, np.inf, 0.0), np.zeros((5, 3)), np.zeros((3, 3)), 0.9)[0, 2]
 
 
 def test_more_submissions_demand_more_of_each_comparison() -> None:
     """A difference of 3 with a standard error of 1.41 tells two submissions apart, but not two of forty."""
-    two, forty = np.array([3.0, 0.0]), np.array([3.0, *[0.0] * 39])
-    assert verdicts(two, np.eye(2), 0.9)[0, 1] == 1
-    assert (verdicts(forty, np.eye(40), 0.9)[0] == 0).all()
+    assert better(np.array([3.0, 0.0]), independent(2))[0, 1]
+    assert not better(np.array([3.0, *[0.0] * 39]), independent(40)).any()
+
+
+@given(st.integers(0, 2**32), st.integers(1, 12), st.sampled_from([1.0, 4.0, 16.0]))
+def test_ranks_and_groups_never_contradict_each_other(seed: int, n: int, spread: float) -> None:
+    """Whatever the scores and their errors: what one page says of two submissions no other page denies."""
+    random = np.random.default_rng(seed)
+    scores = spread * random.normal(size=n)
+    draws = random.normal(size=(60, n)) @ (random.normal(size=(n, n)) * random.exponential(size=n))
+    found = better(scores, draws)
+    ranks, groups = rank_intervals(found), rank_groups(found)
+    assert not (found & found.T).any()
+    assert not ((found.astype(int) @ found > 0) & ~found).any()
+    assert (ranks[:, 0] >= groups).all()  # somebody of each group before is better
+    assert ((groups == 1) == (ranks[:, 0] == 1)).all()
+    for one, other in np.argwhere(found):
+        assert groups[one] < groups[other]
+        assert scores[one] > scores[other]
+    leader = int(np.argmax(scores))
+    assert groups[leader] == ranks[leader, 0] == 1
+    assert (ranks[leader, 1] == 1) == (np.count_nonzero(groups == 1) == 1)
