@@ -4,6 +4,7 @@ Pure functions of a task's hyperparameter grid, the generalization gap of each m
 test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
 """
 
+from scoring.across_tasks import difference_on_other_tasks, mean_on_other_tasks
 from scoring.chance import Chance, combine_p_values, compare_with_chance, false_discovery_rates
 from scoring.combination import pca_gi_mixup
 from scoring.comparison import INTERVAL_LEVEL, Comparison, Standing, compare_submissions
@@ -25,6 +26,7 @@ from scoring.overfitting import (
 )
 from scoring.pair_chance import information_p_values
 from scoring.printed import PrintedScore, Ties, printed_score
+from scoring.rank_tests import MeanRanks, compare_mean_ranks, signed_rank_p_values
 from scoring.ranking import Entry, Ranked, rank
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
@@ -66,6 +68,7 @@ __all__ = [
     "GridError",
     "HeldOut",
     "IndependenceTest",
+    "MeanRanks",
     "OfficialScore",
     "PrintedScore",
     "Ranked",
@@ -87,8 +90,10 @@ __all__ = [
     "bernstein_interval",
     "class_spread",
     "combine_p_values",
+    "compare_mean_ranks",
     "compare_submissions",
     "compare_with_chance",
+    "difference_on_other_tasks",
     "divergences_from",
     "error_rates",
     "explain_score",
@@ -100,6 +105,7 @@ __all__ = [
     "information_p_values",
     "kendall_tau",
     "marginal",
+    "mean_on_other_tasks",
     "mean_score",
     "measure_stability",
     "nearest_translation",
@@ -118,6 +124,7 @@ __all__ = [
     "score_task",
     "scores_by_limit",
     "sign_errors",
+    "signed_rank_p_values",
     "spearman_rho",
     "strongest_translation",
     "trade_off",

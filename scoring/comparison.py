@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.across_tasks import mean_on_other_tasks
 from scoring.batches import official_scores
 from scoring.paired import pair_submissions
 from scoring.rank_intervals import difference_errors, judge, rank_groups, rank_intervals, standardized_differences
@@ -34,6 +35,8 @@ class Standing:
         best_rank: smallest rank that the submission may have.
         worst_rank: largest.
         group: submissions of the same group cannot be told apart from its first; 1 is the best.
+        tasks_low: lower end of the interval of the score on other tasks like these; None below four tasks.
+        tasks_high: upper end.
     """
 
     score: float
@@ -45,6 +48,8 @@ class Standing:
     best_rank: int
     worst_rank: int
     group: int
+    tasks_low: float | None
+    tasks_high: float | None
 
 
 @dataclass(frozen=True)
@@ -86,8 +91,8 @@ def compare_submissions(
     """
     paired = pair_submissions(submissions)
     tasks = list(paired.tasks.values())
-    by_task = [official_scores(task.measures, task.gap[None], task.conditioning) for task in tasks]
-    scores = FULL_SCORE * np.mean(by_task, axis=0)
+    by_task = FULL_SCORE * np.array([official_scores(t.measures, t.gap[None], t.conditioning) for t in tasks])
+    scores, other_tasks = by_task.mean(axis=0), mean_on_other_tasks(by_task)
     spread = model_spread(tasks)
     errors = np.linalg.norm(spread, axis=0)
     gap_errors = None if held_out is None else np.minimum(gap_spread(paired.tasks, held_out), errors)
@@ -108,6 +113,8 @@ def compare_submissions(
             best_rank=int(ranks[i, 0]),
             worst_rank=int(ranks[i, 1]),
             group=int(groups[i]),
+            tasks_low=None if other_tasks is None else float(other_tasks[i, 0]),
+            tasks_high=None if other_tasks is None else float(other_tasks[i, 1]),
         )
         for i in best_first
     }
