@@ -28,11 +28,13 @@ def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
     n_tasks = len(found)
     if n_tasks < MINIMUM_TASKS:
         return None
-    root = found.mean(axis=0) ** POWER
+    mean = found.mean(axis=0)
+    root = mean**POWER
     left_out = np.maximum((found.sum(axis=0) - found) / (n_tasks - 1), 0) ** POWER  # a sum may round to below 0
     half = _critical(n_tasks) * np.sqrt((n_tasks - 1) / n_tasks * ((left_out - root) ** 2).sum(axis=0))
-    ends = np.stack([np.maximum(root - half, 0), root + half], axis=1) ** (1 / POWER)
-    return np.minimum(ends, HIGHEST)
+    ends: NDArray[np.float64] = np.stack([np.maximum(root - half, 0), root + half], axis=1) ** (1 / POWER)
+    np.minimum(ends, np.maximum(HIGHEST, mean)[:, None], out=ends)  # a perfect score is a little above 100
+    return ends
 
 
 def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | None:

@@ -19,6 +19,7 @@ class MeanRanks:
     """Submissions ranked on each task.
 
     Attributes:
+        n_tasks: number of tasks.
         mean_ranks: mean rank of each submission over the tasks; 1 is the best, equal scores share their mean rank.
         p_value: that of Friedman's test, of the null hypothesis that all submissions are equally good.
         critical_difference: Nemenyi's, at .05. Mean ranks that differ by less cannot be told apart.
@@ -27,6 +28,7 @@ class MeanRanks:
             no group is part of another.
     """
 
+    n_tasks: int
     mean_ranks: tuple[float, ...]
     p_value: float
     critical_difference: float
@@ -59,6 +61,7 @@ def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
     critical = float(quantile * np.sqrt(n_submissions * (n_submissions + 1) / (6 * n_tasks)))
     order = np.argsort(mean_ranks, kind="stable")
     return MeanRanks(
+        n_tasks=n_tasks,
         mean_ranks=tuple(mean_ranks.tolist()),
         p_value=1.0 if all_equal else float(friedmanchisquare(*found.T).pvalue),
         critical_difference=critical,

@@ -103,6 +103,13 @@ class Board:
         found = self.beats[number, other] if self.beats.size else np.nan
         return None if np.isnan(found) else float(found)
 
+    @cached_property
+    def task_scores(self) -> NDArray[np.float64]:
+        """Scores of the rows on each task that has an official score, in points, NaN for none: (n_tasks, n_rows)."""
+        by_task = [[row.tasks[name].official for row in self.rows] for name in self.tasks]
+        scores = np.array(by_task, dtype=np.float64).reshape(len(self.tasks), len(self.rows))
+        return scores[~np.isnan(scores).all(axis=1)]
+
     def is_faint(self, row: Row) -> bool:
         """Whether the row does not fully compete, while others do, and may be printed fainter than those."""
         return self.layout.is_faint(row) and not all(map(self.layout.is_faint, self.rows))
