@@ -39,8 +39,8 @@ class MeanRanks:
 def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
     """Compare at least three submissions over at least six tasks; None for fewer of either.
 
-    The tasks are a sample, so this is about other tasks like these. Submissions are ranked on each task, and only
-    these ranks count.
+    Submissions are ranked on each task, and only these ranks count. The tests take the tasks as a sample of tasks like
+    these.
 
     Args:
         scores: score of each submission on each task, in points, shape (n_tasks, n_submissions).

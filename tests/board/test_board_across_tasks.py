@@ -1,4 +1,4 @@
-"""What a board says of other tasks than its own, by the number of its tasks."""
+"""Statements of a board about other tasks, which depend on the number of its tasks."""
 
 import csv
 import io

@@ -2,7 +2,8 @@
 
     nice python -m tests.studies.tasks_as_sample [boards, 1000]
 
-Each task has its own rho for each submission. The truth is the mean score over 20,000 other tasks. Three populations:
+The rho of a submission, its correlation with the gaps, differs from task to task. The truth is the mean score over
+20,000 other tasks. Three populations:
 
 * varied: rho is normal with mean .7 and standard deviation .25, at most .99 in size;
 * weak: the same with .4 and .15;
@@ -37,7 +38,7 @@ N_TASKS = (4, 6, 8)
 OTHERS = 20_000  #: tasks of which the truth is the mean
 SUBMISSIONS = 5  #: of a board on which rank tests are tried
 MORE = 4  #: times as many boards, where all that is needed are scores
-#: What the scores of a board tell, and what each figure should be.
+#: Columns of the table that are computed from the scores of a board, with the nominal figures.
 FROM_SCORES = {
     "other tasks": 0.9, "false difference": 0.1, "true difference": 0.9, "Wilcoxon": 0.05, "Friedman": 0.05,
     "Nemenyi": 0.05,
