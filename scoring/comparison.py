@@ -26,7 +26,7 @@ class Standing:
 
     Attributes:
         score: final score.
-        low: lower end of the score's interval.
+        low: lower end of the score's interval on these tasks, trained anew.
         high: upper end.
         error: standard error of the score, were the same grid of models trained and tested anew.
         gap_error: the part of `error` that comes from measuring gaps on finitely many test images; None if the
