@@ -2,8 +2,8 @@
 
     nice python -m tests.benchmarks.interval_coverage [replicates, 1000]
 
-The truth is the expected score over fresh trainings of the same grid: both are drawn anew. All intervals are
-of 90 %.
+The truth is the expected score over fresh trainings of the same grid: gaps and measures are drawn anew. All intervals
+are of 90 %.
 """
 
 import sys
