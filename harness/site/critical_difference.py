@@ -10,7 +10,7 @@ from harness.board.board import Board
 from harness.text import p_value_equation, printable
 from scoring import MeanRanks
 
-#: Rows that are drawn, the best ones.
+#: The best rows alone are drawn, at most so many.
 MOST = 15
 
 #: Characters of a name that are shown; pages have the whole name as its title.
