@@ -4,6 +4,7 @@ Pure functions of a task's hyperparameter grid, the generalization gap of each m
 test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
 """
 
+from scoring.across_tasks import MINIMUM_TASKS, difference_on_other_tasks, mean_on_other_tasks
 from scoring.best_of_many import adjusted_p_values, p_values
 from scoring.chance import Chance, compare_with_chance
 from scoring.combination import pca_gi_mixup
@@ -25,6 +26,7 @@ from scoring.overfitting import (
     pairwise_independence_test,
 )
 from scoring.printed import PrintedScore, Ties, printed_score
+from scoring.rank_tests import MeanRanks, compare_mean_ranks, signed_rank_p_values
 from scoring.ranking import Entry, Ranked, rank
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
@@ -48,6 +50,7 @@ from scoring.values import Value
 __all__ = [
     "INTERVAL_LEVEL",
     "MINIMUM_HYPERPARAMETERS",
+    "MINIMUM_TASKS",
     "ORACLE_DRAWS",
     "ORACLE_NOISE",
     "RULE",
@@ -67,6 +70,7 @@ __all__ = [
     "GridError",
     "HeldOut",
     "IndependenceTest",
+    "MeanRanks",
     "OfficialScore",
     "PrintedScore",
     "Ranked",
@@ -88,8 +92,10 @@ __all__ = [
     "basic_independence_test",
     "bernstein_interval",
     "class_spread",
+    "compare_mean_ranks",
     "compare_submissions",
     "compare_with_chance",
+    "difference_on_other_tasks",
     "divergences_from",
     "error_rates",
     "explain_score",
@@ -99,6 +105,7 @@ __all__ = [
     "inconsistency",
     "kendall_tau",
     "marginal",
+    "mean_on_other_tasks",
     "mean_score",
     "measure_stability",
     "nearest_translation",
@@ -118,6 +125,7 @@ __all__ = [
     "score_task",
     "scores_by_limit",
     "sign_errors",
+    "signed_rank_p_values",
     "spearman_rho",
     "strongest_translation",
     "trade_off",

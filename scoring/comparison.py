@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.across_tasks import mean_on_other_tasks
 from scoring.additive import degrees_of_freedom
 from scoring.batches import official_scores
 from scoring.paired import pair_submissions
@@ -34,7 +35,7 @@ class Standing:
 
     Attributes:
         score: final score.
-        low: lower end of the score's interval.
+        low: lower end of the score's interval on these tasks, trained anew.
         high: upper end.
         error: standard error of the score, were the same grid of models trained and tested anew.
         gap_error: the part of `error` that comes from measuring gaps on finitely many test images; None if the
@@ -43,6 +44,8 @@ class Standing:
         best_rank: smallest rank that the submission may have.
         worst_rank: largest.
         group: submissions of the same group cannot be told apart; 1 is the best.
+        tasks_low: lower end of the interval of the score on other tasks like these; None below four tasks.
+        tasks_high: upper end.
     """
 
     score: float
@@ -54,6 +57,8 @@ class Standing:
     best_rank: int
     worst_rank: int
     group: int
+    tasks_low: float | None
+    tasks_high: float | None
 
 
 @dataclass(frozen=True)
@@ -129,8 +134,8 @@ def compare_submissions(
     """
     paired = pair_submissions(submissions)
     tasks = list(paired.tasks.values())
-    by_task = [official_scores(task.measures, task.gap[None], task.conditioning) for task in tasks]
-    scores = FULL_SCORE * np.mean(by_task, axis=0)
+    by_task = FULL_SCORE * np.array([official_scores(t.measures, t.gap[None], t.conditioning) for t in tasks])
+    scores, other_tasks = by_task.mean(axis=0), mean_on_other_tasks(by_task)
     draws = retrained_scores(tasks)
     errors = draws.std(axis=0, ddof=1)
     gap_errors = None if held_out is None else np.minimum(gap_spread(paired.tasks, held_out), errors)
@@ -152,6 +157,8 @@ def compare_submissions(
             best_rank=int(ranks[i, 0]),
             worst_rank=int(ranks[i, 1]),
             group=int(groups[i]),
+            tasks_low=None if other_tasks is None else float(other_tasks[i, 0]),
+            tasks_high=None if other_tasks is None else float(other_tasks[i, 1]),
         )
         for i in best_first
     }

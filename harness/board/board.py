@@ -5,6 +5,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row, per_task
 from harness.board.columns import find_more
 from harness.board.oracle import Oracle, combine
@@ -99,6 +102,13 @@ class Board:
         if self.comparison is None or not {str(number), str(other)} <= self.comparison.standings.keys():
             return None
         return self.comparison.difference(str(number), str(other))
+
+    @cached_property
+    def task_scores(self) -> NDArray[np.float64]:
+        """Scores of the rows on each task that has an official score, in points, NaN for none: (n_tasks, n_rows)."""
+        by_task = [[row.tasks[name].official for row in self.rows] for name in self.tasks]
+        scores = np.array(by_task, dtype=np.float64).reshape(len(self.tasks), len(self.rows))
+        return scores[~np.isnan(scores).all(axis=1)]
 
     def is_faint(self, row: Row) -> bool:
         """Whether the row does not fully compete, while others do, and may be printed fainter than those."""

@@ -23,8 +23,8 @@ from harness.digest import digest_of_code
 from harness.errors import UserError
 from scoring import Chance, adjusted_p_values, compare_with_chance, p_values
 
-#: Permutations for each pair of hyperparameters: enough for p-values of 0.0025. On boards of more rows than `MANY`, half
-#: as many save half of the time.
+#: Permutations for each pair of hyperparameters: enough for p-values of 0.0025. On boards of more rows than `MANY`,
+#: half as many save half of the time.
 N_PERMUTATIONS, MANY = 400, 250
 
 

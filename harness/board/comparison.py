@@ -17,7 +17,7 @@ NOTES = (
     "Score: 100 times the official conditional mutual information, and its mean over the tasks that have one; every "
     "task is scored separately. A measure without a score on some task ranks below those with a score on every task.",
     "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
-    "interval: holds the score on average over new trainings of the same networks (90 %).",
+    "interval: on these tasks, trained anew: holds the score on average over new trainings (90 %).",
     columns.CHANCE_NOTE,
     "s/model: median seconds of a call; shared work counts for the first measure that needs it.",
 )
@@ -31,7 +31,8 @@ def _notes(board: Board) -> list[str]:
         if row.reason:
             failed.setdefault(row.reason, []).append(row.submission)
     reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
-    return [*reasons, *NOTES, *([rounding_note(board.withheld)] if board.withheld else [])]
+    tasks = standings.notes_on_tasks(board.rows)
+    return [*reasons, *NOTES, *tasks, *([rounding_note(board.withheld)] if board.withheld else [])]
 
 
 def _content(board: Board) -> list[dict[str, Any]]:
@@ -48,21 +49,23 @@ SECONDS_PER_MODEL = replace(columns.SECONDS_PER_MODEL, digits=3)
 
 #: Keys of a measure in JSON, before its tasks.
 HEAD = (
-    columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.LOW, standings.HIGH, *columns.BESIDE_CHANCE,
-    columns.KENDALL, SECONDS_PER_MODEL,
+    columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.LOW, standings.HIGH, standings.TASKS_LOW,
+    standings.TASKS_HIGH, *columns.BESIDE_CHANCE, columns.KENDALL, SECONDS_PER_MODEL,
 )  # fmt: skip
 
 #: Measures on tasks; each row has its family. Those that lack a score on some task are faint.
 COMPARISON = Layout(
     "Comparison",
     columns=(
-        columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.INTERVAL, columns.EXCESS,
-        columns.ADJUSTED_P_VALUE, columns.TASK_SCORE, columns.KENDALL, SECONDS_PER_MODEL, columns.FAILED,
+        columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.INTERVAL, standings.OTHER_TASKS,
+        columns.EXCESS, columns.ADJUSTED_P_VALUE, columns.TASK_SCORE, columns.KENDALL, SECONDS_PER_MODEL,
+        columns.FAILED,
     ),
     figures=(
         columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, columns.TASK_SCORE, columns.KENDALL, columns.TASK_KENDALL,
         SECONDS_PER_MODEL, replace(columns.CALLS_EXPECTED, key="models"), columns.FAILED, columns.OUTCOMES,
-        columns.REASON, standings.LOW, standings.HIGH, *columns.BESIDE_CHANCE,
+        columns.REASON, standings.LOW, standings.HIGH, standings.TASKS_LOW, standings.TASKS_HIGH,
+        *columns.BESIDE_CHANCE,
     ),
     lines=(
         MEASURE, columns.FAMILY, columns.TASK, columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE,

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from harness.board import columns, remarks, repetitions, standings
+from harness.board.across_tasks import across_tasks_object
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls, Collected
@@ -27,7 +28,8 @@ HEAD = (
 
 def _notes(board: Board) -> list[str]:
     """The rule, and explanations of the columns and marks."""
-    lines = [RULE, board.oracle.note, *(column.note for column in board.columns if column.note)]
+    explained = [column.note for column in board.columns if column.note]
+    lines = [RULE, board.oracle.note, *explained, *standings.notes_on_tasks(board.rows)]
     if any(not row.sandboxed for row in board.rows):
         lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     if board.withheld:
@@ -37,7 +39,8 @@ def _notes(board: Board) -> list[str]:
 
 def _content(board: Board) -> dict[str, Any]:
     rows = [_object(row, board.more) for row in board.rows]
-    return {"rule": RULE, "remarks": list(board.remarks), "oracle": board.oracle.content, "rows": rows}
+    head = {"rule": RULE, "remarks": list(board.remarks), "oracle": board.oracle.content}
+    return head | {"across_tasks": across_tasks_object(board), "rows": rows}
 
 
 def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:

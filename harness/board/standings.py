@@ -11,9 +11,14 @@ from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, co
 
 #: Shown with the columns of intervals.
 NOTE = (
-    "interval: holds the mean score over new trainings of these networks (90 %). ranks: those that a submission may "
-    "have; all hold together (90 %). Submissions of one group cannot be told apart. Explained in docs/statistics.md."
+    "interval: on these tasks, trained anew: holds the mean score over new trainings of the same networks (90 %). "
+    "ranks: those that a submission may have; all hold together (90 %). Submissions of one group cannot be told apart. "
+    "Explained in docs/statistics.md."
 )
+
+#: Shown where rows are compared, on four scored tasks or more, and on fewer.
+OTHER_TASKS_NOTE = "other tasks: on other tasks like these: holds the mean score over such tasks (90 %)."
+FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer than four scored tasks."
 
 #: Shown where there are none because of withheld tasks.
 WITHHELD_NOTE = "no intervals: they would reveal more about hidden tasks than rounded scores do."
@@ -32,21 +37,30 @@ def _ranks(standing: Standing) -> str:
     return str(best) if best == worst else f"{best}-{worst}"
 
 
+def _other_tasks(standing: Standing) -> str:
+    low, high = standing.tasks_low, standing.tasks_high
+    return "-" if low is None or high is None else f"{low:.1f}-{high:.1f}"
+
+
 LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR = (
     _figure(name, float, POINTS) for name in ("low", "high", "error", "gap_error", "model_error")
 )
 BEST_RANK, WORST_RANK = _figure("best_rank", int), _figure("worst_rank", int)
+TASKS_LOW, TASKS_HIGH = (_figure(name, float, POINTS) for name in ("tasks_low", "tasks_high"))
 GROUP = replace(_figure("group", int), optional=True, spare=3)
 
 #: Columns for programs.
-FIGURES = (LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR, BEST_RANK, WORST_RANK, GROUP)
+FIGURES = (LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR, BEST_RANK, WORST_RANK, GROUP, TASKS_LOW, TASKS_HIGH)
 
 _INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
 INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, note=NOTE)
+OTHER_TASKS = replace(
+    TASKS_LOW, key="other_tasks", title="other tasks", text=_text(_other_tasks), optional=True, spare=4
+)  # fmt: skip
 RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=2)
 
 #: Columns for readers.
-SHOWN = (INTERVAL, RANKS, GROUP)
+SHOWN = (INTERVAL, OTHER_TASKS, RANKS, GROUP)
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
@@ -58,6 +72,12 @@ def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int 
             return None
         known[name] = HeldOut([reference.test_accuracy[model] for model in reference.models], n_samples)
     return known
+
+
+def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
+    """Return the note on other tasks than those of the board, if rows are compared."""
+    known = [row.standing.tasks_low is not None for row in rows if row.standing is not None]
+    return [OTHER_TASKS_NOTE if all(known) else FEW_TASKS_NOTE] if known else []
 
 
 def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:

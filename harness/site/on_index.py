@@ -12,6 +12,7 @@ from harness.board.column import Column
 from harness.board.row import Row
 from harness.board.standings import INTERVAL
 from harness.site import charts
+from harness.site.critical_difference import critical_difference
 from harness.site.data import SiteData
 from harness.site.insight import is_on_front
 from harness.site.verdict import verdict
@@ -62,6 +63,7 @@ def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, 
         "groups": len({_group(row) for row in board.rows} - {None}) > 1,
         "top": top,
         "notes": [escape(printable_lines(note)).replace(EXPLAINED, PAGE) for note in board.notes],
+        "across_tasks": critical_difference(board),
         "time": charts.score_against_time(board.rows, on_front, pages),
         "front": [(row.label, page) for row, page, on in zip(board.rows, pages, on_front, strict=True) if on],
     }

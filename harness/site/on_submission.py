@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.board.across_tasks import pairs_across_tasks
 from harness.board.board import Board
 from harness.board.collect import value_of
 from harness.board.columns import mark_of
@@ -81,6 +82,9 @@ def _facts(row: Row) -> list[tuple[str, str]]:
     if row.standing is not None and row.standing.gap_error is not None and row.standing.model_error is not None:
         gap, model = row.standing.gap_error, row.standing.model_error
         found.append(("standard error", f"{row.standing.error:.2f}: {gap:.2f} from test sets, {model:.2f} from models"))
+    if row.standing is not None and row.standing.tasks_low is not None and row.standing.tasks_high is not None:
+        low, high = row.standing.tasks_low, row.standing.tasks_high
+        found.append(("on other tasks like these", f"mean score from {low:.1f} to {high:.1f} (90 % interval)"))
     if row.own_error is not None:
         found.append(("own randomness", f"standard error of {row.own_error:.2f} from the measure's own random draws"))
     return found
@@ -155,8 +159,12 @@ def _calls(task: OnTask) -> list[dict[str, Any]]:
 
 def _others(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
     """Return the other rows, each with the difference from this one."""
+    across_tasks = pairs_across_tasks(board, number)
     differences = {other: board.difference(number, other) for other in range(len(board.rows)) if other != number}
     return [
-        {"name": board.rows[other].label, "page": pages[other], "difference": found, "verdict": VERDICTS[found.verdict]}
+        {
+            "name": board.rows[other].label, "page": pages[other], "difference": found,
+            "verdict": VERDICTS[found.verdict], "across_tasks": across_tasks.get(other),
+        }
         for other, found in differences.items() if found is not None
     ]  # fmt: skip

@@ -7,6 +7,7 @@ from harness.board.board import Board
 from harness.board.row import Row
 from harness.site.advice import SIGNIFICANT
 from harness.text import p_value_equation
+from scoring import MINIMUM_TASKS
 
 #: Rows that are named; of more, only their number.
 NAMED = 3

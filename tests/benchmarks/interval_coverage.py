@@ -2,9 +2,8 @@
 
     nice python -m tests.benchmarks.interval_coverage [replicates, 1000]
 
-A gap is the sum of linear effects of the hyperparameters and normal noise of 0.5, and a measure is correlated with it
-by rho. The truth is the expected score over fresh trainings of the same grid: both are drawn anew. All intervals are
-of 90 %.
+The truth is the expected score over fresh trainings of the same grid: gaps and measures are drawn anew. All intervals
+are of 90 %.
 """
 
 import sys
@@ -15,10 +14,9 @@ from itertools import product
 
 import numpy as np
 
-from scoring import Grid
 from scoring.batches import official_scores
 from scoring.comparison import CRITICAL, INTERVAL_LEVEL
-from scoring.conditioning import Conditioning, conditioning
+from scoring.conditioning import Conditioning
 from scoring.contingency import frequencies
 from scoring.official import conditional_information
 from scoring.pair_counts import is_larger
@@ -26,42 +24,13 @@ from scoring.paired import PairedTask
 from scoring.rank_intervals import difference_errors, rank_groups, rank_intervals, verdicts
 from scoring.score_intervals import score_intervals
 from scoring.spread import model_spread
+from tests.studies.simulated import Task
 
 GRIDS = {"2^5": (2,) * 5, "4 x 4 x 2": (4, 4, 2), "2^5 x 3": (2,) * 5 + (3,)}
 CORRELATIONS = (0.0, 0.4, 0.8, 0.95)
-NOISE = 0.5
-TRAININGS = 2000  #: of which the truth is the mean
 WEIGHTS = 200  #: draws of random weights
 OTHERS = (0.0, 0.4, 0.4, 0.6, 0.8)  #: correlations of the submissions of a simulated board
 Interval = tuple[float, float]
-
-
-class Task:
-    """A grid that can be trained as often as one likes."""
-
-    def __init__(self, sizes: tuple[int, ...], test_noise: float = 0.0) -> None:
-        axes = {f"h{i}": list(range(size)) for i, size in enumerate(sizes)}
-        models = {str(i): dict(zip(axes, cell, strict=True)) for i, cell in enumerate(product(*axes.values()))}
-        self.grid = Grid.from_hyperparameters(axes, models)
-        self.cond = conditioning(self.grid)
-        self.test_noise = test_noise
-        levels = self.grid.codes / (np.array(sizes) - 1) - 0.5
-        self.effects = levels @ np.linspace(0.2, 0.6, len(sizes))
-
-    def train(self, random: np.random.Generator, rhos: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """Gaps, and measures of each correlation, of one training: shapes (n_models,), (len(rhos), n_models)."""
-        gap = self.effects + NOISE * random.normal(size=self.effects.size)
-        rho = np.array(rhos)[:, None]
-        known = rho * gap / np.hypot(self.effects.std(), NOISE)
-        measures = known + np.sqrt(1 - rho**2) * random.normal(size=(len(rhos), gap.size))
-        return gap + self.test_noise * random.normal(size=gap.size), measures
-
-    def expected(self, random: np.random.Generator, rhos: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of the scores over fresh trainings."""
-        trained = [self.train(random, rhos) for _ in range(TRAININGS)]
-        gaps, measures = (np.array(each) for each in zip(*trained, strict=True))
-        scores = np.array([official_scores(measures[:, i], gaps, self.cond) for i in range(len(rhos))])
-        return scores.mean(axis=1), scores.std(axis=1)
 
 
 def weighted_scores(measure: np.ndarray, gap: np.ndarray, cond: Conditioning, weights: np.ndarray) -> np.ndarray:

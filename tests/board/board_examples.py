@@ -6,6 +6,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
@@ -68,3 +70,14 @@ def rows(
 def failed(submission: str, model: str, outcome: Outcome, task: str = "toy", **columns: Any) -> Evaluation:
     """The record of a call without a value."""
     return evaluation(submission=submission, task=task, model=model, outcome=outcome, **columns)
+
+
+def over_tasks(*tasks: str) -> list[Evaluation]:
+    """Records of three submissions and an incomplete one: "best" is the best on every task, "fair" and "weak" vary."""
+    records = []
+    for number, task in enumerate(tasks):
+        random = np.random.default_rng(number)
+        for name, noise in {"best": 0.0, "fair": 0.1, "weak": 0.2}.items():
+            records += rows(name, [gap + noise * random.normal() for gap in GAPS], task)
+        records += rows("half", GAPS[: 7 if number == 0 else 8], task)
+    return records

@@ -16,6 +16,7 @@ from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format
 from harness.board.rounding import FAILED
 from harness.board.row import MISSING
+from harness.board.standings import FEW_TASKS_NOTE
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from scoring import kendall_tau
@@ -166,7 +167,7 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
 
 def test_measures_that_fail_alike_share_a_note(table: Board) -> None:
     assert table.notes[:4] == [f"{row.submission}: {row.reason}" for row in table.rows[2:]]
-    assert table.notes[4:] == list(NOTES)
+    assert table.notes[4:] == [*NOTES, FEW_TASKS_NOTE]
     assert replace(table, rows=[table.rows[5]] * 2).notes[0] == "never, never: second, toy: 8 missing"
 
 

@@ -26,7 +26,7 @@ def board(known: dict[str, Reference]) -> Board:
 
 def test_keys_of_the_leaderboard(board: Board) -> None:
     content = board.content
-    assert content.keys() == {"rule", "remarks", "oracle", "rows"}
+    assert content.keys() == {"rule", "remarks", "oracle", "across_tasks", "rows"}
     for row in content["rows"]:
         assert row.keys() == {
             "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version",
@@ -44,8 +44,8 @@ def test_keys_of_the_leaderboard(board: Board) -> None:
 def test_keys_of_a_comparison(known: dict[str, Reference]) -> None:
     (row,) = compare(rows("vc_dim", MEASURE), known, {"vc_dim": "size"}).content
     assert row.keys() == {
-        "rank", "measure", "family", "score", "low", "high", "chance", "p_value", "kendall", "seconds_per_model",
-        "complete", "sandboxed", "tasks",
+        "rank", "measure", "family", "score", "low", "high", "tasks_low", "tasks_high", "chance", "p_value", "kendall",
+        "seconds_per_model", "complete", "sandboxed", "tasks",
     }  # fmt: skip
     (line,) = row["tasks"]
     assert line.keys() == {

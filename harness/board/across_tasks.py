@@ -1,0 +1,74 @@
+"""The rows of a board over its tasks: mean ranks and their tests, and every two rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.board.board import Board
+from scoring import MeanRanks, compare_mean_ranks, difference_on_other_tasks, signed_rank_p_values
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A row and another one, over tasks.
+
+    Attributes:
+        low: lower end of the interval of the difference of their scores on other tasks like these, in points.
+        high: upper end.
+        p_value: that of Wilcoxon's signed-rank test; None below six tasks.
+    """
+
+    low: float
+    high: float
+    p_value: float | None
+
+
+def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
+    """Return the positions of the complete rows by mean rank, best first, and the tests of the mean ranks.
+
+    None for fewer than three complete rows or six tasks with an official score.
+    """
+    compared = _compared(board)
+    found = compare_mean_ranks(board.task_scores[:, compared])
+    return None if found is None else (compared[[*found.order]].tolist(), found)
+
+
+def across_tasks_object(board: Board) -> dict[str, Any] | None:
+    """Return `across_tasks` as a JSON object; positions of rows, and places of groups among these, count from 0."""
+    compared = across_tasks(board)
+    if compared is None:
+        return None
+    positions, found = compared
+    return {
+        "tasks": found.n_tasks,
+        "friedman_p_value": found.p_value,
+        "critical_difference": found.critical_difference,
+        "rows": [
+            {"row": position, "submission": board.rows[position].submission, "mean_rank": mean_rank}
+            for position, mean_rank in zip(positions, sorted(found.mean_ranks), strict=True)
+        ],
+        "groups": [{"first": first, "last": last} for first, last in found.groups],
+    }
+
+
+def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
+    """Return position of another row -> its comparison with the row at this position; empty below four tasks."""
+    others = _compared(board)
+    if number not in others:
+        return {}
+    differences = board.task_scores[:, [number]] - board.task_scores[:, others]
+    intervals, p_values = difference_on_other_tasks(differences), signed_rank_p_values(differences)
+    if intervals is None:
+        return {}
+    shown = [None] * len(others) if p_values is None else p_values.tolist()
+    return {
+        other: Pair(low, high, p_value)
+        for other, (low, high), p_value in zip(others.tolist(), intervals.tolist(), shown, strict=True)
+    }
+
+
+def _compared(board: Board) -> NDArray[np.intp]:
+    """Return the positions of the complete rows."""
+    return np.array([number for number, row in enumerate(board.rows) if row.standing is not None], dtype=np.intp)

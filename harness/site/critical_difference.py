@@ -1,0 +1,102 @@
+"""The critical-difference diagram of the first page: rows at their mean ranks, and the groups among them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any
+
+from harness.board.across_tasks import across_tasks
+from harness.board.board import Board
+from harness.text import p_value_equation, printable
+from scoring import MeanRanks
+
+#: The best rows alone are drawn, at most so many.
+MOST = 15
+
+#: Characters of a name that are shown; pages have the whole name as its title.
+NAME_LENGTH = 24
+
+#: Pixels: the width, the ends of the axis, and from line to line.
+WIDTH, LEFT, RIGHT = 840, 230, 610
+AXIS, LINE, BAR = 56, 22, 8
+
+#: Most steps of the axis, and the sizes of a step.
+MOST_TICKS, STEPS = 10, [factor * 10**power for power in range(7) for factor in (1, 2, 5)]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A row of the diagram.
+
+    Attributes:
+        name: of the row; `short` is its beginning.
+        mean_rank: over the tasks.
+        x: place of the mean rank on the axis.
+        y: of the line on which the name stands.
+        is_left: whether it stands to the left of the axis.
+    """
+
+    name: str
+    short: str
+    mean_rank: float
+    x: float
+    y: int
+    is_left: bool
+
+
+def critical_difference(board: Board) -> dict[str, Any] | None:
+    """Return what the section on mean ranks shows; None for fewer than three complete rows or six tasks."""
+    compared = across_tasks(board)
+    if compared is None:
+        return None
+    positions, found = compared
+    names = [board.rows[position].label for position in positions[:MOST]]
+    return {
+        "sentence": _sentence(found),
+        "others": len(positions) - len(names),
+        "diagram": _diagram(names, sorted(found.mean_ranks)[: len(names)], found),
+    }
+
+
+def _sentence(found: MeanRanks) -> str:
+    return (
+        f"Friedman's test over {found.n_tasks} tasks gives {p_value_equation(found.p_value)} for the hypothesis that "
+        f"all {len(found.order)} complete rows are equally good on tasks like these, and rows whose mean ranks differ "
+        f"by less than {found.critical_difference:.2f}, Nemenyi's critical difference at 0.05, cannot be told apart."
+    )
+
+
+def _diagram(names: Sequence[str], mean_ranks: Sequence[float], found: MeanRanks) -> dict[str, Any]:
+    lowest = floor(mean_ranks[0])
+    highest = max(ceil(max(mean_ranks[-1], lowest + found.critical_difference)), lowest + 1)
+
+    def place(rank: float) -> float:
+        return LEFT + (RIGHT - LEFT) * (rank - lowest) / (highest - lowest)
+
+    groups = _shown_groups(found.groups, len(names))
+    bars = [(place(mean_ranks[first]), place(mean_ranks[last])) for first, last in groups]
+    top = AXIS + BAR * (len(bars) + 1) + LINE
+    n_left = ceil(len(names) / 2)
+    lines = [*range(n_left), *reversed(range(len(names) - n_left))]
+    step = next(size for size in STEPS if (highest - lowest) / size <= MOST_TICKS)
+    return {
+        "width": WIDTH, "height": top + LINE * n_left, "left": LEFT, "right": RIGHT, "axis": AXIS,
+        "critical_end": place(lowest + found.critical_difference), "critical_difference": found.critical_difference,
+        "ticks": [(rank, place(rank)) for rank in range(lowest, highest + 1, step)],
+        "bars": [(start, end, AXIS + BAR * number) for number, (start, end) in enumerate(bars, start=1)],
+        "labels": [
+            Label(name, _short(name), mean_rank, place(mean_rank), top + LINE * line, number < n_left)
+            for number, (name, mean_rank, line) in enumerate(zip(names, mean_ranks, lines, strict=True))
+        ],
+    }  # fmt: skip
+
+
+def _shown_groups(groups: Sequence[tuple[int, int]], n_rows: int) -> list[tuple[int, int]]:
+    """Return the groups of at least two drawn rows, cut at the last one; none is part of another."""
+    cut = {min(last, n_rows - 1): first for first, last in reversed(groups) if first < n_rows - 1}
+    return sorted((first, last) for last, first in cut.items())
+
+
+def _short(name: str) -> str:
+    name = printable(name)
+    return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"

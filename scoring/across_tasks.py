@@ -1,0 +1,60 @@
+"""Intervals for other tasks like these: the tasks of a board as a sample of tasks."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+MINIMUM_TASKS = 4  #: fewer do not show how much scores differ between tasks
+HIGHEST = 100.0  #: points
+#: Quantile of Student's t at both ends of a 90 % interval. Scores of tasks are skewed, and .95 covers .79 to .89.
+QUANTILE = 0.975
+POWER = 0.25  #: fourth roots of mean scores are nearly symmetric, also those of a few tasks
+
+
+def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
+    """Return 90 % intervals of the mean score on other tasks like these.
+
+    A task brings the luck of its trainings along, so the intervals hold that, too. They come from the jackknife over
+    tasks of the fourth root of the mean. The study tests/studies/tasks_as_sample.py shows how often they cover.
+
+    Args:
+        scores: score of each submission on each task, 0 to 100, shape (n_tasks, n_submissions).
+
+    Returns:
+        Lower and upper ends, 0 to 100, shape (n_submissions, 2); None for fewer than `MINIMUM_TASKS` tasks.
+
+    Source: Efron and Stein, "The jackknife estimate of variance", 1981.
+    """
+    found = np.asarray(scores, dtype=np.float64)
+    n_tasks = len(found)
+    if n_tasks < MINIMUM_TASKS:
+        return None
+    mean = found.mean(axis=0)
+    root = mean**POWER
+    left_out = np.maximum((found.sum(axis=0) - found) / (n_tasks - 1), 0) ** POWER  # a sum may round to below 0
+    half = _critical(n_tasks) * np.sqrt((n_tasks - 1) / n_tasks * ((left_out - root) ** 2).sum(axis=0))
+    ends: NDArray[np.float64] = np.stack([np.maximum(root - half, 0), root + half], axis=1) ** (1 / POWER)
+    np.minimum(ends, np.maximum(HIGHEST, mean)[:, None], out=ends)  # a perfect score is a little above 100
+    return ends
+
+
+def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | None:
+    """Return 90 % intervals of the mean difference of two scores on other tasks like these: paired t-intervals.
+
+    Args:
+        differences: difference of the scores of each pair of submissions on each task, shape (n_tasks, n_pairs).
+
+    Returns:
+        Lower and upper ends, shape (n_pairs, 2); None for fewer than `MINIMUM_TASKS` tasks.
+    """
+    found = np.asarray(differences, dtype=np.float64)
+    n_tasks = len(found)
+    if n_tasks < MINIMUM_TASKS:
+        return None
+    mean, half = found.mean(axis=0), _critical(n_tasks) * found.std(axis=0, ddof=1) / np.sqrt(n_tasks)
+    return np.stack([mean - half, mean + half], axis=1)
+
+
+def _critical(n_tasks: int) -> float:
+    from scipy.special import stdtrit  # `scipy.stats` is slow to import
+
+    return float(stdtrit(n_tasks - 1, QUANTILE))

@@ -1,0 +1,85 @@
+"""Rank tests over tasks: published values, exact small cases, ties, and what does not matter."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import friedmanchisquare, wilcoxon
+
+from scoring import compare_mean_ranks, signed_rank_p_values
+
+#: Demsar 2006, table 6: areas under the curve of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets. One number was
+#: made .0001 smaller: he ranks it below another that is printed the same.
+DEMSAR = np.array([
+    [.763, .599, .954, .628, .882, .936, .661, .583, .775, 1.0, .940, .619, .972, .957],
+    [.768, .591, .971, .661, .888, .931, .668, .583, .838, 1.0, .962, .666, .981, .978],
+    [.771, .590, .968, .654, .886, .916, .609, .563, .866, 1.0, .965, .614, .975, .946],
+    [.798, .569, .967, .657, .898, .931, .685, .625, .875, 1.0, .962, .669, .9749, .970],
+]).T  # fmt: skip
+
+
+def test_demsars_example() -> None:
+    """He prints mean ranks 3.143, 2.000, 2.893 and 1.964, and q = 2.569 for four."""
+    found = compare_mean_ranks(DEMSAR)
+    assert found.mean_ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
+    assert found.p_value == pytest.approx(friedmanchisquare(*DEMSAR.T).pvalue)
+    assert found.critical_difference == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=2e-3)
+    assert (found.order, found.groups) == ((3, 1, 2, 0), ((0, 3),))
+
+
+def test_wilcoxons_test_of_demsars_example() -> None:
+    """C4.5 and C4.5+m: two differences are 0, others are tied."""
+    difference = DEMSAR[:, 0] - DEMSAR[:, 1]
+    (p_value,) = signed_rank_p_values(difference[:, None])
+    assert p_value == pytest.approx(counted(difference))
+    assert p_value < 0.05  # he rejects, too
+
+
+def counted(difference: np.ndarray) -> float:
+    """Share of all signs of the differences whose ranks have a sum as far from 0."""
+    left = np.round(difference[np.abs(difference) > 1e-9], 9)
+    size = np.abs(left)
+    ranks = np.array([np.sum(size < one) + (np.sum(size == one) + 1) / 2 for one in size])
+    signs = np.array(list(product((-1, 1), repeat=left.size)))
+    return float(np.mean(np.abs(signs @ ranks) >= abs(np.sign(left) @ ranks)))
+
+
+@given(st.lists(st.integers(-4, 4), min_size=6, max_size=9))
+def test_p_values_by_counting_all_signs(differences: list[int]) -> None:
+    (found,) = signed_rank_p_values(np.array(differences)[:, None])
+    assert found == pytest.approx(counted(np.array(differences, float)))
+
+
+def test_without_ties_scipy_agrees() -> None:
+    differences = np.random.default_rng(0).normal(0.5, 1, size=(20, 5))
+    expected = wilcoxon(differences, method="exact").pvalue
+    assert signed_rank_p_values(differences) == pytest.approx(expected)
+
+
+def test_too_few_tasks_or_submissions_say_nothing() -> None:
+    assert compare_mean_ranks(np.ones((5, 3))) is None
+    assert compare_mean_ranks(np.ones((6, 2))) is None
+    assert signed_rank_p_values(np.ones((5, 1))) is None
+    assert signed_rank_p_values(np.arange(1.0, 7)[:, None]).tolist() == [2 / 64]
+
+
+def test_equal_submissions_cannot_be_told_apart() -> None:
+    found = compare_mean_ranks(np.ones((6, 3)))
+    assert (found.p_value, found.mean_ranks, found.groups) == (1, (2, 2, 2), ((0, 2),))
+    assert signed_rank_p_values(np.zeros((6, 2))).tolist() == [1, 1]
+
+
+def test_groups_overlap_where_the_ends_are_apart() -> None:
+    """Always in the same order: neighbouring mean ranks differ by 1, and 1.91 is the critical difference."""
+    found = compare_mean_ranks(np.tile([1.0, 2.0, 3.0, 4.0], (6, 1)))
+    assert found.critical_difference == pytest.approx(2.569 * np.sqrt(20 / 36), abs=1e-3)
+    assert (found.order, found.groups) == ((3, 2, 1, 0), ((0, 1), (1, 2), (2, 3)))
+
+
+@given(st.integers(0, 10**6))
+def test_only_ranks_within_a_task_count(seed: int) -> None:
+    scores = np.random.default_rng(seed).integers(0, 5, size=(7, 4)).astype(float)
+    assert compare_mean_ranks(scores) == compare_mean_ranks(scores**2 + np.arange(7)[:, None])
+    assert compare_mean_ranks(scores) == compare_mean_ranks(scores + 1e-13 * np.arange(4))

@@ -1,0 +1,131 @@
+"""The section on mean ranks of the first page, and what the page of a submission says of other tasks."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from harness.board.across_tasks import across_tasks
+from harness.board.board import Board
+from harness.board.collect import collect
+from harness.board.leaderboard import build_board
+from harness.site import SiteData, gather, make_site, verify_site, write_site
+from harness.site.critical_difference import LEFT, MOST, NAME_LENGTH, RIGHT, critical_difference
+from harness.site.pages import render_site
+from tests.board.board_examples import GAPS, over_tasks, references, rows
+
+SIX = [f"task{number}" for number in range(6)]
+
+
+def small(directory: Path, *tasks: str, withheld: tuple[str, ...] = ()) -> SiteData:
+    known, records = references(directory, *tasks), over_tasks(*tasks)
+    collected = collect(records, known)
+    return gather(collected.shown, build_board(collected, known, withheld), known, {}, {})
+
+
+def pages_of(data: SiteData) -> dict[str, str]:
+    return {name: content.decode() for name, content in render_site(make_site(data)).items()}
+
+
+def long_board(directory: Path, n_rows: int) -> Board:
+    known = references(directory, *SIX)
+    records = []
+    for number, task in enumerate(SIX):
+        random = np.random.default_rng(number)
+        for own in range(n_rows):
+            values = [gap + 0.02 * own * random.normal() for gap in GAPS]
+            records += rows(f"{own}_<b>&{'x' * 60}", values, task)
+    return build_board(collect(records, known), known)
+
+
+def picture(page: str) -> ElementTree.Element:
+    (found,) = re.findall(r'<svg class="ranks".*?</svg>', page, re.DOTALL)
+    return ElementTree.fromstring(found)
+
+
+def test_the_first_page_has_the_tests_and_the_diagram(tmp_path: Path) -> None:
+    page = pages_of(small(tmp_path, *SIX))["index.html"]
+    board = make_site(small(tmp_path, *SIX)).board
+    _, found = across_tasks(board)
+    assert "<h2>Across tasks</h2>" in page
+    assert f"gives p = {found.p_value:.4f} for" in page
+    assert f"{found.critical_difference:.2f}, Nemenyi&#39;s critical difference at 0.05" in page
+    texts = ["".join(one.itertext()) for one in picture(page).iter("text")]
+    assert {"bestbest", "fairfair", "weakweak"} < set(texts)  # a name and its title
+    assert not any("half" in text for text in texts)
+    assert "not drawn" not in page
+
+
+@pytest.mark.parametrize(("tasks", "withheld"), [(SIX[:5], ()), (SIX, ("task3",))])
+def test_too_few_and_hidden_tasks_have_no_diagram(tmp_path: Path, tasks: list[str], withheld: tuple[str, ...]) -> None:
+    page = pages_of(small(tmp_path, *tasks, withheld=withheld))["index.html"]
+    assert "Across tasks" not in page
+    assert '<svg class="ranks"' not in page
+
+
+def test_a_site_with_it_is_verified(tmp_path: Path) -> None:
+    write_site(small(tmp_path / "reference", *SIX), tmp_path / "site")
+    assert verify_site(tmp_path / "site").differences == ()
+
+
+def test_rows_stand_at_their_mean_ranks_and_bars_join_groups(tmp_path: Path) -> None:
+    board = long_board(tmp_path, 6)
+    content = critical_difference(board)
+    _, found = across_tasks(board)
+    diagram = content["diagram"]
+    ticks = dict(diagram["ticks"])
+    per_rank = ticks[2] - ticks[1]
+    places = [label.x for label in diagram["labels"]]
+    assert places == sorted(places)
+    assert np.diff(places) == pytest.approx(per_rank * np.diff(sorted(found.mean_ranks)))
+    assert diagram["critical_end"] - LEFT == pytest.approx(per_rank * found.critical_difference)
+    assert [(start, end) for start, end, _ in diagram["bars"]] == [(places[a], places[b]) for a, b in found.groups]
+
+
+def test_of_many_rows_the_best_are_drawn(tmp_path: Path) -> None:
+    board = long_board(tmp_path, 20)
+    content = critical_difference(board)
+    positions, _ = across_tasks(board)
+    diagram, labels = content["diagram"], content["diagram"]["labels"]
+    assert [label.name for label in labels] == [board.rows[position].label for position in positions[:MOST]]
+    assert content["others"] == 5
+    assert {len(label.short) for label in labels} == {NAME_LENGTH}
+    lasts = [end for _, end, _ in diagram["bars"]]
+    assert all(one < other for one, other in pairwise(lasts))  # no bar is part of another
+    inside = [label.x for label in labels] + [x for _, x in diagram["ticks"]] + [diagram["critical_end"]]
+    assert min(inside) >= LEFT
+    assert max(inside) <= RIGHT + 1e-9
+    for side in (True, False):
+        lines = [label.y for label in labels if label.is_left == side]
+        assert len(set(lines)) == len(lines)
+
+
+def test_equal_rows_are_one_group(tmp_path: Path) -> None:
+    known = references(tmp_path, *SIX)
+    records = [row for task in SIX for name in "abc" for row in rows(name, GAPS, task)]
+    content = critical_difference(build_board(collect(records, known), known))
+    assert "gives p = 1.0000" in content["sentence"]
+    assert len(content["diagram"]["bars"]) == 1
+
+
+def test_names_of_strangers_are_text(tmp_path: Path) -> None:
+    known = references(tmp_path, *SIX)
+    records = [row for task in SIX for name in ("<b>a", "b", "c") for row in rows(name, GAPS, task)]
+    collected = collect(records, known)
+    page = pages_of(gather(collected.shown, build_board(collected, known), known, {}, {}))["index.html"]
+    assert "<b>a<title><b>a" not in page
+    assert "&lt;b&gt;a<title>&lt;b&gt;a</title>" in page
+
+
+def test_the_page_of_a_submission_compares_it_over_tasks(tmp_path: Path) -> None:
+    for n_tasks, headings in ((3, []), (4, ["on other tasks"]), (6, ["on other tasks", "Wilcoxon's p"])):
+        tasks = SIX[:n_tasks]
+        pages = pages_of(small(tmp_path / str(n_tasks), *tasks))
+        table = pages["submissions/fair.html"].partition("<h2>Compared with others</h2>")[2]
+        for heading in ("on other tasks", "Wilcoxon's p"):
+            assert (f">{heading}</th>" in table) == (heading in headings)
+        assert ("on other tasks like these</dt>" in pages["submissions/fair.html"]) == bool(headings)
+        assert "Compared with others" not in pages["submissions/half.html"]
