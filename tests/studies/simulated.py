@@ -1,7 +1,7 @@
 """Tasks that can be trained as often as a study needs.
 
 A gap is the sum of linear effects of the hyperparameters and normal noise of 0.5, and a measure is correlated with it
-by rho.
+by rho. The noise of measures may be shared, and numbers may be rounded, so that many are equal.
 """
 
 from itertools import product
@@ -11,34 +11,57 @@ import numpy as np
 from scoring import Grid
 from scoring.batches import official_scores
 from scoring.conditioning import conditioning
+from scoring.contingency import frequencies
+from scoring.official import conditional_information
+from scoring.pair_counts import cell_counts
+from scoring.paired import PairedTask
 
+GRIDS = {"2^4": (2,) * 4, "2^5": (2,) * 5, "2^5 x 3": (2,) * 5 + (3,)}
 NOISE = 0.5
 TRAININGS = 2000  #: of which the expected score is the mean
 
 
 class Task:
-    """A grid of networks; `test_noise` is the standard error of a measured gap."""
+    """A grid of networks."""
 
-    def __init__(self, sizes: tuple[int, ...], test_noise: float = 0.0) -> None:
+    def __init__(self, sizes: tuple[int, ...]) -> None:
         axes = {f"h{i}": list(range(size)) for i, size in enumerate(sizes)}
         models = {str(i): dict(zip(axes, cell, strict=True)) for i, cell in enumerate(product(*axes.values()))}
         self.grid = Grid.from_hyperparameters(axes, models)
         self.cond = conditioning(self.grid)
-        self.test_noise = test_noise
-        levels = self.grid.codes / (np.array(sizes) - 1) - 0.5
-        self.effects = levels @ np.linspace(0.2, 0.6, len(sizes))
+        self.levels = self.grid.codes / (np.array(sizes) - 1) - 0.5
+        self.effects = self.levels @ np.linspace(0.2, 0.6, len(sizes))
 
-    def train(self, random: np.random.Generator, rhos: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """Gaps, and measures of each correlation, of one training: shapes (n_models,), (len(rhos), n_models)."""
+    def train(
+        self, random: np.random.Generator, rhos: tuple[float, ...], shared: float = 0.0, *, ties: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Gaps, and measures of each correlation, of one training: shapes (n_models,), (len(rhos), n_models).
+
+        `shared` is the correlation of the noise of any two measures.
+        """
         gap = self.effects + NOISE * random.normal(size=self.effects.size)
         rho = np.array(rhos)[:, None]
+        own, common = random.normal(size=(len(rhos), gap.size)), random.normal(size=gap.size)
         known = rho * gap / np.hypot(self.effects.std(), NOISE)
-        measures = known + np.sqrt(1 - rho**2) * random.normal(size=(len(rhos), gap.size))
-        return gap + self.test_noise * random.normal(size=gap.size), measures
+        measures = known + np.sqrt(1 - rho**2) * (np.sqrt(1 - shared) * own + np.sqrt(shared) * common)
+        return (np.round(8 * gap) / 8, np.round(1.5 * measures)) if ties else (gap, measures)
 
-    def expected(self, random: np.random.Generator, rhos: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of the scores over fresh trainings."""
-        trained = [self.train(random, rhos) for _ in range(TRAININGS)]
-        gaps, measures = (np.array(each) for each in zip(*trained, strict=True))
-        scores = np.array([official_scores(measures[:, i], gaps, self.cond) for i in range(len(rhos))])
-        return scores.mean(axis=1), scores.std(axis=1)
+    def paired(self, random: np.random.Generator, *arguments: object, **keywords: object) -> PairedTask:
+        """One training, as `train`."""
+        return PairedTask(self.grid, *self.train(random, *arguments, **keywords))  # type: ignore[arg-type]
+
+    def expected(self, random: np.random.Generator, rhos: tuple[float, ...], *, ties: bool = False) -> np.ndarray:
+        """Mean scores over fresh trainings, 0 to 1, shape (len(rhos),)."""
+        trained = (self.train(random, rhos, ties=ties) for _ in range(TRAININGS))
+        mean: np.ndarray = np.mean([official_scores(values, gap[None], self.cond) for gap, values in trained], axis=0)
+        return mean
+
+    def unlimited(self, random: np.random.Generator, rho: float) -> float:
+        """The score of a measure on unlimited networks of each setting, 0 to 1: pairs are of different trainings."""
+        counts = np.zeros((3, self.cond.first.size))
+        for _ in range(TRAININGS):
+            (gap, (one,)), (other_gap, (other,)) = (self.train(random, (rho,)) for _ in range(2))
+            gap_plus, plus = gap[:, None] > other_gap, one[:, None] > other
+            counts += cell_counts(np.stack([gap_plus & plus, gap_plus, plus]), self.cond)
+        p = frequencies(*counts / TRAININGS, self.cond.n_pairs)
+        return float(conditional_information(p, self.cond).min())
