@@ -26,6 +26,7 @@ from scoring.overfitting import (
 from scoring.pair_chance import information_p_values
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.ranking import Entry, Ranked, rank
+from scoring.resolution import detectable_difference, smallest_p_value
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
 from scoring.spearman import spearman_rho
@@ -89,6 +90,7 @@ __all__ = [
     "combine_p_values",
     "compare_submissions",
     "compare_with_chance",
+    "detectable_difference",
     "divergences_from",
     "error_rates",
     "explain_score",
@@ -118,6 +120,7 @@ __all__ = [
     "score_task",
     "scores_by_limit",
     "sign_errors",
+    "smallest_p_value",
     "spearman_rho",
     "strongest_translation",
     "trade_off",
