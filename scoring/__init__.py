@@ -4,6 +4,7 @@ Pure functions of a task's hyperparameter grid, the generalization gap of each m
 test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
 """
 
+from scoring.beyond_fit import beyond_hyperparameters
 from scoring.chance import Chance, combine_p_values, compare_with_chance, false_discovery_rates
 from scoring.combination import pca_gi_mixup
 from scoring.comparison import INTERVAL_LEVEL, Comparison, Standing, compare_submissions
@@ -11,6 +12,7 @@ from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
 from scoring.given_score import GivenScore, given_score
 from scoring.grid import Grid
+from scoring.hyperparameters import additive_fit, fit_from_effects, main_effects
 from scoring.kappa import error_rates, one_vs_rest_kappas
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
 from scoring.needed_shifts import needed_shifts
@@ -84,8 +86,10 @@ __all__ = [
     "TimeStep",
     "TradeOff",
     "Value",
+    "additive_fit",
     "basic_independence_test",
     "bernstein_interval",
+    "beyond_hyperparameters",
     "class_spread",
     "combine_p_values",
     "compare_submissions",
@@ -95,12 +99,14 @@ __all__ = [
     "error_rates",
     "explain_score",
     "false_discovery_rates",
+    "fit_from_effects",
     "gaussian_divergence",
     "given_score",
     "granulated_kendall",
     "inconsistency",
     "information_p_values",
     "kendall_tau",
+    "main_effects",
     "marginal",
     "mean_score",
     "measure_stability",

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scoring.batches import crossed_scores
+from scoring.conditioning import Conditioning
 from scoring.jackknife import delete_one, jackknife_deviations
 from scoring.paired import PairedTask
 from scoring.streams import stream
@@ -64,8 +66,14 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut],
 
 
 def _deletions(task: PairedTask) -> NDArray[np.float64]:
-    scores = np.array([delete_one(measure, task.gap, task.conditioning) for measure in task.measures]).T
+    gap, cond = task.gap.tobytes(), task.conditioning
+    scores = np.array([_without_one(measure.tobytes(), gap, cond) for measure in task.measures]).T
     return jackknife_deviations(scores)
+
+
+@lru_cache(maxsize=2**14)  # a board needs the same twice: for intervals, and for its comparison with hyperparameters
+def _without_one(measure: bytes, gap: bytes, cond: Conditioning) -> Vector:
+    return delete_one(np.frombuffer(measure), np.frombuffer(gap), cond)
 
 
 def _drawn_gaps(

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row, per_task
 from harness.board.columns import find_more
-from harness.board.oracle import Oracle, combine
+from harness.board.hyperparameters import Hyperparameters
+from harness.board.oracle import Oracle
 from harness.board.row import Row
 from scoring import Entry, rank
 
@@ -51,6 +52,7 @@ class Board:
         beats: probability that the row of a line has the higher score than the row of a column, both in the order of
             `rows`, shape (n_rows, n_rows), NaN for rows that are not compared; empty if none are.
         oracle: the noisy oracle, for comparison by eye alone.
+        hyperparameters: what they score alone, likewise.
         more: columns that were asked for in addition.
     """
 
@@ -60,7 +62,8 @@ class Board:
     remarks: Sequence[str] = ()
     withheld: frozenset[str] = frozenset()
     beats: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)), compare=False)
-    oracle: Oracle = field(default_factory=lambda: combine({}))
+    oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
+    hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
     more: Sequence[TaskColumn] = ()
 
     @cached_property

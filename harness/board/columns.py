@@ -41,16 +41,30 @@ SCORE = Column[Row](
 #: Shown with the level of chance.
 CHANCE_NOTE = (
     "chance: mean score of random values on these models. p: at most the probability of scores as high if the "
-    "submission knew nothing of the gaps but what two hyperparameters of each task tell."
+    "submission knew nothing of the gaps but what two hyperparameters of each task tell. No more than that is "
+    "excluded: a function of three or more hyperparameters that never looks at a network can have a small p, too."
+)
+
+#: Shown with the mark of rows that tell more than all hyperparameters.
+BEYOND_NOTE = (
+    "beyond: yes if the score is surely (95 %) above that of the hyperparameters, an additive fit of the gaps on the "
+    "same networks. Interactions of hyperparameters are not excluded."
 )
 
 #: Shown where some tasks are withheld.
-CHANCE_WITHHELD_NOTE = "chance, p and Kendall: of the tasks that are not hidden."
+CHANCE_WITHHELD_NOTE = (
+    "chance, p, Kendall, and hyperparameters fitted on the other tasks: of the tasks that are not hidden."
+)
 
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS, optional=True, spare=1, note=CHANCE_NOTE)
 P_VALUE = Column[Row](
     "p_value", lambda row: row.p_value, text=lambda row: p_value_text(row.p_value), title="p", unit=SHARE, optional=True
 )
+BEYOND = Column[Row](
+    "beyond_hyperparameters", lambda row: row.beyond_hyperparameters, bool,
+    lambda row: "yes" if row.beyond_hyperparameters else "-", title="beyond", kind="text", optional=True, spare=2,
+    note=BEYOND_NOTE,
+)  # fmt: skip
 KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION, spare=8)
 OWN_ERROR = Column[Row](
     "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True, spare=7,

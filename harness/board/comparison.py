@@ -8,6 +8,7 @@ from harness.board import columns, standings
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance
 from harness.board.collect import Calls, collect
+from harness.board.hyperparameters import score_hyperparameters, with_mark
 from harness.board.rounding import rounding_note
 from harness.board.row import make_row
 from harness.format.reference import Reference
@@ -31,7 +32,9 @@ def _notes(board: Board) -> list[str]:
         if row.reason:
             failed.setdefault(row.reason, []).append(row.submission)
     reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
-    return [*reasons, *NOTES, *([rounding_note(board.withheld)] if board.withheld else [])]
+    beyond = [columns.BEYOND_NOTE] if columns.BEYOND in board.columns else []
+    hidden = [columns.CHANCE_WITHHELD_NOTE, rounding_note(board.withheld)] if board.withheld else []
+    return [*reasons, *NOTES, *board.hyperparameters.notes, *beyond, *hidden]
 
 
 def _content(board: Board) -> list[dict[str, Any]]:
@@ -49,8 +52,7 @@ SECONDS_PER_MODEL = replace(columns.SECONDS_PER_MODEL, digits=3)
 #: Keys of a measure in JSON, before its tasks.
 HEAD = (
     columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.LOW, standings.HIGH, columns.CHANCE,
-    columns.P_VALUE, columns.KENDALL,
-    SECONDS_PER_MODEL,
+    columns.P_VALUE, columns.BEYOND, columns.KENDALL, SECONDS_PER_MODEL,
 )  # fmt: skip
 
 #: Measures on tasks; each row has its family. Those that lack a score on some task are faint.
@@ -58,18 +60,17 @@ COMPARISON = Layout(
     "Comparison",
     columns=(
         columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.INTERVAL, columns.CHANCE, columns.P_VALUE,
-        columns.TASK_SCORE, columns.KENDALL, SECONDS_PER_MODEL, columns.FAILED,
+        columns.BEYOND, columns.TASK_SCORE, columns.KENDALL, SECONDS_PER_MODEL, columns.FAILED,
     ),
     figures=(
         columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, columns.TASK_SCORE, columns.KENDALL, columns.TASK_KENDALL,
         SECONDS_PER_MODEL, replace(columns.CALLS_EXPECTED, key="models"), columns.FAILED, columns.OUTCOMES,
-        columns.REASON, standings.LOW, standings.HIGH, columns.CHANCE, columns.P_VALUE,
+        columns.REASON, standings.LOW, standings.HIGH, columns.CHANCE, columns.P_VALUE, columns.BEYOND,
     ),
     lines=(
-        MEASURE, columns.FAMILY, columns.TASK, columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE,
-        columns.TASK_PRINTED, columns.TASK_KENDALL,
-        columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS, columns.TASK_FAILED, columns.TASK_OUTCOMES,
-        columns.TASK_REASON,
+        MEASURE, columns.FAMILY, columns.BEYOND, columns.TASK, columns.TASK_SCORE, columns.TASK_CHANCE,
+        columns.TASK_P_VALUE, columns.TASK_PRINTED, columns.TASK_KENDALL, columns.TASK_GRANULATED, columns.TASK_SECONDS,
+        columns.TASK_MODELS, columns.TASK_FAILED, columns.TASK_OUTCOMES, columns.TASK_REASON,
     ),
     notes=_notes,
     content=_content,
@@ -117,9 +118,11 @@ def compare_calls(
         reasons = {task: why for (name, task), why in (left_out or {}).items() if name == measure}
         tasks = {name: task.left_out(reasons[name]) if name in reasons else task for name, task in row.tasks.items()}
         rows.append(replace(row, family=families[measure], tasks=tasks))
-    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0)
+    ranked = rank_rows(with_mark(with_chance(rows)), lambda row: row.sandboxed and row.calls_expected > 0)
     ranked = standings.with_standings(ranked, standings.compare_rows(ranked, held_out=None))
-    return Board(COMPARISON, ranked, list(references), withheld=frozenset(withheld) & references.keys())
+    hidden = frozenset(withheld) & references.keys()
+    told = score_hyperparameters(references, hidden)
+    return Board(COMPARISON, ranked, list(references), withheld=hidden, hyperparameters=told)
 
 
 def _score_each_task(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:

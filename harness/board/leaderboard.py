@@ -1,4 +1,4 @@
-"""The leaderboard: all recorded submissions under the competition's rule, with the noisy oracle beside them."""
+"""The leaderboard: all recorded submissions under the competition's rule, with yardsticks beside them."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -9,6 +9,7 @@ from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance
 from harness.board.collect import Calls, Collected
 from harness.board.column import TaskColumn
+from harness.board.hyperparameters import Hyperparameters, score_hyperparameters, with_mark
 from harness.board.oracle import Oracle, score_oracle
 from harness.board.rounding import rounding_note
 from harness.board.row import Row, make_row
@@ -21,13 +22,14 @@ from scoring import RULE, HeldOut, SubmissionScore, score_submission
 HEAD = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.CALLS_OK, columns.CALLS_EXPECTED, columns.SECONDS_PER_MODEL,
     columns.SANDBOXED, columns.VERSION, columns.REQUESTED_AT, columns.CONFIGURATION, columns.RUNTIME, columns.SETTINGS,
-    columns.STALE, columns.CHANCE, columns.P_VALUE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
+    columns.STALE, columns.CHANCE, columns.P_VALUE, columns.BEYOND, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
 )  # fmt: skip
 
 
 def _notes(board: Board) -> list[str]:
     """The rule, and explanations of the columns and marks."""
-    lines = [RULE, board.oracle.note, *(column.note for column in board.columns if column.note)]
+    notes = [column.note for column in board.columns if column.note]
+    lines = [RULE, board.oracle.note, *board.hyperparameters.notes, *notes]
     if any(not row.sandboxed for row in board.rows):
         lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     if board.withheld:
@@ -37,7 +39,8 @@ def _notes(board: Board) -> list[str]:
 
 def _content(board: Board) -> dict[str, Any]:
     rows = [_object(row, board.more) for row in board.rows]
-    return {"rule": RULE, "remarks": list(board.remarks), "oracle": board.oracle.content, "rows": rows}
+    yardsticks = {"oracle": board.oracle.content, "hyperparameters": board.hyperparameters.content}
+    return {"rule": RULE, "remarks": list(board.remarks), **yardsticks, "rows": rows}
 
 
 def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
@@ -59,20 +62,21 @@ LEADERBOARD = Layout(
     "Leaderboard",
     columns=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.SCORE, *standings.SHOWN,
-        columns.CHANCE, columns.P_VALUE, columns.TASK_SCORE, columns.OWN_ERROR, columns.RUNTIME,
+        columns.CHANCE, columns.P_VALUE, columns.BEYOND, columns.TASK_SCORE, columns.OWN_ERROR, columns.RUNTIME,
         columns.SECONDS_PER_MODEL, columns.CALLS_OK,
     ),
     figures=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.SCORE, columns.TASK_SCORE, columns.SECONDS_PER_MODEL,
         columns.CALLS_OK, columns.CALLS_EXPECTED, columns.STALE, columns.SANDBOXED, columns.VERSION,
         columns.REQUESTED_AT, columns.CONFIGURATION, columns.RUNTIME, columns.SETTINGS, columns.OWN_ERROR,
-        *standings.FIGURES, columns.CHANCE, columns.P_VALUE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
+        *standings.FIGURES, columns.CHANCE, columns.P_VALUE, columns.BEYOND, columns.TEAM, columns.DESCRIPTION,
+        columns.PAPER,
     ),
     lines=(
         columns.SUBMISSION, columns.KIND, columns.VERSION, columns.CONFIGURATION, columns.RUNTIME, columns.TASK,
-        columns.RANK, replace(columns.SCORE, key="final_score"), *standings.FIGURES, columns.OWN_ERROR,
-        columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE, columns.TASK_PRINTED, columns.TASK_KENDALL,
-        columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS, columns.TASK_REASON,
+        columns.RANK, replace(columns.SCORE, key="final_score"), *standings.FIGURES, columns.BEYOND,
+        columns.OWN_ERROR, columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE, columns.TASK_PRINTED,
+        columns.TASK_KENDALL, columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS, columns.TASK_REASON,
     ),
     notes=_notes,
     content=_content,
@@ -104,7 +108,8 @@ def build_board(
         *task_notes, *remarks.of_records(collected, references, command),
         *repetitions.remarks_on(collected.shown, withheld),
     ]  # fmt: skip
-    return ranked_board(rows, score_oracle(references, withheld), lines, held_out, withheld)
+    told = score_hyperparameters(references, withheld)
+    return ranked_board(rows, score_oracle(references, withheld), told, lines, held_out, withheld)
 
 
 def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:
@@ -119,6 +124,7 @@ def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withh
 def ranked_board(
     rows: Sequence[Row],
     oracle: Oracle,
+    hyperparameters: Hyperparameters,
     lines: Sequence[str],
     held_out: Mapping[str, HeldOut] | None,
     withheld: Collection[str],
@@ -127,10 +133,10 @@ def ranked_board(
 
     Without an official score on any task there is nothing to rank by, and nobody has a rank.
     """
-    known = with_chance(rows)
+    known = with_mark(with_chance(rows))
     ranked = rank_rows(known, lambda row: row.sandboxed and oracle.score is not None)
     compared = standings.compare_rows(ranked, held_out)
     beats = standings.beats_of(ranked, compared)
     shown = standings.with_standings(ranked, compared)
     hidden = frozenset(withheld) & oracle.tasks.keys()
-    return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, beats, oracle)
+    return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, beats, oracle, hyperparameters)

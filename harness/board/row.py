@@ -156,6 +156,7 @@ class Row:
     stale: int = 0  #: number of records of other models or data, which do not count
     standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is withheld
     own_randomness: OwnRandomness | None = None  #: None without repetitions
+    beyond_hyperparameters: bool | None = None  #: scores surely more than an additive fit of the gaps by all of them
     about: About = field(default_factory=About)  #: what the submission says of itself
 
     @property
