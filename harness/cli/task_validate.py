@@ -51,7 +51,7 @@ def command(
         found = [*(outcome.problems if isinstance(outcome, InvalidTaskError) else ()), *changed_since_fetched(files)]
         problems = Withhold(withhold).problems(files, found)
         withheld = not found and Withhold(withhold).covers(files.hidden)
-        notes = [] if withheld else _notes(outcome)
+        notes = [] if problems or withheld else _notes(outcome)
         reports.append({"task": files.name, "valid": not problems, "problems": problems, "notes": notes})
         if form == "table":
             for problem in problems:
