@@ -33,8 +33,8 @@ class Yardstick:
     """Scores of what is in no row, no rank and no comparison.
 
     Attributes:
-        tasks: task -> its score; None if it has none.
-        score: the mean over the tasks that have one; None if none has.
+        tasks: score on each task; None where there is none.
+        score: mean of these scores; None without any.
     """
 
     tasks: Mapping[str, Spread | None]

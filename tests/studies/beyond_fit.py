@@ -53,7 +53,7 @@ class Kind:
         return 100 * float(official_scores(np.array(values), np.array(gaps), conditioning(self.grid)).mean())
 
     def strength_of(self, score: float) -> float:
-        """The noise that gives this expected score."""
+        """Strength of the noise with this expected score."""
         low, high = 0.0, 10.0
         for _ in range(12):
             middle = (low + high) / 2
