@@ -13,6 +13,7 @@ from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
 from scoring.given_score import GivenScore, given_score
 from scoring.grid import Grid
+from scoring.hyperparameters import additive_fit, fit_from_effects, main_effects
 from scoring.kappa import error_rates, one_vs_rest_kappas
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
 from scoring.needed_shifts import needed_shifts
@@ -28,6 +29,7 @@ from scoring.overfitting import (
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.rank_tests import MeanRanks, compare_mean_ranks, signed_rank_p_values
 from scoring.ranking import Entry, Ranked, rank
+from scoring.resolution import detectable_difference, smallest_p_value
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
 from scoring.spearman import spearman_rho
@@ -88,6 +90,7 @@ __all__ = [
     "TimeStep",
     "TradeOff",
     "Value",
+    "additive_fit",
     "adjusted_p_values",
     "basic_independence_test",
     "bernstein_interval",
@@ -95,15 +98,18 @@ __all__ = [
     "compare_mean_ranks",
     "compare_submissions",
     "compare_with_chance",
+    "detectable_difference",
     "difference_on_other_tasks",
     "divergences_from",
     "error_rates",
     "explain_score",
+    "fit_from_effects",
     "gaussian_divergence",
     "given_score",
     "granulated_kendall",
     "inconsistency",
     "kendall_tau",
+    "main_effects",
     "marginal",
     "mean_on_other_tasks",
     "mean_score",
@@ -126,6 +132,7 @@ __all__ = [
     "scores_by_limit",
     "sign_errors",
     "signed_rank_p_values",
+    "smallest_p_value",
     "spearman_rho",
     "strongest_translation",
     "trade_off",

@@ -1,35 +1,36 @@
-"""The parts of numbers that hyperparameters explain one by one, and what remains."""
+"""Least-squares fits by the values of all hyperparameters, one by one: what these explain, and what remains."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.grid import Grid
 
-#: Digits that are kept: rounding errors must not order equal numbers.
-DIGITS = 9
+#: Decimals of fitted numbers: fits that are equal but for rounding errors must stay tied.
+DECIMALS = 9
 
 
-def additive_fit(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
-    """Return the least-squares fit of numbers by a constant and a term for each value of each hyperparameter.
+def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
+    """Return the least-squares fit by an intercept and an effect of each value of each hyperparameter.
+
+    On a complete grid it is the sum of the effects of a model's values: mean of the models with the value minus mean of
+    all.
 
     Args:
-        numbers: one per model in the order of the grid's models, in each row: shape (n_rows, n_models).
-        grid: the task's hyperparameters.
+        numbers: one for each of the grid's models along the last axis, shape (..., n_models).
+        grid: the task's hyperparameters; complete.
 
     Returns:
-        Fitted numbers, shape (n_rows, n_models), rounded to `DIGITS`.
+        Fitted numbers, shape (..., n_models).
     """
-    design = _design(grid)
-    fitted: NDArray[np.float64] = np.round(numbers @ (design @ np.linalg.pinv(design)).T, DIGITS)
-    return fitted
+    mean = numbers.mean(axis=-1, keepdims=True)
+    fitted = np.broadcast_to(mean, numbers.shape).copy()
+    for codes in grid.codes.T:
+        members = np.eye(codes.max() + 1)[codes]
+        fitted += (numbers @ members / members.sum(axis=0) - mean)[..., codes]
+    rounded: NDArray[np.float64] = np.round(fitted, DECIMALS)
+    return rounded
 
 
 def degrees_of_freedom(grid: Grid) -> int:
-    """Return the number of models less the number of terms of an additive fit."""
-    return len(grid.models) - int(np.linalg.matrix_rank(_design(grid)))
-
-
-def _design(grid: Grid) -> NDArray[np.float64]:
-    """1 where a model has a value, else 0, for all values but the first of each: shape (n_models, n_terms)."""
-    terms = [codes[:, None] == np.arange(1, size) for codes, size in zip(grid.codes.T, grid.sizes, strict=True)]
-    return np.concatenate([np.ones((len(grid.models), 1)), *terms], axis=1, dtype=np.float64)
+    """Return the number of models less the number of free terms of an additive fit."""
+    return len(grid.models) - 1 - sum(size - 1 for size in grid.sizes)

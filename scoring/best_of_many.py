@@ -21,7 +21,7 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
         measures: task -> its score beside chance, for each measure; all with the same number of permutations.
     """
     scores = _mean_scores(measures)
-    found = np.zeros(len(scores))
+    found = _smallest(measures)
     for under_chance in _under_chance(measures):
         found = np.maximum(found, [*map(share_reaching, scores, under_chance)])
     return found
@@ -38,12 +38,17 @@ def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     """
     scores = _mean_scores(measures)
     rising = np.argsort(scores, kind="stable")
-    found = np.zeros(len(scores))
+    found = _smallest(measures)
     for under_chance in _under_chance(measures):
         highest = np.maximum.accumulate(under_chance[rising], axis=0)
         stepwise = [*map(share_reaching, scores[rising], highest)]
         found[rising] = np.maximum(found[rising], np.maximum.accumulate(stepwise[::-1])[::-1])
     return found
+
+
+def _smallest(measures: Sequence[Mapping[str, Chance]]) -> Vector:
+    """The smallest p-values that are possible: few permutations must not claim more, by luck, than all would."""
+    return np.array([np.prod([chance.smallest for chance in tasks.values()]) for tasks in measures])
 
 
 def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:

@@ -11,6 +11,7 @@ from scoring.conditioning import conditioning
 from scoring.grid import Grid
 from scoring.official import official_score, require_official
 from scoring.permutations import Scorer, deals
+from scoring.resolution import smallest_p_value
 from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
@@ -25,12 +26,14 @@ class Chance:
     Attributes:
         score: official score of the measure.
         level: mean score when its values are dealt out to the models at random.
+        smallest: the smallest p-value that any measure can have on the grid.
         dealt: for each pair of hyperparameters, the scores when the values are dealt out among the models that share
             both, shape (n_permutations,).
     """
 
     score: float
     level: float
+    smallest: float
     dealt: Mapping[tuple[str, str], Vector] = field(compare=False)
 
     @property
@@ -41,7 +44,8 @@ class Chance:
     @property
     def p_values(self) -> dict[tuple[str, str], float]:
         """For each pair, the probability of a score as high if the measure knows nothing but what the pair tells."""
-        return {pair: share_reaching(self.score, scores) for pair, scores in self.dealt.items()}
+        found = {pair: share_reaching(self.score, scores) for pair, scores in self.dealt.items()}
+        return {pair: max(self.smallest, p_value) for pair, p_value in found.items()}
 
     @property
     def p_value(self) -> float:
@@ -86,7 +90,7 @@ def compare_with_chance(
     for pair in conditioning(grid).sets:
         orders = deals(measure, grid.group_numbers(pair), n_permutations, stream("permutations", seed))
         dealt[pair] = np.concatenate([*map(scorer, orders)])
-    return Chance(official_score(measure, gap, grid).score, level, dealt)
+    return Chance(official_score(measure, gap, grid).score, level, smallest_p_value(grid), dealt)
 
 
 def share_reaching(observed: float, under_chance: Vector) -> float:

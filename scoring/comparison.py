@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.across_tasks import mean_on_other_tasks
-from scoring.additive import degrees_of_freedom
+from scoring.additive import degrees_of_freedom, fit_additively
 from scoring.batches import official_scores
-from scoring.paired import pair_submissions
+from scoring.paired import PairedTask, pair_submissions
 from scoring.rank_intervals import (
     difference_errors,
     rank_groups,
@@ -24,8 +24,10 @@ from scoring.retrained import FULL_SCORE, retrained_scores
 from scoring.rule import TaskCalls
 from scoring.score_intervals import score_intervals
 from scoring.spread import HeldOut, gap_spread
+from scoring.vectors import Vector
 
 INTERVAL_LEVEL = 0.9  #: of all intervals: a submission's own may fail to hold the truth one time in ten
+ROUNDING = 1e-9  #: scores as close as this, in points, are equal
 CRITICAL = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2)
 
 
@@ -46,6 +48,8 @@ class Standing:
         group: submissions of the same group cannot be told apart; 1 is the best.
         tasks_low: lower end of the interval of the score on other tasks like these; None below four tasks.
         tasks_high: upper end.
+        beyond_hyperparameters: whether the score is surely (one-sided, 95 %) above that of an additive fit of the gaps
+            by all hyperparameters on the same models. The fit stays as it is when models are trained anew.
     """
 
     score: float
@@ -59,6 +63,7 @@ class Standing:
     group: int
     tasks_low: float | None
     tasks_high: float | None
+    beyond_hyperparameters: bool
 
 
 @dataclass(frozen=True)
@@ -133,16 +138,18 @@ def compare_submissions(
         ValueError: submissions with different tasks, grids or gaps; wrong test sets.
     """
     paired = pair_submissions(submissions)
-    tasks = list(paired.tasks.values())
+    tasks = [_with_fit(task) for task in paired.tasks.values()]
     by_task = FULL_SCORE * np.array([official_scores(t.measures, t.gap[None], t.conditioning) for t in tasks])
-    scores, other_tasks = by_task.mean(axis=0), mean_on_other_tasks(by_task)
     draws = retrained_scores(tasks)
+    critical = _critical(min(degrees_of_freedom(task.grid) for task in tasks))
+    beyond = _surely_above_last(by_task.mean(axis=0), draws, critical)
+    by_task, draws = by_task[:, :-1], draws[:, :-1]
+    scores, other_tasks = by_task.mean(axis=0), mean_on_other_tasks(by_task)
     errors = draws.std(axis=0, ddof=1)
     gap_errors = None if held_out is None else np.minimum(gap_spread(paired.tasks, held_out), errors)
-    freedom = min(degrees_of_freedom(task.grid) for task in tasks)
-    intervals = np.minimum(score_intervals(scores, draws, _critical(freedom)), np.maximum(FULL_SCORE, scores)[:, None])
+    intervals = np.minimum(score_intervals(scores, draws, critical), np.maximum(FULL_SCORE, scores)[:, None])
     between = difference_errors(draws)
-    widened = between * _critical(freedom) / CRITICAL
+    widened = between * critical / CRITICAL
     better = surely_better(standardized_differences(scores, widened), draws, between, INTERVAL_LEVEL)
     ranks, groups = rank_intervals(better), rank_groups(better)
     best_first = np.argsort(-scores, kind="stable")
@@ -157,6 +164,7 @@ def compare_submissions(
             best_rank=int(ranks[i, 0]),
             worst_rank=int(ranks[i, 1]),
             group=int(groups[i]),
+            beyond_hyperparameters=bool(beyond[i]),
             tasks_low=None if other_tasks is None else float(other_tasks[i, 0]),
             tasks_high=None if other_tasks is None else float(other_tasks[i, 1]),
         )
@@ -164,6 +172,18 @@ def compare_submissions(
     }
     in_order = np.ix_(best_first, best_first)
     return Comparison(standings, paired.unfinished, tuple(paired.tasks), widened[in_order], better[in_order])
+
+
+def _with_fit(task: PairedTask) -> PairedTask:
+    """The task with the fit of the gaps by all hyperparameters as one more submission, the last."""
+    return replace(task, measures=np.vstack([task.measures, fit_additively(task.gap, task.grid)]))
+
+
+def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.bool_]:
+    """Whether each score but the last is above the last by more than luck explains, shape (n - 1,)."""
+    leads, errors = scores[:-1] - scores[-1], (draws[:, :-1] - draws[:, -1:]).std(axis=0, ddof=1)
+    above: NDArray[np.bool_] = leads > np.maximum(critical * errors, ROUNDING)
+    return above
 
 
 def _critical(freedom: int) -> float:

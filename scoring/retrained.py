@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.additive import DIGITS, additive_fit, degrees_of_freedom
+from scoring.additive import DECIMALS, degrees_of_freedom, fit_additively
 from scoring.batches import CHUNK, ranks
 from scoring.paired import PairedTask
 from scoring.permutations import Scorer
@@ -35,13 +35,13 @@ def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
 
 def _on_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float64]:
     numbers = _normal_scores(np.vstack([task.gap, task.measures]))
-    fitted, n_models = additive_fit(numbers, task.grid), task.gap.size
+    fitted, n_models = fit_additively(numbers, task.grid), task.gap.size
     widened = np.sqrt(n_models / degrees_of_freedom(task.grid))
-    residuals = np.round(widened * (numbers - fitted), DIGITS)
+    residuals = np.round(widened * (numbers - fitted), DECIMALS)
     at_once = max(1, CHUNK // n_models**2)
     scores = np.empty((N_TRAININGS, len(task.measures)))
     for draw in scores:
-        gap, *measures = np.round(fitted + residuals[:, random.integers(n_models, size=n_models)], DIGITS)
+        gap, *measures = np.round(fitted + residuals[:, random.integers(n_models, size=n_models)], DECIMALS)
         scorer = Scorer(gap, task.conditioning)
         for first in range(0, len(measures), at_once):
             some = slice(first, first + at_once)

@@ -55,7 +55,8 @@ def board(
     address = Address.of(results, "results")
     with Records(address, read_only=True) as records:
         collected = collect_records(records, competition, everything=everything)
-        notes = [*competition.notes(collected.shown), *note_machines(records, collected.shown)]
+        told = competition.resolution()
+        notes = [*competition.notes(collected.shown), *told, *note_machines(records, collected.shown)]
         outputs = failed_outputs(records, collected.shown) if with_site else {}
     built = build_board(
         collected, competition.references, competition.withheld, notes, competition.held_out,

@@ -19,7 +19,7 @@ from harness.submission import find_named
 from harness.task.contents import Contents, read_contents, read_known
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, find_references, find_some, hidden_names
-from harness.task.notes import named, notes_of_contents, notes_of_reference
+from harness.task.notes import named, notes_of_contents, notes_of_reference, notes_of_resolution
 from scoring import HeldOut
 
 
@@ -59,6 +59,11 @@ class Competition:
         if shown is not None and not self.can_run:
             lines += _notes_on_versions(shown)
         return lines
+
+    def resolution(self) -> list[str]:
+        """Return what each task can tell on its own, in a line; none on withheld tasks."""
+        public = {name: reference for name, reference in self.references.items() if name not in self.withheld}
+        return [f"{name}: {line}" for name, reference in public.items() for line in notes_of_resolution(reference)]
 
 
 def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row, per_task
 from harness.board.columns import find_more
-from harness.board.oracle import Oracle, combine
+from harness.board.hyperparameters import Hyperparameters
+from harness.board.oracle import Oracle
 from harness.board.row import Row
 from scoring import Comparison, Difference, Entry, rank
 
@@ -50,6 +51,7 @@ class Board:
         withheld: the tasks of which only rounded scores are shown.
         comparison: of the rows that can be compared, under their positions as text; None if there are none.
         oracle: the noisy oracle, for comparison by eye alone.
+        hyperparameters: what they score alone, likewise.
         more: columns that were asked for in addition.
     """
 
@@ -59,7 +61,8 @@ class Board:
     remarks: Sequence[str] = ()
     withheld: frozenset[str] = frozenset()
     comparison: Comparison | None = field(default=None, compare=False)
-    oracle: Oracle = field(default_factory=lambda: combine({}))
+    oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
+    hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
     more: Sequence[TaskColumn] = ()
 
     @cached_property

@@ -21,7 +21,7 @@ from harness.cache import cache_directory, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code
 from harness.errors import UserError
-from scoring import Chance, adjusted_p_values, compare_with_chance, p_values
+from scoring import Chance, Grid, adjusted_p_values, compare_with_chance, p_values, smallest_p_value
 
 #: Permutations for each pair of hyperparameters: enough for p-values of 0.0025. On boards of more rows than `MANY`,
 #: half as many save half of the time.
@@ -73,7 +73,7 @@ def _with_chance(task: OnTask, n_permutations: int) -> OnTask:
         return task
     (values, gaps), grid = vectors_of(task.scored), task.scored.grid
     entry = _cache_entry([_ranks(values), _ranks(gaps), grid.codes], [n_permutations, grid.names, grid.sizes])
-    known = _recall(entry, list(combinations(grid.names, 2)), n_permutations)
+    known = _recall(entry, grid, n_permutations)
     if known is None:
         known = compare_with_chance(values, gaps, grid, n_permutations)
         _remember(entry, known)
@@ -96,17 +96,18 @@ def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
         return None
 
 
-def _recall(entry: Path | None, pairs: Sequence[tuple[str, str]], n_permutations: int) -> Chance | None:
+def _recall(entry: Path | None, grid: Grid, n_permutations: int) -> Chance | None:
     """Return the entry's content, or None if it is missing or damaged."""
     if entry is None:
         return None
     try:
         with np.load(io.BytesIO(entry.read_bytes())) as found:
             known, dealt = found["known"], found["dealt"]
+        pairs = list(combinations(grid.names, 2))
         expected = ((2,), (len(pairs), n_permutations))
         if (known.shape, dealt.shape) != expected or not np.isfinite([*known, dealt.sum()]).all():
             return None
-        return Chance(float(known[0]), float(known[1]), dict(zip(pairs, dealt, strict=True)))
+        return Chance(float(known[0]), float(known[1]), smallest_p_value(grid), dict(zip(pairs, dealt, strict=True)))
     except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
         return None
 

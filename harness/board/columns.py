@@ -49,11 +49,20 @@ SCORE = Column[Row](
 #: Shown with the score above chance.
 CHANCE_NOTE = (
     "above chance: score less the mean score of random values on these models, with its interval. p: at most the "
-    "probability that any row scores as high if none knows more of the gaps than two hyperparameters of each task tell."
+    "probability that any row scores as high if no row knows more of the gaps than some two hyperparameters tell. No "
+    "more than that is excluded: a function of three hyperparameters that never looks at a network can have a small p."
+)
+
+#: Shown with the mark of rows that tell more than all hyperparameters.
+BEYOND_NOTE = (
+    "beyond: yes if the score is surely (95 %) above that of the hyperparameters, an additive fit of the gaps on the "
+    "same networks. Interactions of hyperparameters are not excluded."
 )
 
 #: Shown where some tasks are withheld.
-CHANCE_WITHHELD_NOTE = "chance, p and Kendall: of the tasks that are not hidden."
+CHANCE_WITHHELD_NOTE = (
+    "chance, p, Kendall, and hyperparameters fitted on the other tasks: of the tasks that are not hidden."
+)
 
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)
 EXCESS = Column[Row](
@@ -67,9 +76,14 @@ ADJUSTED_P_VALUE = Column[Row](
     "adjusted_p_value", lambda row: row.adjusted_p_value, text=lambda row: p_value_text(row.adjusted_p_value),
     title="p", unit=SHARE, optional=True,
 )  # fmt: skip
+BEYOND = Column[Row](
+    "beyond_hyperparameters", lambda row: None if row.standing is None else row.standing.beyond_hyperparameters, bool,
+    lambda row: "yes" if row.standing and row.standing.beyond_hyperparameters else "-", title="beyond", kind="text",
+    optional=True, spare=2, note=BEYOND_NOTE,
+)  # fmt: skip
 
-#: The score beside chance, for programs.
-BESIDE_CHANCE = (CHANCE, EXCESS, EXCESS_LOW, EXCESS_HIGH, P_VALUE, ADJUSTED_P_VALUE)
+#: The score beside chance and beside the hyperparameters, for programs.
+BESIDE_CHANCE = (CHANCE, EXCESS, EXCESS_LOW, EXCESS_HIGH, P_VALUE, ADJUSTED_P_VALUE, BEYOND)
 KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION, spare=8)
 OWN_ERROR = Column[Row](
     "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True, spare=7,

@@ -8,6 +8,7 @@ from harness.board import columns, standings
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls, collect
+from harness.board.hyperparameters import score_hyperparameters
 from harness.board.rounding import rounding_note
 from harness.board.row import make_row
 from harness.format.reference import Reference
@@ -31,8 +32,10 @@ def _notes(board: Board) -> list[str]:
         if row.reason:
             failed.setdefault(row.reason, []).append(row.submission)
     reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
+    beyond = [columns.BEYOND_NOTE] if columns.BEYOND in board.columns else []
+    hidden = [columns.CHANCE_WITHHELD_NOTE, rounding_note(board.withheld)] if board.withheld else []
     tasks = standings.notes_on_tasks(board.rows)
-    return [*reasons, *NOTES, *tasks, *([rounding_note(board.withheld)] if board.withheld else [])]
+    return [*reasons, *NOTES, *board.hyperparameters.notes, *beyond, *tasks, *hidden]
 
 
 def _content(board: Board) -> list[dict[str, Any]]:
@@ -58,8 +61,8 @@ COMPARISON = Layout(
     "Comparison",
     columns=(
         columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.INTERVAL, standings.OTHER_TASKS,
-        columns.EXCESS, columns.ADJUSTED_P_VALUE, columns.TASK_SCORE, columns.KENDALL, SECONDS_PER_MODEL,
-        columns.FAILED,
+        columns.EXCESS, columns.ADJUSTED_P_VALUE, columns.BEYOND, columns.TASK_SCORE, columns.KENDALL,
+        SECONDS_PER_MODEL, columns.FAILED,
     ),
     figures=(
         columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, columns.TASK_SCORE, columns.KENDALL, columns.TASK_KENDALL,
@@ -68,10 +71,9 @@ COMPARISON = Layout(
         *columns.BESIDE_CHANCE,
     ),
     lines=(
-        MEASURE, columns.FAMILY, columns.TASK, columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE,
-        columns.TASK_PRINTED, columns.TASK_KENDALL,
-        columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS, columns.TASK_FAILED, columns.TASK_OUTCOMES,
-        columns.TASK_REASON,
+        MEASURE, columns.FAMILY, columns.BEYOND, columns.TASK, columns.TASK_SCORE, columns.TASK_CHANCE,
+        columns.TASK_P_VALUE, columns.TASK_PRINTED, columns.TASK_KENDALL, columns.TASK_GRANULATED, columns.TASK_SECONDS,
+        columns.TASK_MODELS, columns.TASK_FAILED, columns.TASK_OUTCOMES, columns.TASK_REASON,
     ),
     notes=_notes,
     content=_content,
@@ -121,7 +123,9 @@ def compare_calls(
         rows.append(replace(row, family=families[measure], tasks=tasks))
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0)
     ranked = standings.with_standings(with_p_values(ranked), standings.compare_rows(ranked, held_out=None))
-    return Board(COMPARISON, ranked, list(references), withheld=frozenset(withheld) & references.keys())
+    hidden = frozenset(withheld) & references.keys()
+    told = score_hyperparameters(references, hidden)
+    return Board(COMPARISON, ranked, list(references), withheld=hidden, hyperparameters=told)
 
 
 def _score_each_task(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:

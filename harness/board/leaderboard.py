@@ -1,4 +1,4 @@
-"""The leaderboard: all recorded submissions under the competition's rule, with the noisy oracle beside them."""
+"""The leaderboard: all recorded submissions under the competition's rule, with yardsticks beside them."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -10,6 +10,7 @@ from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls, Collected
 from harness.board.column import TaskColumn
+from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
 from harness.board.oracle import Oracle, score_oracle
 from harness.board.rounding import rounding_note
 from harness.board.row import Row, make_row
@@ -29,7 +30,8 @@ HEAD = (
 def _notes(board: Board) -> list[str]:
     """The rule, and explanations of the columns and marks."""
     explained = [column.note for column in board.columns if column.note]
-    lines = [RULE, board.oracle.note, *explained, *standings.notes_on_tasks(board.rows)]
+    yardsticks = [board.oracle.note, *board.hyperparameters.notes]
+    lines = [RULE, *yardsticks, *explained, *standings.notes_on_tasks(board.rows)]
     if any(not row.sandboxed for row in board.rows):
         lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     if board.withheld:
@@ -39,7 +41,8 @@ def _notes(board: Board) -> list[str]:
 
 def _content(board: Board) -> dict[str, Any]:
     rows = [_object(row, board.more) for row in board.rows]
-    head = {"rule": RULE, "remarks": list(board.remarks), "oracle": board.oracle.content}
+    yardsticks = {"oracle": board.oracle.content, "hyperparameters": board.hyperparameters.content}
+    head = {"rule": RULE, "remarks": list(board.remarks), **yardsticks}
     return head | {"across_tasks": across_tasks_object(board), "rows": rows}
 
 
@@ -64,7 +67,8 @@ LEADERBOARD = Layout(
     "Leaderboard",
     columns=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.SCORE, *standings.SHOWN,
-        columns.EXCESS, columns.ADJUSTED_P_VALUE, columns.TASK_SCORE, columns.OWN_ERROR, columns.RUNTIME,
+        columns.EXCESS, columns.ADJUSTED_P_VALUE, columns.BEYOND, columns.TASK_SCORE, columns.OWN_ERROR,
+        columns.RUNTIME,
         columns.SECONDS_PER_MODEL, columns.CALLS_OK,
     ),
     figures=(
@@ -75,9 +79,9 @@ LEADERBOARD = Layout(
     ),
     lines=(
         columns.SUBMISSION, columns.KIND, columns.VERSION, columns.CONFIGURATION, columns.RUNTIME, columns.TASK,
-        columns.RANK, replace(columns.SCORE, key="final_score"), *standings.FIGURES, columns.OWN_ERROR,
-        columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE, columns.TASK_PRINTED, columns.TASK_KENDALL,
-        columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS, columns.TASK_REASON,
+        columns.RANK, replace(columns.SCORE, key="final_score"), *standings.FIGURES, columns.BEYOND,
+        columns.OWN_ERROR, columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE, columns.TASK_PRINTED,
+        columns.TASK_KENDALL, columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS, columns.TASK_REASON,
     ),
     notes=_notes,
     content=_content,
@@ -109,7 +113,8 @@ def build_board(
         *task_notes, *remarks.of_records(collected, references, command),
         *repetitions.remarks_on(collected.shown, withheld),
     ]  # fmt: skip
-    return ranked_board(rows, score_oracle(references, withheld), lines, held_out, withheld)
+    told = score_hyperparameters(references, withheld)
+    return ranked_board(rows, score_oracle(references, withheld), told, lines, held_out, withheld)
 
 
 def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:
@@ -124,6 +129,7 @@ def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withh
 def ranked_board(
     rows: Sequence[Row],
     oracle: Oracle,
+    hyperparameters: Hyperparameters,
     lines: Sequence[str],
     held_out: Mapping[str, HeldOut] | None,
     withheld: Collection[str],
@@ -136,4 +142,4 @@ def ranked_board(
     compared = standings.compare_rows(ranked, held_out)
     shown = standings.with_standings(with_p_values(ranked), compared)
     hidden = frozenset(withheld) & oracle.tasks.keys()
-    return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, compared, oracle)
+    return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, compared, oracle, hyperparameters)

@@ -31,9 +31,9 @@ def command(
 ) -> None:
     """Check the tasks in DIR and print every problem in one line.
 
-    Exit code 2 if there is any. Valid tasks may have notes, for instance that the official score is not defined on
-    them. A fetched task is compared with the digests of its fetch. Reference data without models is checked as well: it
-    can be scored, but not run. Of hidden tasks only the number of problems is printed.
+    Exit code 2 if there is any. Valid tasks may have notes: what they can tell, or that the official score is not
+    defined on them. A fetched task is compared with the digests of its fetch. Reference data without models is checked
+    as well: it can be scored, but not run. Of hidden tasks only the number of problems is printed.
     """
     from harness.format.problems import InvalidTaskError
     from harness.task.hidden import Withhold
@@ -51,7 +51,7 @@ def command(
         found = [*(outcome.problems if isinstance(outcome, InvalidTaskError) else ()), *changed_since_fetched(files)]
         problems = Withhold(withhold).problems(files, found)
         withheld = not found and Withhold(withhold).covers(files.hidden)
-        notes = [] if withheld else _notes(outcome)
+        notes = [] if problems or withheld else _notes(outcome)
         reports.append({"task": files.name, "valid": not problems, "problems": problems, "notes": notes})
         if form == "table":
             for problem in problems:
@@ -79,14 +79,16 @@ def _check_reference(files: "TaskFiles") -> "Outcome":
 def _notes(outcome: "Outcome") -> list[str]:
     """Return notes on a valid task."""
     from harness.format.problems import InvalidTaskError
-    from harness.task.notes import notes_of, notes_of_initial_weights, notes_of_reference
+    from harness.task.notes import notes_of, notes_of_initial_weights, notes_of_reference, notes_of_resolution
     from harness.task.task import Task
 
     if isinstance(outcome, InvalidTaskError):
         return []
     if isinstance(outcome, Task):
-        return [*notes_of(outcome), *notes_of_initial_weights(outcome)]
-    return notes_of_reference(outcome)
+        lines, reference = [*notes_of(outcome), *notes_of_initial_weights(outcome)], outcome.reference
+    else:
+        lines, reference = notes_of_reference(outcome), outcome
+    return lines if reference is None else [*lines, *notes_of_resolution(reference)]
 
 
 def _verdict(outcome: "Outcome", files: "TaskFiles", n_problems: int, *, withheld: bool) -> str:

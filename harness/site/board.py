@@ -1,15 +1,21 @@
 """The leaderboard of a site, computed from its data alone."""
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from harness.board.board import Board
+from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
 from harness.board.leaderboard import make_rows, ranked_board
-from harness.board.oracle import Oracle, combine, score_oracle
+from harness.board.oracle import score_oracle
 from harness.board.rounding import DECIMALS
 from harness.board.row import OnTask, Row
+from harness.board.yardstick import Spread, Yardstick
 from harness.site.data import SiteData, TaskFacts, WithheldResults, key_of
 from scoring import TaskScore, mean_score
+
+Y = TypeVar("Y", bound=Yardstick)
 
 
 def leaderboard(data: SiteData) -> Board:
@@ -17,12 +23,18 @@ def leaderboard(data: SiteData) -> Board:
     tasks, given = data.settings.tasks, data.settings.withheld
     rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], tasks) if key_of(row) in given else row for row in rows]
-    return ranked_board(rows, _oracle(data), data.settings.remarks, data.held_out, data.settings.hidden)
+    settings, told = data.settings, score_hyperparameters(data.references)
+    told = Hyperparameters(
+        _with_hidden(told.in_sample, settings.hyperparameters, tasks),
+        _with_hidden(told.from_other_tasks, dict.fromkeys(settings.hidden), tasks),
+    )
+    oracle = _with_hidden(score_oracle(data.references), settings.oracle, tasks)
+    return ranked_board(rows, oracle, told, settings.remarks, data.held_out, settings.hidden)
 
 
-def _oracle(data: SiteData) -> Oracle:
-    computed, hidden = score_oracle(data.references).tasks, data.settings.oracle
-    return combine({name: hidden[name] if name in hidden else computed[name] for name in data.settings.tasks}, hidden)
+def _with_hidden(computed: Y, hidden: Mapping[str, Spread | None], tasks: Iterable[str]) -> Y:
+    """Return a yardstick of the public tasks with the scores on the hidden ones."""
+    return computed.of({name: hidden[name] if name in hidden else computed.tasks[name] for name in tasks}, hidden)
 
 
 def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]) -> Row:

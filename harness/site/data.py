@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 from harness.about import About
 from harness.board.board import Board
 from harness.board.collect import Calls
-from harness.board.oracle import Spread
 from harness.board.row import Row
 from harness.board.standings import held_out_sets
+from harness.board.yardstick import Spread
 from harness.configuration import Configuration
 from harness.format.reference import Reference
 from scoring import Failure, HeldOut, TaskScore
@@ -106,6 +106,7 @@ class SiteSettings(_Model):
         submissions: the rows of the board.
         withheld: `row_key` -> results on withheld tasks; empty if no task is withheld.
         oracle: withheld task -> rounded score of the noisy oracle.
+        hyperparameters: withheld task -> rounded score of the fit by hyperparameters in sample.
         remarks: those of the board.
         title: heads the board.
         organiser: who runs it; empty if that is not said.
@@ -115,6 +116,7 @@ class SiteSettings(_Model):
     submissions: list[SubmissionFacts]
     withheld: dict[str, WithheldResults]
     oracle: dict[str, Spread | None]
+    hyperparameters: dict[str, Spread | None]
     remarks: list[str]
     title: str
     organiser: str
@@ -130,10 +132,11 @@ class SiteSettings(_Model):
         expected = {_key_of_facts(facts) for facts in self.submissions}
         if self.withheld.keys() != (expected if self.hidden else set()):
             raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")
-        if self.oracle.keys() != set(self.hidden):
-            raise ValueError("oracle: expected its scores on the withheld tasks, and no other")
-        if not all(spread is None or 0 <= spread.mean <= 100 for spread in self.oracle.values()):
-            raise ValueError("oracle: expected scores from 0 to 100")
+        for name, scores in {"oracle": self.oracle, "hyperparameters": self.hyperparameters}.items():
+            if scores.keys() != set(self.hidden):
+                raise ValueError(f"{name}: expected scores on the withheld tasks, and no other")
+            if not all(score is None or 0 <= score.mean <= 100 for score in scores.values()):
+                raise ValueError(f"{name}: expected scores from 0 to 100")
         for key, given in self.withheld.items():
             public = [result for name, result in given.tasks.items() if name not in self.hidden]
             if not (
@@ -241,6 +244,7 @@ def gather(
         submissions=[_facts(calls, withheld) for calls in shown],
         withheld={key_of(row): _withheld(row) for row in board.rows} if withheld else {},
         oracle={name: board.oracle.tasks[name] for name in withheld},
+        hyperparameters={name: board.hyperparameters.in_sample.tasks[name] for name in withheld},
         remarks=list(board.remarks),
         title=title,
         organiser=organiser,

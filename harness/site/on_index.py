@@ -11,6 +11,7 @@ from harness.board.board import Board
 from harness.board.column import Column
 from harness.board.row import Row
 from harness.board.standings import INTERVAL
+from harness.board.yardstick import Yardstick
 from harness.site import charts
 from harness.site.critical_difference import critical_difference
 from harness.site.data import SiteData
@@ -59,7 +60,7 @@ def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, 
             {"page": page, "classes": [*kinds, *looks], "about": row.about, "cells": cells}
             for row, page, kinds, looks, cells in rows
         ],
-        "oracle": table["oracle"] if board.oracle.score else [],
+        "yardsticks": table["yardsticks"],
         "groups": len({_group(row) for row in board.rows} - {None}) > 1,
         "top": top,
         "notes": [escape(printable_lines(note)).replace(EXPLAINED, PAGE) for note in board.notes],
@@ -115,7 +116,7 @@ def _group(row: Row) -> int | None:
 
 
 def _table(board: Board, top: float) -> dict[str, Any]:
-    """Return the cells of the head, of each row, and of the noisy oracle below them.
+    """Return the cells of the head, of each row, and of each yardstick below them.
 
     A cell has a text, a class, and the order in which its column is sorted (text, number, or none); those of rows also
     the value that they are sorted by. Pictures reach from 0 to `top` points.
@@ -127,7 +128,11 @@ def _table(board: Board, top: float) -> dict[str, Any]:
     return {
         "headings": [_cell(c) | {"text": c.heading, "is_sorted": c == columns.RANK} for c in shown],
         "rows": [[_of_row(column, row) for column in shown] for row in board.rows],
-        "oracle": [_cell(column) | {"text": _of_oracle(column, board)} for column in shown],
+        "yardsticks": [
+            {"about": about, "cells": [_cell(column) | {"text": _of_yardstick(column, name, one)} for column in shown]}
+            for name, (about, one) in _yardsticks(board).items()
+            if one.score is not None
+        ],
     }
 
 
@@ -151,11 +156,21 @@ def _of_row(column: Column[Row], row: Row) -> Cell:
     return _cell(column) | {"text": DASH if text == "-" else text, "value": "" if value is None else value}
 
 
-def _of_oracle(column: Column[Row], board: Board) -> str:
-    """Return the text of the noisy oracle, empty where it has none."""
-    names = {columns.SUBMISSION.key: "noisy oracle", KIND.key: "reference"}
-    scores = {columns.TASK_SCORE.key_on(name): score for name, score in board.oracle.tasks.items()}
-    scores[columns.SCORE.key] = board.oracle.score
+def _yardsticks(board: Board) -> dict[str, tuple[str, Yardstick]]:
+    """Return the yardsticks by their names, with the place on the page of explanations that is about them."""
+    told = board.hyperparameters
+    return {
+        "noisy oracle": ("oracle", board.oracle),
+        "hyperparameters": ("hyperparameters", told.in_sample),
+        "hyperparameters, other tasks": ("hyperparameters", told.from_other_tasks),
+    }
+
+
+def _of_yardstick(column: Column[Row], name: str, yardstick: Yardstick) -> str:
+    """Return the text of a yardstick, empty where it has none."""
+    names = {columns.SUBMISSION.key: name, KIND.key: "reference"}
+    scores = {columns.TASK_SCORE.key_on(task): score for task, score in yardstick.tasks.items()}
+    scores[columns.SCORE.key] = yardstick.score
     if column.key not in scores:
         return names.get(column.key, "")
     score = scores[column.key]

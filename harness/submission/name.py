@@ -9,8 +9,8 @@ from harness.names import alike
 #: Maximum length of a name, and of a baseline's name with its parameters.
 MAX_NAME = 80
 
-#: The reference beside a board that is computed from the gaps themselves.
-ORACLE = "noisy_oracle"
+#: The references beside a board that are computed from the gaps themselves.
+REFERENCES = ("noisy_oracle", "hyperparameters")
 
 ALLOWED = f"at most {MAX_NAME} ASCII letters, digits, spaces and . _ + -, the first a letter, a digit or _"
 
@@ -42,8 +42,9 @@ def taken(name: str) -> str | None:
 
     Names that are `alike` count as one: `VC-dim` could be mistaken for `vc_dim`.
     """
-    if alike(name) == alike(ORACLE):
-        return f"{ORACLE} is the reference beside the board"
+    for reference in REFERENCES:
+        if alike(name) == alike(reference):
+            return f"{reference} is a reference beside the board"
     measure = _measures().get(alike(name))
     return None if measure is None else f"{measure} is a measure of the library"
 

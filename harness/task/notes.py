@@ -9,7 +9,9 @@ from harness.format.output import Output
 from harness.format.reference import Reference
 from harness.task.contents import Contents
 from harness.task.task import Task
-from scoring import ScoreUndefined, require_official
+from harness.text import p_value_equation
+from scoring import ScoreUndefined, detectable_difference, require_official, smallest_p_value
+from scoring.resolution import LEVEL, POWER, TYPICAL
 
 #: Maximum number of names in a line.
 NAMED = 3
@@ -102,6 +104,22 @@ def notes_of_reference(reference: Reference) -> list[str]:
     if len(set(gaps)) == 1 and len(gaps) > 1:
         lines.append(f"all {len(gaps)} generalization gaps are {gaps[0]:g}: there is nothing to predict")
     return lines
+
+
+def notes_of_resolution(reference: Reference) -> list[str]:
+    """Return a line on what a task can tell on its own; none without an official score, or if all gaps are equal."""
+    grid = reference.grid
+    try:
+        difference = detectable_difference([reference.gaps[model] for model in grid.models], grid)
+    except ScoreUndefined:
+        return []
+    smallest, networks = smallest_p_value(grid), f"{len(grid.models)} networks"
+    p_value = p_value_equation(smallest)
+    if smallest > LEVEL:
+        alone = "no measure can be told from chance on this task alone"
+        return [f"{networks} cannot show more than {p_value}: {alone}"]
+    points = f"a difference of {difference:.0f} points between two scores near {100 * TYPICAL:.0f}"
+    return [f"{networks} can show {p_value} at best; {points} is seen in {10 * POWER:.0f} of 10 cases"]
 
 
 def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:

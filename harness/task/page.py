@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, INK, Figure, dark_rules, styled, svg_element, ticker
+from harness.task.notes import notes_of_resolution
 from harness.task.task import Task
 from harness.text import on_page
 
@@ -60,6 +61,8 @@ def describe(task: Task) -> TaskSection:
         return TaskSection(task.name, facts, [], {})
     gaps = np.array(list(task.reference.gaps.values()))
     facts["generalization gap"] = f"{gaps.min():.4f} to {gaps.max():.4f}, median {np.median(gaps):.4f}"
+    if told := notes_of_resolution(task.reference):
+        facts["resolution"] = told[0]
     return TaskSection(task.name, facts, _rows(task, gaps), _plots(task, gaps, np.array(sizes)))
 
 

@@ -41,8 +41,8 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
 
 def test_cells_are_what_a_reader_sees(board: Board) -> None:
     assert board.headings == [
-        "rank", "submission", "", "score", "interval", "ranks", "group", "chance", "p", "second", "toy",
-        "s/model", "calls",
+        "rank", "submission", "", "score", "interval", "ranks", "group", "chance", "p", "beyond", "second",
+        "toy", "s/model", "calls",
     ]  # fmt: skip
     shown = {row.submission: board.cells(row) for row in board.rows}
     assert shown["winner"] == [
@@ -55,14 +55,15 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
         "1",
         "26.46",
         "0.0327",
+        "-",
         "100.00",
         "100.00",
         "1.50",
         "16/16",
     ]
     assert shown["path_norm"] == [
-        "2", "path_norm", "baseline", "29.54", "9.1-61.6", "2", "2", "25.59", "0.5475", "29.54", "29.54",
-        "1.50", "16/16",
+        "2", "path_norm", "baseline", "29.54", "9.1-61.6", "2", "2", "25.59", "0.5475", "-", "29.54",
+        "29.54", "1.50", "16/16",
     ]  # fmt: skip
     assert shown["half"] == [
         "3",
@@ -74,14 +75,16 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
         "-",
         "25.59",
         "0.4651",
+        "-",
         "failed",
         "29.54",
         "1.50",
         "8/16",
     ]
-    assert shown["broken"] == ["4", "broken", "", "-", "-", "-", "-", "-", "-", "failed", "failed", "1.50", "0/16"]
+    assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "failed", "failed", "1.50", "0/16"]
     assert shown["bold"] == [
-        "-", "bold", "not sandboxed", "100.00", "-", "-", "-", "26.46", "0.0327", "100.00", "100.00", "1.50", "16/16",
+        "-", "bold", "not sandboxed", "100.00", "-", "-", "-", "26.46", "0.0327", "-", "100.00", "100.00", "1.50",
+        "16/16",
     ]  # fmt: skip
 
 
@@ -108,14 +111,12 @@ def test_markdown(board: Board) -> None:
     lines = markdown.render(board).splitlines()
     assert lines[0] == "# Leaderboard"
     table = [line for line in lines if line.startswith("|")]
-    assert (
-        table[0]
-        == "| rank | submission |  | score | interval | ranks | group | chance | p | second | toy | s/model | calls |"
-    )
+    headings = "rank | submission |  | score | interval | ranks | group | chance | p | beyond | second | toy | s/model"
+    assert table[0] == f"| {headings} | calls |"
     assert set(table[1]) == {"|", " ", "-"}
     assert (
         table[2]
-        == "| 1 | `winner` |  | 100.00 | 100.0-100.0 | 1 | 1 | 26.46 | 0.0327 | 100.00 | 100.00 | 1.50 | 16/16 |"
+        == "| 1 | `winner` |  | 100.00 | 100.0-100.0 | 1 | 1 | 26.46 | 0.0327 | - | 100.00 | 100.00 | 1.50 | 16/16 |"
     )
     assert len(table) == 2 + len(board.rows)
     assert RULE in markdown.render(board)
@@ -253,7 +254,9 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
     known = references(tmp_path, "toy")
     found = build_board(collect([*rows("a", GAPS), *rows("a", GAPS, "flat")], known), known)
     (shown,) = [found.cells(row) for row in found.rows if row.submission == "a"]
-    assert shown == ["1", "a", "", "100.00", "100.0-100.0", "1", "1", "26.46", "0.0723", "-", "100.00", "1.50", "16/16"]
+    assert shown == [
+        "1", "a", "", "100.00", "100.0-100.0", "1", "1", "26.46", "0.0723", "-", "-", "100.00", "1.50", "16/16",
+    ]  # fmt: skip
     flat = build_board(collect(rows("a", GAPS, "flat"), {"flat": known["flat"]}), {"flat": known["flat"]})
     assert [row.rank for row in flat.rows] == [None]
     assert json.loads(json_format.render(flat))["rows"][0]["tasks"]["flat"]["official"] is None
@@ -262,10 +265,10 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
 @pytest.mark.parametrize(
     ("width", "left_out"),
     [
-        (114, []),
-        (113, ["s/model"]),
+        (122, []),
+        (121, ["s/model"]),
         (100, ["second", "toy", "s/model"]),
-        (80, ["ranks", "group", "second", "toy", "s/model"]),
+        (80, ["ranks", "group", "beyond", "second", "toy", "s/model"]),
     ],
 )
 def test_a_narrow_terminal_is_shown_what_can_least_be_spared(

@@ -10,6 +10,7 @@ from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, references, 
 from pyarrow import parquet
 
 from harness.board.board import Board
+from harness.board.columns import BEYOND_NOTE
 from harness.board.comparison import NOTES, compare
 from harness.board.formats import csv as csv_format
 from harness.board.formats import latex
@@ -140,6 +141,7 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
         "interval",
         "chance",
         "p",
+        "beyond",
         *TASKS,
         "Kendall",
         "s/model",
@@ -154,20 +156,21 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
         "100.0-100.0",
         "26.46",
         "0.0327",
+        "-",
         "100.00",
         "100.00",
         "1.000",
         "4.000",
         "",
     ]
-    assert shown["half"][3:9] == ["100.00", "-", "26.46", "0.0723", "failed", "100.00"]
+    assert shown["half"][3:10] == ["100.00", "-", "26.46", "0.0723", "-", "failed", "100.00"]
     assert shown["half"][-1] == "5 EXCEPTION, 3 CRASH"
-    assert shown["never"] == ["5", "never", "margin", "-", "-", "-", "-", "failed", "failed", "-", "-", "16 missing"]
+    assert shown["never"] == ["5", "never", "margin", *["-"] * 5, "failed", "failed", "-", "-", "16 missing"]
 
 
 def test_measures_that_fail_alike_share_a_note(table: Board) -> None:
     assert table.notes[:4] == [f"{row.submission}: {row.reason}" for row in table.rows[2:]]
-    assert table.notes[4:] == [*NOTES, FEW_TASKS_NOTE]
+    assert table.notes[4:] == [*NOTES, *table.hyperparameters.notes, BEYOND_NOTE, FEW_TASKS_NOTE]
     assert replace(table, rows=[table.rows[5]] * 2).notes[0] == "never, never: second, toy: 8 missing"
 
 
@@ -187,7 +190,7 @@ def test_latex(table: Board) -> None:
     lines = latex.render(table).splitlines()
     assert lines[0] == "% \\usepackage{booktabs}"
     assert lines[1:5] == ["\\begin{table}", "\\centering", "\\caption{Comparison.}", "\\label{tab:comparison}"]
-    assert lines[5] == "\\begin{tabular}{rllrrrrrrrrl}"
+    assert lines[5] == "\\begin{tabular}{rllrrrrlrrrrl}"
     assert lines[-1] == "\\end{table}"
     body = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
     assert len(body) == len(table.rows)

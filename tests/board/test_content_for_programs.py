@@ -26,12 +26,12 @@ def board(known: dict[str, Reference]) -> Board:
 
 def test_keys_of_the_leaderboard(board: Board) -> None:
     content = board.content
-    assert content.keys() == {"rule", "remarks", "oracle", "across_tasks", "rows"}
+    assert content.keys() == {"rule", "remarks", "oracle", "hyperparameters", "across_tasks", "rows"}
     for row in content["rows"]:
         assert row.keys() == {
             "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version",
-            "requested_at", "configuration", "runtime", "settings", "stale", "chance", "p_value", "rounded", "standing",
-            "own_randomness", "score", "team", "description", "paper",
+            "requested_at", "configuration", "runtime", "settings", "stale", "chance", "p_value",
+            "beyond_hyperparameters", "rounded", "standing", "own_randomness", "score", "team", "description", "paper",
             "complete", "exceeded", "tasks",
         }  # fmt: skip
         assert row["configuration"].keys() >= {"id", "run_seed", "runtime", "isolation"}
@@ -44,14 +44,14 @@ def test_keys_of_the_leaderboard(board: Board) -> None:
 def test_keys_of_a_comparison(known: dict[str, Reference]) -> None:
     (row,) = compare(rows("vc_dim", MEASURE), known, {"vc_dim": "size"}).content
     assert row.keys() == {
-        "rank", "measure", "family", "score", "low", "high", "tasks_low", "tasks_high", "chance", "p_value", "kendall",
+        "rank", "measure", "family", "score", "low", "high", "tasks_low", "tasks_high", "chance", "excess",
+        "excess_low", "excess_high", "p_value", "adjusted_p_value", "beyond_hyperparameters", "kendall",
         "seconds_per_model", "complete", "sandboxed", "tasks",
     }  # fmt: skip
     (line,) = row["tasks"]
     assert line.keys() == {
-        "measure", "family", "task", "score", "chance", "p_value", "printed", "kendall", "granulated_kendall",
-        "seconds_per_model", "models",
-        "failed", "outcomes", "reason",
+        "measure", "family", "beyond_hyperparameters", "task", "score", "chance", "p_value", "printed", "kendall",
+        "granulated_kendall", "seconds_per_model", "models", "failed", "outcomes", "reason",
     }  # fmt: skip
 
 

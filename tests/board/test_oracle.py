@@ -9,9 +9,9 @@ from harness.board.board import Board
 from harness.board.collect import Collected, collect
 from harness.board.formats import find
 from harness.board.leaderboard import build_board
-from harness.board.oracle import Spread, combine, score_oracle
+from harness.board.oracle import Oracle, score_oracle
+from harness.board.yardstick import Spread
 from harness.format.reference import Reference, read_reference
-from harness.submission.name import ORACLE
 from harness.task.layout import find_references
 from scoring import ORACLE_DRAWS, HeldOut, noisy_oracle, official_score, oracle_scores
 
@@ -30,7 +30,7 @@ def board(known: dict[str, Reference]) -> Board:
 def test_it_changes_no_rank_interval_or_group(known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch) -> None:
     usual = board(known)
     assert [row.submission for row in usual.rows] == ["best", "other"]
-    other = combine(dict.fromkeys(known, Spread(1.0, 0.1)))
+    other = Oracle.of(dict.fromkeys(known, Spread(1.0, 0.1)))
     monkeypatch.setattr("harness.board.leaderboard.score_oracle", lambda *_: other)
     assert replace(board(known), oracle=usual.oracle) == usual
 
@@ -73,7 +73,7 @@ def test_it_is_there_even_when_nobody_else_is(known: dict[str, Reference]) -> No
 
 
 def test_nobody_can_take_its_place(known: dict[str, Reference]) -> None:
-    found = build_board(collect(rows(ORACLE, [1.0] * 8), known), known)
+    found = build_board(collect(rows("noisy_oracle", [1.0] * 8), known), known)
     assert [row.kind for row in found.rows] == ["submission"]
     assert found.oracle == score_oracle(known)
 
@@ -92,6 +92,6 @@ def test_where_no_task_has_an_official_score_nobody_ranks_whoever_failed(
     directory = write_reference(tmp_path_factory.mktemp("flat"), "flat", sizes=(4, 2))
     flat = {name: read_reference(path) for name, path in find_references(directory).items()}
     found = build_board(collect([*rows("whole", GAPS, "flat"), *rows("half", GAPS[:4], "flat")], flat), flat)
-    assert found.oracle == combine({"flat": None})
+    assert found.oracle == Oracle.of({"flat": None})
     assert {row.submission: row.rank for row in found.rows} == {"whole": None, "half": None}
     assert found.oracle.note == "noisy oracle: none, because no submission can have an official score on these tasks."

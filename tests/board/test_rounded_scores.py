@@ -11,6 +11,7 @@ from board_examples import MEASURE, failed, references, rows
 
 from harness.board.board import Board
 from harness.board.collect import collect
+from harness.board.columns import CHANCE_WITHHELD_NOTE
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import markdown
@@ -130,7 +131,7 @@ def test_all_formats_show_the_rounded_numbers_and_say_so(known: dict[str, Refere
     rounding, no_intervals, of_public_tasks = found.notes[-3:]
     assert rounding.endswith("because every digit reveals something about hidden models: secret.")
     assert "no intervals" in no_intervals
-    assert of_public_tasks == "chance, p and Kendall: of the tasks that are not hidden."
+    assert of_public_tasks == CHANCE_WITHHELD_NOTE
     assert rounding in markdown.render(found)
     lines = {row["submission"]: row for row in csv.DictReader(io.StringIO(csv_format.render(found)))}
     assert (lines["mine"]["score"], lines["mine"]["score:secret"]) == ("29.5", "29.5")

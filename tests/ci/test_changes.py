@@ -106,7 +106,7 @@ def test_a_submission_may_become_a_folder(repo):
 
 
 @pytest.mark.parametrize(
-    ("file", "owner"), [("VC-dim.py", "vc_dim is a measure"), ("noisy_oracle.py", "the reference beside the board")]
+    ("file", "owner"), [("VC-dim.py", "vc_dim is a measure"), ("noisy_oracle.py", "a reference beside the board")]
 )
 def test_names_of_the_board_are_refused(repo, file, owner):
     found = change(repo, BASE, BASE | {f"submissions/{file}": NEW})

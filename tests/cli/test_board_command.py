@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,11 +39,12 @@ def test_the_table(pgdl: Pgdl) -> None:
     ended = pgdl("board")
     assert (ended.code, ended.err) == (0, "")
     lines = [line.split() for line in ended.out.splitlines()]
-    headings = "rank submission score interval ranks group chance p toy s/model calls"
+    headings = "rank submission score interval ranks group chance p beyond toy s/model calls"
     assert lines[0] == headings.split()
     assert [line[1] for line in lines[1:6]] == NAMES
     assert [line[0] for line in lines[1:6]] == ["1", "2", "3", "4", "-"]
-    assert lines[2][2:] == ["baseline", "29.54", "3.9-79.0", "2", "2", "25.59", "0.4651", "29.54", "1.50", "8/8"]
+    line = ["baseline", "29.54", "3.9-79.0", "2", "2", "25.59", "0.4651", "-", "29.54", "1.50", "8/8"]
+    assert lines[2][2:] == line
     assert " ".join(ended.out.split()).endswith("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     assert RULE in " ".join(ended.out.split())
 
@@ -103,7 +105,28 @@ def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
     assert winner == [
         "1", "winner", "100.00", "100.0-100.0", "100.0-100.0", "1", "1", "26.46", "0.0002", *["100.00"] * 9,
         "1.50", "72/72",
+        "1", "winner", "100.00", "100.0-100.0", "1", "1", "26.46", "0.0002", "yes", *["100.00"] * 9, "1.50", "72/72",
     ]  # fmt: skip
+
+
+def test_what_the_tasks_can_tell_is_said_before_anybody_runs(
+    pgdl: Pgdl, folder: Path, record: Callable[..., Path]
+) -> None:
+    gaps = [0.01 * ((7 * number) % 17) for number in range(16)]
+    write_reference(folder / "task_data", "large", gaps, (2, 2, 2, 2))
+    write_reference(folder / "task_data", "small")
+    write_reference(folder / "task_data", "secret")
+    (folder / "task_data" / "secret" / "metadata").write_text("hidden: true\n")
+    record([])
+    small = "8 networks cannot show more than p = 0.0625: no measure can be told from chance on this task alone"
+    for ended in (pgdl("board"), pgdl("task", "validate")):
+        text = " ".join(ended.out.split())
+        assert re.search(
+            r"large: (note: )?16 networks can show p < 0\.0001 at best; a difference of [34]\d points", text
+        )
+        assert re.search(f"small: (note: )?{small}", text)
+        assert text.count("networks can") == 2
+    assert small in json.loads(pgdl("board", "--format", "json").out)["remarks"][-1]
 
 
 def test_without_results_or_reference_data(pgdl: Pgdl, folder: Path) -> None:

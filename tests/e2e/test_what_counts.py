@@ -70,7 +70,7 @@ def test_going_back_to_an_earlier_version(place):
     assert "is new; the board shows it from now on" in place("run", mine).stderr
     ((second,), remarks) = place.board()
     assert second["version"] != first["version"]
-    assert [f"not shown: {first['version'][:8]}" in line for line in remarks] == [True]
+    assert sum(f"not shown: {first['version'][:8]}" in line for line in remarks) == 1
     write_submission(place.directory, "mine", WEIGHTS)
     assert "8 of 8 calls are recorded already" in place("run", mine).stdout
     ((back,), _) = place.board()

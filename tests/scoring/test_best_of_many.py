@@ -13,7 +13,7 @@ PAIR = ("a", "b")
 
 def chance(score: float, *dealt: list[float]) -> Chance:
     """A score beside scores under chance, a list for each pair of hyperparameters."""
-    return Chance(score, 0.0, {(str(number), "x"): np.array(scores) for number, scores in enumerate(dealt)})
+    return Chance(score, 0.0, 0.0, {(str(number), "x"): np.array(scores) for number, scores in enumerate(dealt)})
 
 
 def test_on_one_task_it_is_the_largest_p_value_of_all_pairs() -> None:

@@ -70,7 +70,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Board]:
 
 def test_each_cell_stands_below_its_heading(made: tuple[Path, Board]) -> None:
     site, board = made
-    heading, line, oracle = Table((site / "index.html").read_text()).lines
+    heading, line, oracle, *fits = Table((site / "index.html").read_text()).lines
     (row,) = board.rows
     wanted: dict[str, tuple[str, str]] = {}
     for column in board.columns:
@@ -80,12 +80,15 @@ def test_each_cell_stands_below_its_heading(made: tuple[Path, Board]) -> None:
         assert tuple(found[key]) == wanted[key]
     tasks = [column for column in board.columns if column.key.startswith("score:")]
     at = slice(11, 11 + len(tasks))  # after other tasks, ranks, group, chance and p
+    at = slice(11, 11 + len(tasks))  # after ranks, group, chance, p and beyond
     assert [text for text, _ in heading[at]] == [column.heading for column in tasks] == board.tasks
     assert [tuple(cell) for cell in line[at]] == [wanted[column.key] for column in tasks]
     assert line[at][board.tasks.index("score")][0] == "100.00" != found["score"][0]
-    spreads = [board.oracle.tasks[name] for name in board.tasks]
-    assert [text for text, _ in oracle[at]] == [spread.text() if spread else "" for spread in spreads]
-    assert len(heading) == len(line) == len(oracle)
+    told = board.hyperparameters
+    for shown, yardstick in zip((oracle, *fits), (board.oracle, told.in_sample, told.from_other_tasks), strict=True):
+        scores = [yardstick.tasks[name] for name in board.tasks]
+        assert [text for text, _ in shown[at]] == [score.text() if score else "" for score in scores]
+        assert len(heading) == len(line) == len(shown)
 
 
 def test_every_task_has_a_page_that_is_found(made: tuple[Path, Board]) -> None:

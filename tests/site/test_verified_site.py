@@ -228,6 +228,7 @@ def invent(settings: dict[str, Any], task: str = "toy") -> None:
 FORGED: list[Callable[[dict[str, Any]], None]] = [
     invent,
     lambda settings: settings.update(oracle={"toy": {"mean": 1.0, "deviation": 0.0}}),
+    lambda settings: settings.update(hyperparameters={"toy": {"mean": 1.0, "deviation": None}}),
     lambda settings: settings["tasks"]["toy"].update(n_test=0),
     lambda settings: settings["tasks"]["toy"].update(n_models=-1),
     lambda settings: settings["tasks"]["toy"].update(withheld=True),

@@ -185,7 +185,8 @@ def found(n: int) -> Iterator[str]:
             return task.train(random, (rho,) * n)
 
         p = np.array([best_of(task, random, know, 1, n_tasks)[0] for _ in range(boards)])
-        yield f"| {name} | {n_tasks} | {rho:g} | {mean:.1f} | {share(p <= LEVEL)} | {share(p <= LEVEL / 4)} | {boards} |"
+        shares = f"{share(p <= LEVEL)} | {share(p <= LEVEL / 4)}"
+        yield f"| {name} | {n_tasks} | {rho:g} | {mean:.1f} | {shares} | {boards} |"
 
 
 SECTIONS = (intervals, differences, power, ranks, chance, found)

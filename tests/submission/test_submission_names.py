@@ -77,7 +77,7 @@ def test_every_name_is_one_printable_cell_of_a_table(written: str) -> None:
     assert name[0] not in "-+=@. "
 
 
-RESERVED = ["vc_dim", "VC-dim", "noisy_oracle", "Noisy Oracle"]
+RESERVED = ["vc_dim", "VC-dim", "noisy_oracle", "Noisy Oracle", "hyperparameters"]
 
 
 @pytest.mark.parametrize("name", RESERVED)

@@ -17,7 +17,7 @@ def test_models_at_chance_accuracy_are_named(number: int, said: str, tmp_path: P
             content[model]["metrics"] = {"train_acc": 0.4, "test_acc": 0.4}
         return content
 
-    assert not [line for line in pgdl("task", "validate", tmp_path).lines if "chance" in line]
+    assert not [line for line in pgdl("task", "validate", tmp_path).lines if "chance reaches" in line]
     edit_json(reference, unlearned)
-    (line,) = [one for one in pgdl("task", "validate", tmp_path).lines if "chance" in one]
+    (line,) = [one for one in pgdl("task", "validate", tmp_path).lines if "chance reaches" in one]
     assert line.startswith(f"tiny: note: {said} a train accuracy that chance reaches (up to 0.")

@@ -12,6 +12,8 @@ from harness.task.layout import find_references, find_tasks
 
 GAPS_OF_ALL = ["0.0500", "0.1925", "0.1750", "0.4000"]  # smallest, mean, median, largest
 
+RESOLUTION = "8 networks cannot show more than p = 0.0625: no measure can be told from chance on this task alone"
+
 
 @pytest.mark.parametrize("layout", ["flat", "full"])
 def test_both_layouts_are_valid(tmp_path, pgdl, layout):
@@ -20,7 +22,9 @@ def test_both_layouts_are_valid(tmp_path, pgdl, layout):
     outcome = pgdl("task", "validate", tmp_path)
     assert outcome.lines == [
         "second: 8 models, 3 hyperparameters, 30 training samples, outputs are logits: valid",
+        f"second: note: {RESOLUTION}",
         "tiny: 8 models, 3 hyperparameters, 24 training samples, outputs are logits: valid",
+        f"tiny: note: {RESOLUTION}",
     ]
     assert outcome.code == 0
 
@@ -28,7 +32,8 @@ def test_both_layouts_are_valid(tmp_path, pgdl, layout):
 @pytest.mark.parametrize("layout", ["flat", "full"])
 def test_directory_may_be_the_task_itself(tmp_path, pgdl, monkeypatch, layout):
     task = make_task(tmp_path, layout=layout)
-    expected = ["tiny: 8 models, 3 hyperparameters, 24 training samples, outputs are logits: valid"]
+    valid = "tiny: 8 models, 3 hyperparameters, 24 training samples, outputs are logits: valid"
+    expected = [valid, f"tiny: note: {RESOLUTION}"]
     assert pgdl("task", "validate", task).lines == expected
     monkeypatch.chdir(task)
     assert pgdl("task", "validate", ".").lines == expected
@@ -56,7 +61,7 @@ def test_leftovers_of_archivers_are_ignored(tmp_path, pgdl):
     (tmp_path / ".DS_Store").write_bytes(b"")
     (task / ".model_8").mkdir()
     (task / "dataset_1/train/._shard_0.tfrecord").write_bytes(b"")
-    assert len(pgdl("task", "validate", tmp_path).lines) == 1
+    assert len(pgdl("task", "validate", tmp_path).lines) == 2
 
 
 def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl):
@@ -64,7 +69,7 @@ def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl)
     shutil.copytree(tmp_path / "reference_data/tiny", tmp_path / "reference_data/only")
     assert [task.name for task in find_tasks(tmp_path)] == ["tiny"]
     assert list(find_references(tmp_path)) == ["tiny", "only"]
-    assert pgdl("task", "validate", tmp_path).lines[-1] == (
+    assert pgdl("task", "validate", tmp_path).lines[-2] == (
         "only: reference data of 8 models, 3 hyperparameters, no models to run: valid"
     )
     with pytest.raises(UserError, match="no task 'only': expected one of tiny, found reference data without models"):

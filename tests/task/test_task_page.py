@@ -70,6 +70,11 @@ def test_names_and_values_of_hyperparameters_are_text(tmp_path, pgdl, text):
     assert html.unescape(page).count(f"{shown} value") >= 2, "in the table, and below its plot"
 
 
+def test_it_says_what_a_task_with_reference_data_can_tell(page):
+    (told,) = [cells[1] for cells in Page(page).rows if cells[0] == "resolution"]
+    assert told.startswith("8 networks cannot show more than p = 0.0625")
+
+
 def test_reference_data_alone_have_none(tmp_path, pgdl):
     make_task(tmp_path, layout="full")
     refused = pgdl("task", "show", tmp_path / "reference_data", "--html", tmp_path / "page.html")

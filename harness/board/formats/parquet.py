@@ -13,7 +13,7 @@ def render(board: Board) -> bytes:
     import pyarrow as pa
     from pyarrow import parquet
 
-    arrow = {str: pa.string(), float: pa.float64(), int: pa.int64()}
+    arrow = {str: pa.string(), float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
     schema = pa.schema(
         [pa.field(one.key, arrow[one.type], metadata={"unit": one.unit} if one.unit else None) for one in board.lines]
     )

@@ -1,0 +1,89 @@
+"""What hyperparameters alone score: two yardsticks beside the board.
+
+On hidden tasks the fit in sample is rounded as the oracle is. Hidden tasks take no part in the fit on other tasks: its
+score on a public task, with all digits, would tell something of their gaps.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from harness.board.row import Vector
+from harness.board.yardstick import Spread, Yardstick
+from harness.format.reference import Reference
+from scoring import (
+    Grid,
+    ScoreUndefined,
+    additive_fit,
+    fit_from_effects,
+    main_effects,
+    official_score,
+)
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Scores of additive fits of the gaps by all hyperparameters, which never look at a network.
+
+    Attributes:
+        in_sample: fitted on the same task; None on tasks without an official score.
+        from_other_tasks: fitted on the other public tasks; None also on hidden tasks, and where no other task has a
+            hyperparameter of the same name.
+    """
+
+    in_sample: Yardstick = field(default_factory=lambda: Yardstick.of({}))
+    from_other_tasks: Yardstick = field(default_factory=lambda: Yardstick.of({}))
+
+    @property
+    def notes(self) -> list[str]:
+        """What they are and score, for readers, in a line; none without an official score on any task."""
+        if self.in_sample.score is None:
+            return []
+        others = self.from_other_tasks.score
+        told = "" if others is None else f"; {others.text()} if it is fitted on the other tasks"
+        return [
+            f"hyperparameters: {self.in_sample.score.text()}, the score of an additive least-squares fit of the gaps "
+            f"by all hyperparameters on the same task{told}. It looks at no network, is no submission and has no rank."
+        ]
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The scores as a JSON object."""
+        return {"in_sample": _content(self.in_sample), "from_other_tasks": _content(self.from_other_tasks)}
+
+
+def score_hyperparameters(references: Mapping[str, Reference], withheld: Collection[str] = ()) -> Hyperparameters:
+    """Score both fits from reference data alone; the figures of the tasks `withheld` are rounded or left out."""
+    gaps = {name: _gaps(reference) for name, reference in references.items()}
+    grids = {name: reference.grid for name, reference in references.items()}
+    fits: dict[str, Vector] = {}
+    told: dict[str, dict[str, float]] = {}
+    for name, grid in grids.items():
+        try:
+            fits[name] = additive_fit(gaps[name], grid)
+        except ScoreUndefined:
+            continue
+        if name not in withheld:
+            told[name] = main_effects(gaps[name], grid)
+    from_others = {
+        name: fit_from_effects([found for other, found in told.items() if other != name], grids[name]) for name in told
+    }
+    in_sample, others = (
+        {name: _score(one.get(name), gaps[name], grids[name]) for name in references} for one in (fits, from_others)
+    )
+    return Hyperparameters(Yardstick.of(in_sample, withheld), Yardstick.of(others, withheld))
+
+
+def _gaps(reference: Reference) -> Vector:
+    return np.array([reference.gaps[model] for model in reference.models])
+
+
+def _score(fit: Vector | None, gap: Vector, grid: Grid) -> Spread | None:
+    return None if fit is None else Spread(100 * official_score(fit, gap, grid).score)
+
+
+def _content(yardstick: Yardstick) -> dict[str, Any]:
+    tasks = {name: None if found is None else found.mean for name, found in yardstick.tasks.items()}
+    return {"score": None if yardstick.score is None else yardstick.score.mean, "tasks": tasks}

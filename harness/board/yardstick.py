@@ -1,0 +1,59 @@
+"""A yardstick: what something that is no submission scores, beside the board for comparison by eye."""
+
+import math
+import statistics
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from harness.board.rounding import DECIMALS
+from harness.board.scores import decimal
+
+
+@dataclass(frozen=True)
+class Spread:
+    """An official score, 0 to 100, or the mean of several draws with their standard deviation."""
+
+    mean: float
+    deviation: float | None = None
+
+    def text(self, decimals: int = 1) -> str:
+        """Return mean and deviation for readers, for instance `20.7 ± 6.9`."""
+        text = decimal(self.mean, decimals)
+        return text if self.deviation is None else f"{text} ± {decimal(self.deviation, decimals)}"
+
+    def rounded(self) -> Self:
+        """Return it as it may be published of a hidden task."""
+        deviation = None if self.deviation is None else round(self.deviation, DECIMALS)
+        return type(self)(round(self.mean, DECIMALS), deviation)
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """Scores of what is in no row, no rank and no comparison.
+
+    Attributes:
+        tasks: score on each task; None where there is none.
+        score: mean of these scores; None without any.
+    """
+
+    tasks: Mapping[str, Spread | None]
+    score: Spread | None
+
+    @classmethod
+    def of(cls, tasks: Mapping[str, Spread | None], withheld: Collection[str] = ()) -> Self:
+        """Return the yardstick with these scores; those of the tasks `withheld`, and a mean that has any, are rounded.
+
+        Draws of tasks are independent, so variances add up.
+        """
+        shown = {name: found.rounded() if found and name in withheld else found for name, found in tasks.items()}
+        score = _mean([found for found in shown.values() if found is not None])
+        return cls(shown, score.rounded() if score and withheld else score)
+
+
+def _mean(found: list[Spread]) -> Spread | None:
+    if not found:
+        return None
+    deviations = [one.deviation for one in found if one.deviation is not None]
+    deviation = math.hypot(*deviations) / len(found) if deviations else None
+    return Spread(statistics.fmean(one.mean for one in found), deviation)

@@ -1,0 +1,77 @@
+"""What hyperparameters alone tell of the gaps: additive fits that never look at a network."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from scoring.additive import DECIMALS, fit_additively
+from scoring.grid import Grid
+from scoring.official import require_official
+from scoring.values import Value
+from scoring.vectors import Vector, as_vectors_of
+
+
+def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
+    """The least-squares fit of the gap by an intercept and one effect per value of each hyperparameter.
+
+    Args:
+        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
+        grid: the task's hyperparameters, models in the same order.
+
+    Returns:
+        Fitted gap of each model, shape (n_models,).
+
+    Raises:
+        ScoreUndefined: the grid has no official score.
+        ValueError: wrong length or numbers that are not finite.
+    """
+    fitted: Vector = fit_additively(_exact(gap, grid), grid)
+    return fitted
+
+
+def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
+    """The effect of each varying hyperparameter on the gap, from its smallest value to its largest.
+
+    It is the slope of the least-squares line through the gaps of all models, with the places of the values in
+    ascending order scaled to 0 to 1, so that tasks with other values can be compared. Text comes after numbers, in
+    alphabetical order.
+
+    Args and errors are those of `additive_fit`.
+    """
+    exact = _exact(gap, grid)
+    places = _places(grid)
+    return {name: float(place @ exact / (place @ place)) for name, place in places.items()}
+
+
+def fit_from_effects(of_others: Iterable[Mapping[str, float]], grid: Grid) -> Vector | None:
+    """Gaps that the effects in other tasks predict, up to a constant, shape (n_models,).
+
+    The effect of a hyperparameter is the mean over the other tasks that have it under the same name. None if none of
+    them has a varying hyperparameter of the grid.
+    """
+    others = list(of_others)
+    known = {name: [one[name] for one in others if name in one] for name in grid.varying}
+    shared = [np.mean(found) * _places(grid)[name] for name, found in known.items() if found]
+    return np.round(np.sum(shared, axis=0), DECIMALS) if shared else None
+
+
+def _exact(gap: ArrayLike, grid: Grid) -> Vector:
+    exact, _ = as_vectors_of(len(grid.models), gap, gap)
+    require_official(grid)
+    return exact
+
+
+def _places(grid: Grid) -> dict[str, Vector]:
+    """For each varying hyperparameter the place of each model's value, from -0.5 to 0.5, shape (n_models,)."""
+    codes = dict(zip(grid.names, grid.codes.T, strict=True))
+    return {name: _ranks(grid.values[name])[codes[name]] for name in grid.varying}
+
+
+def _ranks(values: Sequence[Value]) -> Vector:
+    order = sorted(range(len(values)), key=lambda code: _key(values[code]))
+    return np.argsort(order) / (len(values) - 1) - 0.5
+
+
+def _key(value: Value) -> tuple[bool, float, str]:
+    return (False, float(value), "") if isinstance(value, int | float) else (True, 0.0, str(value))

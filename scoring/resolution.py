@@ -1,0 +1,83 @@
+"""What a task can tell: the smallest p-value and the smallest difference of two scores that can be seen on it."""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from scoring.conditioning import conditioning
+from scoring.errors import ScoreUndefined
+from scoring.grid import Grid
+from scoring.official import require_official
+from scoring.permutations import Scorer
+from scoring.streams import stream
+from scoring.vectors import Vector, as_vectors_of
+
+LEVEL = 0.05  #: of a one-sided test
+POWER = 0.8  #: share of cases in which a difference is seen
+TYPICAL = 0.25  #: score of the two measures, 0 to 1
+DRAWS = 200  #: of noise; the error of a standard deviation from so many is 5 %
+TRIED = 4000  #: values that find the strength of the noise: the more models, the fewer draws tell a mean score
+STEPS = 12  #: of the bisection
+
+
+def smallest_p_value(grid: Grid) -> float:
+    """The smallest p-value that any measure can have on a grid, whatever the gaps.
+
+    The p-value of a pair of hyperparameters is the share of all ways to deal the values out, among models that share
+    both, that reach the score (`compare_with_chance`, which draws some of these ways). The measure's own values are
+    one such way, and the p-value of a score is the largest over pairs.
+
+    Raises:
+        ScoreUndefined: the grid has no official score.
+    """
+    require_official(grid)
+    n_models, sizes = len(grid.models), dict(zip(grid.names, grid.sizes, strict=True))
+    n_groups = [sizes[a] * sizes[b] for a, b in conditioning(grid).sets]
+    return max(1 / math.prod([math.factorial(n_models // number)] * number) for number in n_groups)
+
+
+def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
+    """The difference of two final scores on this task alone that is seen in `POWER` of all cases, in points.
+
+    That is (z(1 - LEVEL) + z(POWER)) times the standard error of the difference. The standard error is simulated: two
+    measures are the normal scores of the gap plus independent normal noise, as strong as gives a mean score of
+    `TYPICAL`, or nothing but noise where chance alone scores more. The time grows with the square of the number of
+    models.
+
+    Args:
+        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
+        grid: the task's hyperparameters, models in the same order.
+        seed: the same seed gives the same noise.
+
+    Raises:
+        ScoreUndefined: the grid has no official score, or all gaps are equal.
+        ValueError: wrong length or numbers that are not finite.
+
+    Source: Miller, "Adding error bars to evals", 2024, on the minimum detectable effect.
+    """
+    exact, _ = as_vectors_of(len(grid.models), gap, gap)
+    require_official(grid)
+    if np.ptp(exact) == 0:
+        raise ScoreUndefined("detectable difference: expected gaps that differ, found equal ones")
+    noise = stream("resolution", seed).normal(size=(DRAWS, exact.size))
+    signal, scorer = _normal_scores(exact), Scorer(exact, conditioning(grid))
+    tried = noise[: TRIED // exact.size + 1]
+    least, most = 0.0, math.pi / 2
+    for _ in range(STEPS):
+        middle = (least + most) / 2
+        score = scorer(math.cos(middle) * signal + math.sin(middle) * tried).mean()
+        least, most = (middle, most) if score > TYPICAL else (least, middle)
+    scores = scorer(math.cos(most) * signal + math.sin(most) * noise)
+    quantiles = NormalDist().inv_cdf(1 - LEVEL) + NormalDist().inv_cdf(POWER)
+    return 100 * quantiles * math.sqrt(2) * float(scores.std(ddof=1))
+
+
+def _normal_scores(values: Vector) -> Vector:
+    """The normal quantiles of the values' ranks; equal values have the same."""
+    from scipy.special import ndtri
+
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    quantiles: Vector = ndtri((np.cumsum(counts) - counts / 2) / values.size)
+    return quantiles[place]

@@ -1,0 +1,134 @@
+"""What hyperparameters alone score stands beside the board; rows that surely tell more are marked."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from board_examples import GAPS, MEASURE, references, rows, write_reference
+from pyarrow import BufferReader, parquet
+
+from harness.board.board import Board
+from harness.board.collect import Collected, collect
+from harness.board.columns import BEYOND, BEYOND_NOTE
+from harness.board.comparison import compare
+from harness.board.formats import find
+from harness.board.hyperparameters import score_hyperparameters
+from harness.board.leaderboard import build_board
+from harness.format.reference import Reference, read_reference
+from harness.task.layout import find_references
+from scoring import additive_fit, official_score
+
+SHIPPED = Path(__file__).parents[2] / "task_data"
+
+#: Of a grid of 2^4, with a strong interaction.
+LARGE = [0.31, 0.02, 0.11, 0.42, 0.07, 0.25, 0.36, 0.18, 0.29, 0.05, 0.14, 0.47, 0.01, 0.22, 0.39, 0.16]
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
+    return references(tmp_path_factory.mktemp("reference"), "second", "toy")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
+    directory = write_reference(tmp_path_factory.mktemp("reference"), "large", LARGE, (2, 2, 2, 2))
+    return {name: read_reference(path) for name, path in find_references(directory).items()}
+
+
+def board(known: dict[str, Reference], gaps: list[float] = GAPS, withheld: tuple[str, ...] = ()) -> Board:
+    records = [row for task in known for row in rows("best", _named(gaps), task)]
+    fit = additive_fit(gaps, next(iter(known.values())).grid).tolist()
+    records += [row for task in known for row in rows("fit", _named(fit), task)]
+    return build_board(collect([*records, *rows("half", _named(gaps[:4]), next(iter(known)))], known), known, withheld)
+
+
+def _named(values: list[float]) -> dict[str, float]:
+    return {f"model_{number}": value for number, value in enumerate(values)}
+
+
+def test_the_fit_in_sample_scores_what_it_would_as_a_submission(known: dict[str, Reference]) -> None:
+    found = board(known)
+    (fit,) = (row for row in found.rows if row.submission == "fit")
+    in_sample = found.hyperparameters.in_sample
+    assert in_sample.score is not None
+    assert in_sample.score.mean == pytest.approx(fit.score)
+    assert {name: one and one.text(9) for name, one in in_sample.tasks.items()} == {
+        name: f"{task.official:.9f}" for name, task in fit.tasks.items()
+    }
+
+
+def test_on_the_shipped_tasks() -> None:
+    """Mean effects of other tasks say almost nothing there."""
+    shipped = {name: read_reference(path) for name, path in find_references(SHIPPED).items()}
+    found = score_hyperparameters(shipped).content
+    assert found["in_sample"]["score"] == pytest.approx(14.9587, abs=1e-4)
+    assert found["from_other_tasks"]["score"] == pytest.approx(0.8929, abs=1e-4)
+    assert found["from_other_tasks"]["tasks"].keys() == shipped.keys()
+
+
+def test_other_tasks_are_needed_for_the_second_figure(known: dict[str, Reference], tmp_path: Path) -> None:
+    alone = score_hyperparameters({"toy": known["toy"]})
+    assert alone.from_other_tasks.tasks == {"toy": None}
+    assert alone.from_other_tasks.score is None
+    assert "other tasks" not in alone.notes[0]
+    write_reference(tmp_path, "flat", sizes=(4, 2))
+    flat = read_reference(tmp_path / "flat" / "model_configs.json")
+    assert score_hyperparameters({"toy": known["toy"], "flat": flat}).from_other_tasks == replace(
+        alone.from_other_tasks, tasks={"toy": None, "flat": None}
+    )
+    assert score_hyperparameters({"flat": flat}).notes == []
+
+
+def test_every_format_says_what_they_score(known: dict[str, Reference]) -> None:
+    found = board(known)
+    score = found.hyperparameters.in_sample.score
+    assert score is not None
+    for name in ("table", "markdown", "latex"):
+        assert f"hyperparameters: {score.text()}, the score of" in " ".join(str(find(name).render(found)).split())
+    told = json.loads(str(find("json").render(found)))["hyperparameters"]
+    assert told["in_sample"]["score"] == pytest.approx(score.mean)
+    assert told["from_other_tasks"]["tasks"].keys() == known.keys()
+    assert "fitted" not in str(find("csv").render(found))
+    notes = compare(rows("vc_dim", MEASURE), {"toy": known["toy"]}, {"vc_dim": "size"}).notes
+    assert any(note.startswith("hyperparameters: ") for note in notes)
+    assert build_board(Collected([]), known).hyperparameters == found.hyperparameters
+
+
+def test_rows_that_tell_more_are_marked_in_every_format(large: dict[str, Reference]) -> None:
+    found = board(large, LARGE)
+    marks = {"best": True, "fit": False, "half": None}
+    assert {row.submission: BEYOND.value(row) for row in found.rows} == marks
+    assert {row.submission: BEYOND.shown(row) for row in found.rows} == {"best": "yes", "fit": "-", "half": "-"}
+    assert BEYOND_NOTE in found.notes
+    lines = csv.DictReader(io.StringIO(str(find("csv").render(found))))
+    assert {line["submission"]: line[BEYOND.key] for line in lines} == {"best": "True", "fit": "False", "half": ""}
+    objects = json.loads(str(find("json").render(found)))["rows"]
+    assert {one["submission"]: one[BEYOND.key] for one in objects} == marks
+    rendered = find("parquet").render(found)
+    assert isinstance(rendered, bytes)
+    table = parquet.read_table(BufferReader(rendered))
+    assert dict(zip(*(table[key].to_pylist() for key in ("submission", BEYOND.key)), strict=True)) == marks
+
+
+def test_hidden_tasks_show_one_rounded_figure_and_no_marks(known: dict[str, Reference]) -> None:
+    found = board(known, withheld=("second",))
+    exact = official_score(additive_fit(GAPS, known["second"].grid), GAPS, known["second"].grid).score
+    told = found.hyperparameters
+    for one in (told.in_sample.tasks["second"], told.in_sample.score):
+        assert one is not None
+        assert one.mean == round(100 * exact, 1) != 100 * exact
+    assert told.from_other_tasks.tasks == {"second": None, "toy": None}
+    assert {BEYOND.value(row) for row in found.rows} == {None}
+    assert BEYOND not in found.columns
+
+
+def test_figures_of_public_tasks_do_not_depend_on_hidden_gaps(known: dict[str, Reference]) -> None:
+    hidden = replace(known["second"], train_accuracy=dict(zip(known["second"].models, MEASURE, strict=True)))
+    public = {"toy": known["toy"], "third": known["toy"]}
+    one, other = (score_hyperparameters({**public, "second": each}, ["second"]) for each in (known["second"], hidden))
+    assert one.from_other_tasks == other.from_other_tasks
+    assert one.from_other_tasks.score is not None
+    assert {one.in_sample.tasks[name] for name in public} == {other.in_sample.tasks[name] for name in public}

@@ -1,0 +1,102 @@
+"""How often measures are marked as telling more than an additive fit of all hyperparameters: a Markdown table.
+
+    nice python -m tests.studies.beyond_fit [boards, 400]
+
+Gaps are the sum of linear effects of the hyperparameters and normal noise of 0.5, drawn anew on each board; without
+interactions. The first measures never look at a network, the others know the gap with some noise: as much as gives them
+the same expected score as the fit has, or a score of 30 or 45. The Monte-Carlo error is that of a share.
+"""
+
+import sys
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+
+from scoring import Grid, TaskCalls, additive_fit, compare_submissions
+from scoring.batches import official_scores
+from scoring.conditioning import conditioning
+
+GRIDS = {"2^4": (2,) * 4, "2^5": (2,) * 5, "2^5 x 3": (2,) * 5 + (3,)}
+NOISE = 0.5
+TRAININGS = 400  #: of which an expected score is the mean
+Vector = np.ndarray
+Measure = Callable[[Vector, np.random.Generator], Vector]
+
+
+class Kind:
+    """A grid, and measures on it."""
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        axes = {f"h{i}": list(range(size)) for i, size in enumerate(sizes)}
+        models = {str(i): dict(zip(axes, cell, strict=True)) for i, cell in enumerate(product(*axes.values()))}
+        self.grid = Grid.from_hyperparameters(axes, models)
+        self.effects = (self.grid.codes / (np.array(sizes) - 1) - 0.5) @ np.linspace(0.2, 0.6, len(sizes))
+        self.groups = self.grid.group_numbers(self.grid.names[-3:])
+
+    def gap(self, random: np.random.Generator) -> Vector:
+        return self.effects + NOISE * random.normal(size=self.effects.size)
+
+    def knowing(self, strength: float) -> Measure:
+        """The gap plus normal noise."""
+        return lambda gap, random: gap + strength * random.normal(size=gap.size)
+
+    def mean_gaps(self, gap: Vector, _: np.random.Generator) -> Vector:
+        """The mean gap of the models that share three hyperparameters, on the same models."""
+        return (np.bincount(self.groups, gap) / np.bincount(self.groups))[self.groups]
+
+    def expected(self, measure: Measure) -> float:
+        """The mean score over new trainings, in points."""
+        random = np.random.default_rng(1)
+        gaps = [self.gap(random) for _ in range(TRAININGS)]
+        values = [measure(gap, random) for gap in gaps]
+        return 100 * float(official_scores(np.array(values), np.array(gaps), conditioning(self.grid)).mean())
+
+    def strength_of(self, score: float) -> float:
+        """Strength of the noise with this expected score."""
+        low, high = 0.0, 10.0
+        for _ in range(12):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.expected(self.knowing(middle)) > score else (low, middle)
+        return low
+
+    def measures(self) -> dict[str, Measure]:
+        fit: Measure = lambda gap, _: additive_fit(gap, self.grid)  # noqa: E731
+        return {
+            "noise": lambda gap, random: random.normal(size=gap.size),
+            "the true effects": lambda *_: self.effects,
+            "mean gaps by three hyperparameters": self.mean_gaps,
+            "the fit with noise": lambda gap, random: fit(gap, random) + 0.1 * random.normal(size=gap.size),
+            "knows the gap, as good as the fit": self.knowing(self.strength_of(self.expected(fit))),
+            "knows the gap, score 30": self.knowing(self.strength_of(30)),
+            "knows the gap, score 45": self.knowing(self.strength_of(45)),
+            "(the fit itself)": fit,
+        }
+
+
+def share(kind: Kind, measure: Measure, tasks: int, boards: int) -> float:
+    random, marked = np.random.default_rng(0), 0
+    for _ in range(boards):
+        calls = {}
+        for number in range(tasks):
+            gap = kind.gap(random)
+            named = [dict(zip(kind.grid.models, one.tolist(), strict=True)) for one in (gap, measure(gap, random))]
+            calls[f"task {number}"] = TaskCalls(kind.grid, *named)
+        marked += compare_submissions({"one": calls}).standings["one"].beyond_hyperparameters
+    return marked / boards
+
+
+def main(boards: int = 400) -> None:
+    print(
+        f"Share of {boards} boards on which a measure is marked; Monte-Carlo error at most {0.5 / boards**0.5:.3f}.\n"
+    )
+    print("| grid | measure | expected score | one task | three tasks |\n|---|---|---|---|---|")
+    for name, sizes in GRIDS.items():
+        kind = Kind(sizes)
+        for said, measure in kind.measures().items():
+            found = [f"{share(kind, measure, tasks, boards):.3f}" for tasks in (1, 3)]
+            print(f"| {name} | {said} | {kind.expected(measure):.1f} | {' | '.join(found)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
