@@ -5,7 +5,7 @@
 Gaps are the sum of linear effects of the hyperparameters and normal noise of 0.5, drawn anew for each training. On each
 training two measures with independent noise are drawn 25 times, first with scores that differ by the detectable
 difference, around 25, then with equal scores of about 25. A difference is seen if it is more than z(.95) times its
-standard error: by the bootstrap of residuals, and for comparison the simulated one. All errors given are standard errors
+standard error: by the bootstrap of residuals, and for comparison the simulated one. All errors are standard errors
 over trainings.
 """
 
