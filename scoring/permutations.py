@@ -57,6 +57,11 @@ class Scorer:
         self._few_ties = len(self._tied[0]) <= gap.size
         self._later, self._of_later = later, cell_counts(later, cond).astype(np.intp)
 
+    @property
+    def has_order(self) -> bool:
+        """Whether given each pair of hyperparameters some gaps differ; without, all scores are 0."""
+        return all((self._entropy[cells].mean(axis=-1) > 10 * EPSILON).all() for _, cells in self._cond.of_one_size)
+
     def __call__(self, measures: NDArray[np.floating] | Ranks) -> Vector:
         """Return the score of each row, 0 to 1, shape (n,), of measures of shape (n, n_models)."""
         scores: Vector = self.given_pairs(measures).min(axis=-1)

@@ -39,14 +39,16 @@ def _on_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float6
     widened = np.sqrt(n_models / degrees_of_freedom(task.grid))
     residuals = np.round(widened * (numbers - fitted), DECIMALS)
     at_once = max(1, CHUNK // n_models**2)
-    scores = np.empty((N_TRAININGS, len(task.measures)))
-    for draw in scores:
+    scores, have_order = np.zeros((N_TRAININGS, len(task.measures))), np.ones(N_TRAININGS, np.bool_)
+    for number, draw in enumerate(scores):
         gap, *measures = np.round(fitted + residuals[:, random.integers(n_models, size=n_models)], DECIMALS)
         scorer = Scorer(gap, task.conditioning)
+        have_order[number] = scorer.has_order
         for first in range(0, len(measures), at_once):
             some = slice(first, first + at_once)
             draw[some] = scorer(np.array(measures[some]))
-    return scores
+    # On a few models a draw may have equal gaps all over, as no training has; others take its place.
+    return np.resize(scores[have_order], scores.shape) if have_order.any() else scores
 
 
 def _normal_scores(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -41,7 +41,7 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with the p-values of their mean scores; those of ranked rows also adjusted for their number."""
+    """Return the rows with the p-values of their mean scores; those of complete ranked rows also adjusted."""
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
     adjusted = _adjusted(rows, _chances)
@@ -58,8 +58,10 @@ def with_p_values(rows: Sequence[Row]) -> list[Row]:
 
 
 def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
-    """Return position -> adjusted p-value of the ranked rows that are beside chance."""
-    found = {number: known for number, row in enumerate(rows) if row.rank is not None and (known := chances(row))}
+    """Return position -> adjusted p-value of the complete ranked rows that are beside chance."""
+    found = {
+        n: known for n, row in enumerate(rows) if row.rank is not None and row.complete and (known := chances(row))
+    }
     return dict(zip(found, adjusted_p_values([*found.values()]).tolist(), strict=True))
 
 

@@ -48,7 +48,7 @@ SCORE = Column[Row](
 )
 #: Shown with the score above chance.
 CHANCE_NOTE = (
-    "above chance: score less the mean score of random values on these models, with its interval. p: at most the "
+    "excess: score above the mean score of random values on these models, with its interval. p: at most the "
     "probability that any row scores as high if no row knows more of the gaps than some two hyperparameters tell. No "
     "more than that is excluded: a function of three hyperparameters that never looks at a network can have a small p."
 )
@@ -66,7 +66,7 @@ CHANCE_WITHHELD_NOTE = (
 
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)
 EXCESS = Column[Row](
-    "excess", lambda row: row.excess, text=_excess, title="above chance", unit=POINTS, optional=True, spare=1,
+    "excess", lambda row: row.excess, text=_excess, unit=POINTS, optional=True, spare=9,
     note=CHANCE_NOTE,
 )  # fmt: skip
 EXCESS_LOW = Column[Row]("excess_low", lambda row: row.excess_low, unit=POINTS)

@@ -48,7 +48,7 @@ class OnTask:
         withheld: whether only rounded scores and failures of the task are shown.
         scored: the values behind `result`; None if the task is withheld.
         chance: the official score beside chance; None if there is none, or if the task is withheld.
-        adjusted_p_value: `p_value`, adjusted for the number of ranked rows; None for others.
+        adjusted_p_value: `p_value`, adjusted for the number of complete ranked rows; None for others.
         published: what others reported for the measure, 0 to 100; None if that was not asked for, or is not known.
     """
 
@@ -156,7 +156,7 @@ class Row:
     settings: str = ""  #: differences to most of the board's rows
     stale: int = 0  #: number of records of other models or data, which do not count
     p_value: float | None = None  #: of the mean score over tasks, but for withheld ones
-    adjusted_p_value: float | None = None  #: the same, adjusted for the number of ranked rows
+    adjusted_p_value: float | None = None  #: the same, adjusted for the number of complete ranked rows
     standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is withheld
     own_randomness: OwnRandomness | None = None  #: None without repetitions
     about: About = field(default_factory=About)  #: what the submission says of itself

@@ -151,7 +151,7 @@ def _cell(column: Column[Row]) -> Cell:
 def _of_row(column: Column[Row], row: Row) -> Cell:
     value = column.value(row)
     if _is_drawn(column):
-        return _cell(column) | {"standing": value}
+        return _cell(column) | {"standing": value, "chance": row.chance_level}
     text = column.shown(row)
     return _cell(column) | {"text": DASH if text == "-" else text, "value": "" if value is None else value}
 

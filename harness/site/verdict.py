@@ -54,13 +54,16 @@ def _beside_chance(leaders: Sequence[Row]) -> list[Words]:
 
     None where a task is hidden: the p-value is of the other tasks, and the score is of all.
     """
-    p_values = [row.adjusted_p_value for row in leaders if row.adjusted_p_value is not None and not row.rounded]
-    if not p_values:
+    if leaders[0].adjusted_p_value is None or leaders[0].rounded:
         return []
-    p_value = p_value_equation(max(p_values))
-    if max(p_values) > SIGNIFICANT:
+    p_value = p_value_equation(max(row.adjusted_p_value or 0.0 for row in leaders))
+    if _may_be_chance(leaders):
         return [Words(f" Chance could explain the best of so many scores ({p_value}).")]
     return [Words(f" Chance alone would hardly give any row the leading score ({p_value}).")]
+
+
+def _may_be_chance(leaders: Sequence[Row]) -> bool:
+    return any(row.adjusted_p_value is not None and row.adjusted_p_value > SIGNIFICANT for row in leaders)
 
 
 def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[Words]) -> list[Words]:
@@ -75,7 +78,8 @@ def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[W
         return [Words(" "), *_list(equal), Words(f" cannot be told apart from {_them(leaders)}.")]
     if compared:
         complete = "" if len(compared) == len(others) else " with a value for every model"
-        return [Words(f" All others{complete} are worse, by more than luck explains.")]
+        worse = f" All others{complete} are worse, by more than luck explains."
+        return [] if _may_be_chance(leaders) else [Words(worse)]
     return [] if len(leaders) > 1 else [Words(" There is no other complete row to compare it with.")]
 
 

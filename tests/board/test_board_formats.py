@@ -41,7 +41,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
 
 def test_cells_are_what_a_reader_sees(board: Board) -> None:
     assert board.headings == [
-        "rank", "submission", "", "score", "interval", "ranks", "group", "chance", "p", "beyond", "second",
+        "rank", "submission", "", "score", "interval", "ranks", "group", "excess", "p", "beyond", "second",
         "toy", "s/model", "calls",
     ]  # fmt: skip
     shown = {row.submission: board.cells(row) for row in board.rows}
@@ -53,16 +53,16 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
         "100.0-100.0",
         "1",
         "1",
-        "26.46",
-        "0.0327",
-        "-",
+        "73.5 (73.5 to 73.5)",
+        "0.0125",
+        "yes",
         "100.00",
         "100.00",
         "1.50",
         "16/16",
     ]
     assert shown["path_norm"] == [
-        "2", "path_norm", "baseline", "29.54", "9.1-61.6", "2", "2", "25.59", "0.5475", "-", "29.54",
+        "2", "path_norm", "baseline", "29.54", "15.3-48.4", "2", "2", "4.0 (-10.3 to 22.8)", "0.5885", "-", "29.54",
         "29.54", "1.50", "16/16",
     ]  # fmt: skip
     assert shown["half"] == [
@@ -73,8 +73,8 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
         "-",
         "-",
         "-",
-        "25.59",
-        "0.4651",
+        "4.0",
+        "-",
         "-",
         "failed",
         "29.54",
@@ -83,7 +83,7 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
     ]
     assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "failed", "failed", "1.50", "0/16"]
     assert shown["bold"] == [
-        "-", "bold", "not sandboxed", "100.00", "-", "-", "-", "26.46", "0.0327", "-", "100.00", "100.00", "1.50",
+        "-", "bold", "not sandboxed", "100.00", "-", "-", "-", "73.5", "-", "-", "100.00", "100.00", "1.50",
         "16/16",
     ]  # fmt: skip
 
@@ -111,13 +111,11 @@ def test_markdown(board: Board) -> None:
     lines = markdown.render(board).splitlines()
     assert lines[0] == "# Leaderboard"
     table = [line for line in lines if line.startswith("|")]
-    headings = "rank | submission |  | score | interval | ranks | group | chance | p | beyond | second | toy | s/model"
+    headings = "rank | submission |  | score | interval | ranks | group | excess | p | beyond | second | toy | s/model"
     assert table[0] == f"| {headings} | calls |"
     assert set(table[1]) == {"|", " ", "-"}
-    assert (
-        table[2]
-        == "| 1 | `winner` |  | 100.00 | 100.0-100.0 | 1 | 1 | 26.46 | 0.0327 | - | 100.00 | 100.00 | 1.50 | 16/16 |"
-    )
+    scores = "100.00 | 100.0-100.0 | 1 | 1 | 73.5 (73.5 to 73.5) | 0.0125 | yes | 100.00 | 100.00"
+    assert table[2] == f"| 1 | `winner` |  | {scores} | 1.50 | 16/16 |"
     assert len(table) == 2 + len(board.rows)
     assert RULE in markdown.render(board)
 
@@ -150,6 +148,7 @@ def test_json_has_everything(board: Board) -> None:
         "failed": "8 of 8 calls gave no value (model_0: missing, model_1: missing, model_2: missing, ...)",
         "chance": None,
         "p_value": None,
+        "adjusted_p_value": None,
     }
     toy = found["path_norm"]["tasks"]["toy"]
     assert toy["official"] == min(toy["official_pairs"].values())
@@ -255,7 +254,8 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
     found = build_board(collect([*rows("a", GAPS), *rows("a", GAPS, "flat")], known), known)
     (shown,) = [found.cells(row) for row in found.rows if row.submission == "a"]
     assert shown == [
-        "1", "a", "", "100.00", "100.0-100.0", "1", "1", "26.46", "0.0723", "-", "-", "100.00", "1.50", "16/16",
+        "1", "a", "", "100.00", "100.0-100.0", "1", "1", "73.5 (73.5 to 73.5)", "0.0723", "yes", "-", "100.00",
+        "1.50", "16/16",
     ]  # fmt: skip
     flat = build_board(collect(rows("a", GAPS, "flat"), {"flat": known["flat"]}), {"flat": known["flat"]})
     assert [row.rank for row in flat.rows] == [None]
@@ -265,10 +265,11 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
 @pytest.mark.parametrize(
     ("width", "left_out"),
     [
-        (122, []),
-        (121, ["s/model"]),
-        (100, ["second", "toy", "s/model"]),
-        (80, ["ranks", "group", "beyond", "second", "toy", "s/model"]),
+        (135, []),
+        (134, ["excess"]),
+        (110, ["excess", "s/model"]),
+        (100, ["excess", "second", "toy", "s/model"]),
+        (80, ["ranks", "group", "excess", "beyond", "second", "toy", "s/model"]),
     ],
 )
 def test_a_narrow_terminal_is_shown_what_can_least_be_spared(

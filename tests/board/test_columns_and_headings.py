@@ -42,7 +42,7 @@ def row(name: str, share: float) -> Row:
     return Row(
         1, name, "submission", SubmissionScore(100 * share, scores, True, False), family="norm", sandboxed=True,
         tasks={task: OnTask(task, result, 8, Counter({"CRASH": 1}), {}) for task, result in scores.items()},
-        standing=Standing(100 * share, 1.0, 0.5, 0.25, 1.5, 98.5, 3, 4, 5, 0.5, 99.0),
+        standing=Standing(100 * share, 1.0, 0.5, 0.25, 1.5, 98.5, 3, 4, 5, 0.5, 99.0, True),
     )  # fmt: skip
 
 

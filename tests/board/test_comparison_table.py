@@ -126,7 +126,7 @@ def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: di
     assert good.tasks["second"].score is not None
     assert good.tasks["second"].score.official == 0.295
     assert (good.score, good.seconds_per_model, good.tasks["second"].seconds_per_model) == (29.5, 2.0, None)
-    assert [found.cells(good)[place] for place in (3, 6, 7)] == ["29.5", "29.5", "29.54"]
+    assert [found.cells(good)[place] for place in (3, 5, 6)] == ["29.5", "29.5", "29.54"]
     assert broken.tasks["second"].reason == FAILED
     assert broken.reason == f"second: {FAILED}; toy: 8 EXCEPTION: {WHY}"
     assert "hidden models: second." in found.notes[-1]
@@ -139,7 +139,7 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
         "family",
         "score",
         "interval",
-        "chance",
+        "excess",
         "p",
         "beyond",
         *TASKS,
@@ -154,16 +154,16 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
         "size",
         "100.00",
         "100.0-100.0",
-        "26.46",
-        "0.0327",
-        "-",
+        "73.5 (73.5 to 73.5)",
+        "0.0125",
+        "yes",
         "100.00",
         "100.00",
         "1.000",
         "4.000",
         "",
     ]
-    assert shown["half"][3:10] == ["100.00", "-", "26.46", "0.0723", "-", "failed", "100.00"]
+    assert shown["half"][3:10] == ["100.00", "-", "73.5", "-", "-", "failed", "100.00"]
     assert shown["half"][-1] == "5 EXCEPTION, 3 CRASH"
     assert shown["never"] == ["5", "never", "margin", *["-"] * 5, "failed", "failed", "-", "-", "16 missing"]
 

@@ -30,14 +30,15 @@ def test_keys_of_the_leaderboard(board: Board) -> None:
     for row in content["rows"]:
         assert row.keys() == {
             "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version",
-            "requested_at", "configuration", "runtime", "settings", "stale", "chance", "p_value",
+            "requested_at", "configuration", "runtime", "settings", "stale", "chance", "excess", "excess_low",
+            "excess_high", "p_value", "adjusted_p_value",
             "beyond_hyperparameters", "rounded", "standing", "own_randomness", "score", "team", "description", "paper",
             "complete", "exceeded", "tasks",
         }  # fmt: skip
         assert row["configuration"].keys() >= {"id", "run_seed", "runtime", "isolation"}
         assert row["tasks"]["toy"].keys() == {
             "official", "printed", "kendall", "granulated_kendall", "n_models", "official_pairs", "printed_subsets",
-            "granulated_psi", "undefined", "chance", "p_value",
+            "granulated_psi", "undefined", "chance", "p_value", "adjusted_p_value",
         }  # fmt: skip
 
 

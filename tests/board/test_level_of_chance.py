@@ -10,7 +10,7 @@ from harness.board.collect import collect
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.text import p_value_equation, p_value_text
-from scoring import combine_p_values, compare_with_chance
+from scoring import adjusted_p_values, compare_with_chance, p_values
 
 
 def shown(directory: Path, values: list[float] = MEASURE, withheld: tuple[str, ...] = ()) -> Row:
@@ -25,7 +25,26 @@ def test_they_are_those_of_all_tasks_together(tmp_path: Path) -> None:
     row = shown(tmp_path)
     assert [task.chance for task in row.tasks.values()] == [expected] * len(row.tasks)
     assert row.chance_level == pytest.approx(100 * expected.level)
-    assert row.p_value == pytest.approx(combine_p_values([expected.p_value] * len(row.tasks)))
+    assert row.p_value == row.adjusted_p_value == p_values([dict.fromkeys(row.tasks, expected)])[0]
+    assert row.excess == pytest.approx(100 * expected.excess)
+
+
+def test_they_are_adjusted_for_the_number_of_ranked_rows(tmp_path: Path) -> None:
+    known = references(tmp_path)
+    everything = [*rows("good", GAPS), *rows("fair", MEASURE), *rows("outside", GAPS, sandbox="none")]
+    found = build_board(collect(everything, known), known).rows
+    ranked = [{"toy": row.tasks["toy"].chance} for row in found if row.rank is not None]
+    expected = adjusted_p_values(ranked).tolist()  # type: ignore[arg-type]
+    assert [row.adjusted_p_value for row in found] == [*expected, None]
+    assert [row.tasks["toy"].adjusted_p_value for row in found] == [*expected, None]
+    assert found[-1].p_value == found[0].p_value
+
+
+def test_many_rows_have_half_the_permutations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chance, "MANY", 0)
+    dealt = shown(tmp_path).tasks["toy"].chance
+    assert dealt is not None
+    assert {scores.size for scores in dealt.dealt.values()} == {chance.N_PERMUTATIONS // 2}
 
 
 def test_of_a_hidden_task_nothing_is_said_and_of_the_others_it_is(tmp_path: Path) -> None:
@@ -43,8 +62,9 @@ def test_what_is_cached_is_found_again_and_damage_is_not(tmp_path: Path, monkeyp
         patch.setattr(chance, "compare_with_chance", lambda *_: pytest.fail("computed again"))
         assert shown(tmp_path).tasks["toy"].chance == first.tasks["toy"].chance
         assert shown(tmp_path, [value**3 for value in MEASURE]).p_value == first.p_value  # only their order counts
-    for damage in ("", "{}", '{"score": NaN}', '{"p_values": [["a", "b"]]}'):
-        entry.write_text(damage)
+    content = entry.read_bytes()
+    for damage in (b"", b"{}", content[:-30], content.replace(b"dealt", b"found")):
+        entry.write_bytes(damage)
         assert shown(tmp_path).tasks["toy"].chance == first.tasks["toy"].chance
 
 

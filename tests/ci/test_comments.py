@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 LINE = Line(
     "mine", "submissions/mine.py", "changed", 4, 10.0, 2, 12.345, 8.0, 15.0, 1.7, 0.0125, 2, 3, 96, 96,
-    above="best", above_surely=0.981, below="other", below_surely=0.6,
+    above="best", above_p_value=0.0381, below="other", below_p_value=0.8,
 )  # fmt: skip
 REPORT = Report("a" * 40, "b" * 40, 2, (LINE,))
 HOSTILE = [
@@ -38,8 +38,8 @@ def test_ranks_before_and_after_intervals_and_neighbours():
     assert (
         "| `mine` | `changed` | 4 → 2 | 10.00 → 12.35 | 8.00 to 15.00 | 1.70 | 0.0125 | 2 to 3 | 96 of 96 |" in comment
     )
-    assert "- `mine` is below `best`: a clear difference (98 %)" in comment
-    assert "- `mine` is above `other`: no clear difference (60 %)" in comment
+    assert "- `mine` is below `best`: a clear difference (p = 0.0381)" in comment
+    assert "- `mine` is above `other`: no clear difference (p = 0.8000)" in comment
     assert "Problems" not in comment
 
 

@@ -123,7 +123,7 @@ def test_a_new_and_a_changed_submission(job):
     assert second["low"] <= second["score"] <= second["high"]
     assert second["best_rank"] <= second["rank"] == 1 <= second["worst_rank"]
     assert second["calls_ok"] == second["calls_expected"] == 8
-    assert 0.5 <= second["below_surely"] <= 1
+    assert 0 <= second["below_p_value"] <= 1
     assert "| `second` | `new` | 1 |" in ended.files["comment.md"]
     assert "- `vc_dim`: 1 → 2" in ended.files["comment.md"]
     assert "::" not in ended.out, "annotations are for GitHub"
