@@ -25,11 +25,13 @@ def main() -> None:
 
 
 def draw(table: TextIO) -> str:
-    """Return the SVG of a board in JSON; the noisy oracle stands below all others."""
+    """Return the SVG of a board in JSON; the noisy oracle and the fit of the hyperparameters stand below all others."""
     board = json.load(table)
     tasks = list(board["oracle"]["tasks"])
-    rows = [*board["rows"], _reference(board["oracle"])]
-    lines = [["rank", "submission", "", "score", *tasks, "chance", "p", "ranks"], *(_cells(row, tasks) for row in rows)]
+    in_sample = board["hyperparameters"]["in_sample"]
+    fit = _reference("hyperparameters", in_sample["score"], in_sample["tasks"])
+    rows = [*board["rows"], _oracle(board["oracle"]), fit]
+    lines = [["rank", "submission", "", "score", *tasks, "excess", "p", "ranks"], *(_cells(row, tasks) for row in rows)]
     lengths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     start = MARGIN + CHARACTER * (sum(lengths) + 2 * len(lengths))
     width, height = start + DRAWING + MARGIN, 2 * MARGIN + LINE * len(lines)
@@ -48,14 +50,21 @@ def draw(table: TextIO) -> str:
         return svg_file(figure)
 
 
-def _reference(oracle: Row) -> Row:
-    """The oracle as a row without a rank; its interval is one standard deviation to each side."""
+def _oracle(oracle: Row) -> Row:
+    """The oracle; its interval is one standard deviation to each side."""
     score, tasks = oracle["score"], oracle["tasks"].items()
     drawn = score and {"low": score["mean"] - score["deviation"], "high": score["mean"] + score["deviation"]}
+    return _reference(
+        "noisy oracle", score and score["mean"], {name: one and one["mean"] for name, one in tasks}, drawn
+    )
+
+
+def _reference(name: str, score: float | None, tasks: dict[str, float | None], drawn: Row | None = None) -> Row:
+    """A row without a rank."""
     return {
-        "rank": None, "submission": "noisy oracle", "kind": "reference", "score": score and score["mean"],
-        "tasks": {name: {"official": spread and spread["mean"]} for name, spread in tasks}, "standing": drawn,
-        "chance": None, "p_value": None,
+        "rank": None, "submission": name, "kind": "reference", "score": score,
+        "tasks": {task: {"official": official} for task, official in tasks.items()}, "standing": drawn,
+        "excess": None, "adjusted_p_value": None,
     }  # fmt: skip
 
 
@@ -68,9 +77,10 @@ def _cells(row: Row, tasks: list[str]) -> list[str]:
     scores = [row["score"], *(row["tasks"][name].get("official") for name in tasks)]
     numbers = ["-" if score is None else f"{score:.2f}" for score in scores]
     standing = row["standing"] or {}
-    chance = "-" if row["chance"] is None else f"{row['chance']:.2f}"
+    excess = "-" if row["excess"] is None else f"{row['excess']:.2f}"
     ranks = "-".join(dict.fromkeys(str(standing[end]) for end in ("best_rank", "worst_rank") if end in standing)) or "-"
-    return [str(row["rank"] or "-"), row["submission"], kind, *numbers, chance, p_value_text(row["p_value"]), ranks]
+    p_value = p_value_text(row["adjusted_p_value"])
+    return [str(row["rank"] or "-"), row["submission"], kind, *numbers, excess, p_value, ranks]
 
 
 def _write(axes: Any, cells: list[str], lengths: list[int], y: float, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""Least-squares fits by the values of all hyperparameters, one by one: what these explain, and what remains."""
+"""Least-squares fits with an effect of each value of each hyperparameter, without interactions."""
 
 import numpy as np
 from numpy.typing import NDArray

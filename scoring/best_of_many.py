@@ -13,9 +13,9 @@ from scoring.vectors import Vector
 def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     """Return the p-value of the mean score of each measure, 0 to 1, shape (n_measures,).
 
-    At most the probability of a mean score as high for a measure that knows nothing of the gaps but what some two
-    hyperparameters tell on each task, for any two on any task: on each task, the scores under chance are those of the
-    worst case, the largest of all pairs, the highest score first.
+    The measure may know some two hyperparameters of each task, and nothing else of the gaps: then a mean score as high
+    has at most this probability. Which two, may differ between tasks. So the scores under chance of a task are the
+    worst case: the highest score is the highest of all pairs, and so are the second, the third and all others.
 
     Args:
         measures: task -> its score beside chance, for each measure; all with the same number of permutations.

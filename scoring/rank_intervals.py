@@ -31,7 +31,7 @@ def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: fl
 
     All of it holds together with a probability of `level`: a difference must exceed a quantile of the largest
     difference that luck gives to any pair. The pairs that do are left out, and the others are compared again, until no
-    more do. Who is better than a submission is also better than those that it is better than.
+    more do. The relation is transitive: if A is surely better than B, and B than C, then A is surely better than C.
 
     Args:
         standardized: `standardized_differences` of the scores, shape (n, n).

@@ -19,9 +19,9 @@ def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
     """Draw final scores of all submissions for trainings of the same grids.
 
     Gaps and measures are replaced by the normal scores of their ranks, and divided into an additive fit of the
-    hyperparameters and a residual. In each draw, every model has its own fit, and the residuals of a model that is
-    drawn at random: those of the gap and of all submissions together, so that what they share stays shared. Residuals
-    are widened for the terms of the fit.
+    hyperparameters and a residual. In each draw, every model keeps its fit, and gets the residuals of a model that is
+    drawn at random. The residuals of the gap and of all submissions stay together, so that shared luck stays shared.
+    Residuals are widened for the terms of the fit.
 
     Returns:
         Shape (N_TRAININGS, n_submissions), in points of the final score.

@@ -26,7 +26,7 @@ N_FAILURES = 5
 N_CELLS = 8
 
 
-#: What is sure of the difference from another row.
+#: Words for the verdict on a difference.
 VERDICTS = {1: "better", 0: "cannot be told apart", -1: "worse"}
 
 
@@ -158,7 +158,7 @@ def _calls(task: OnTask) -> list[dict[str, Any]]:
 
 
 def _others(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the other rows, each with the difference from this one."""
+    """Return the other rows, each with its difference from the row at this position."""
     across_tasks = pairs_across_tasks(board, number)
     differences = {other: board.difference(number, other) for other in range(len(board.rows)) if other != number}
     return [

@@ -39,11 +39,26 @@ def test_the_table(pgdl: Pgdl) -> None:
     ended = pgdl("board")
     assert (ended.code, ended.err) == (0, "")
     lines = [line.split() for line in ended.out.splitlines()]
-    headings = "rank submission score interval ranks group chance p beyond toy s/model calls"
+    headings = "rank submission score interval ranks group excess p beyond toy s/model calls"
     assert lines[0] == headings.split()
     assert [line[1] for line in lines[1:6]] == NAMES
     assert [line[0] for line in lines[1:6]] == ["1", "2", "3", "4", "-"]
-    line = ["baseline", "29.54", "3.9-79.0", "2", "2", "25.59", "0.4651", "-", "29.54", "1.50", "8/8"]
+    line = [
+        "baseline",
+        "29.54",
+        "10.1-59.2",
+        "2",
+        "2",
+        "4.0",
+        "(-15.5",
+        "to",
+        "33.6)",
+        "0.4688",
+        "-",
+        "29.54",
+        "1.50",
+        "8/8",
+    ]
     assert lines[2][2:] == line
     assert " ".join(ended.out.split()).endswith("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     assert RULE in " ".join(ended.out.split())
@@ -103,9 +118,8 @@ def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
     assert [task for task in tasks if task not in out] == []
     (winner,) = (line.split() for line in out.splitlines() if " winner " in line)
     assert winner == [
-        "1", "winner", "100.00", "100.0-100.0", "100.0-100.0", "1", "1", "26.46", "0.0002", *["100.00"] * 9,
-        "1.50", "72/72",
-        "1", "winner", "100.00", "100.0-100.0", "1", "1", "26.46", "0.0002", "yes", *["100.00"] * 9, "1.50", "72/72",
+        "1", "winner", "100.00", "100.0-100.0", "100.0-100.0", "1", "1", "73.5", "(73.5", "to", "73.5)", "0.0025", "yes",
+        *["100.00"] * 9, "1.50", "72/72",
     ]  # fmt: skip
 
 

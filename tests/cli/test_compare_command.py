@@ -47,7 +47,7 @@ def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> 
     ended = pgdl("compare", "--measures", MEASURES, "--output", "deep/norms")
     assert ended.code == 0  # no call failed, where none could work
     lines = [line.split() for line in ended.out.splitlines()]
-    headings = "rank measure family score interval chance p beyond tiny uninitialised Kendall s/model failed"
+    headings = "rank measure family score interval excess p beyond tiny uninitialised Kendall s/model failed"
     heading = lines.index(headings.split())
     found = {line[1]: line for line in lines[heading + 1 : heading + 4]}
     assert set(found) == set(_names())

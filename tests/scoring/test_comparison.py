@@ -251,7 +251,7 @@ def test_more_submissions_demand_more_of_each_comparison() -> None:
 
 @given(st.integers(0, 2**32), st.integers(1, 12), st.sampled_from([1.0, 4.0, 16.0]))
 def test_ranks_and_groups_never_contradict_each_other(seed: int, n: int, spread: float) -> None:
-    """Whatever the scores and their errors: what one page says of two submissions no other page denies."""
+    """For any scores and errors: ranks, groups and verdicts agree about every two submissions."""
     random = np.random.default_rng(seed)
     scores = spread * random.normal(size=n)
     draws = random.normal(size=(60, n)) @ (random.normal(size=(n, n)) * random.exponential(size=n))

@@ -79,8 +79,8 @@ def test_each_cell_stands_below_its_heading(made: tuple[Path, Board]) -> None:
     for key in ("rank", "score", "interval"):
         assert tuple(found[key]) == wanted[key]
     tasks = [column for column in board.columns if column.key.startswith("score:")]
-    at = slice(11, 11 + len(tasks))  # after other tasks, ranks, group, chance and p
-    at = slice(11, 11 + len(tasks))  # after ranks, group, chance, p and beyond
+    at = slice(12, 12 + len(tasks))  # after other tasks, ranks, group, excess, p and beyond
+    at = slice(12, 12 + len(tasks))  # after other tasks, ranks, group, excess, p and beyond
     assert [text for text, _ in heading[at]] == [column.heading for column in tasks] == board.tasks
     assert [tuple(cell) for cell in line[at]] == [wanted[column.key] for column in tasks]
     assert line[at][board.tasks.index("score")][0] == "100.00" != found["score"][0]
