@@ -14,8 +14,8 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     """Return the p-value of the mean score of each measure, 0 to 1, shape (n_measures,).
 
     The measure may know some two hyperparameters of each task, and nothing else of the gaps: then a mean score as high
-    has at most this probability. Which two, may differ between tasks. So the scores under chance of a task are the
-    worst case: the highest score is the highest of all pairs, and so are the second, the third and all others.
+    has at most this probability. On one task it is the largest p-value of all pairs. On several tasks, the two may
+    differ from task to task: scores under chance are those of the pair on which chance scores most.
 
     Args:
         measures: task -> its score beside chance, for each measure; all with the same number of permutations.
@@ -58,35 +58,42 @@ def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.float64]]:
     """Mean scores under chance, shape (n_measures, n_permutations), with the permutations of each pair in turn.
 
-    How the scores of one measure are distributed does not depend on the pair: it is the worst case. The pair decides
-    which measures have high scores together.
+    Scores on several tasks have the distribution of the worst pair, whichever the turn: the turn decides which measures
+    have high scores together.
     """
     names = sorted({name for tasks in measures for name in tasks})
     n_pairs = max((len(chance.dealt) for tasks in measures for chance in tasks.values()), default=0)
-    worst = [{name: _worst_case(chance) for name, chance in tasks.items()} for tasks in measures]
     orders = {}
     for number, name in enumerate(names):
         # Tasks with the same grid have the same permutations, but their luck is independent.
-        n = next(len(tasks[name]) for tasks in worst if name in tasks)
+        n = next(_scores(tasks[name], 0).size for tasks in measures if name in tasks)
         orders[name] = stream("tasks", number).permutation(n)
     return [
         np.array([
-            np.mean([_as_in(chance, pair, worst[row][name])[orders[name]] for name, chance in tasks.items()], axis=0)
-            for row, tasks in enumerate(measures)
+            np.mean([_in_turn(chance, pair, len(tasks))[orders[name]] for name, chance in tasks.items()], axis=0)
+            for tasks in measures
         ])
         for pair in range(n_pairs)
     ]  # fmt: skip
 
 
-def _worst_case(chance: Chance) -> Vector:
-    """Scores under chance in rising order, each the largest of all pairs."""
-    worst: Vector = np.max([np.sort(scores) for scores in chance.dealt.values()], axis=0)
+def _in_turn(chance: Chance, pair: int, n_tasks: int) -> Vector:
+    """Scores under chance with the permutations of a pair; of several tasks as high as those of the worst pair."""
+    dealt = _scores(chance, pair)
+    if n_tasks == 1:
+        return dealt
+    found = np.empty_like(dealt)
+    found[np.argsort(dealt, kind="stable")] = _worst_pair(chance)
+    return found
+
+
+def _worst_pair(chance: Chance) -> Vector:
+    """Scores under chance in rising order, of the pair whose highest tenth is the highest."""
+    rising = np.sort([*chance.dealt.values()])
+    worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
     return worst
 
 
-def _as_in(chance: Chance, number: int, rising: Vector) -> Vector:
-    """The numbers `rising` in the order of the scores under chance of a pair."""
+def _scores(chance: Chance, pair: int) -> Vector:
     dealt = list(chance.dealt.values())
-    found = np.empty_like(rising)
-    found[np.argsort(dealt[number % len(dealt)], kind="stable")] = rising
-    return found
+    return dealt[pair % len(dealt)]

@@ -118,8 +118,8 @@ def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
     assert [task for task in tasks if task not in out] == []
     (winner,) = (line.split() for line in out.splitlines() if " winner " in line)
     assert winner == [
-        "1", "winner", "100.00", "100.0-100.0", "100.0-100.0", "1", "1", "73.5", "(73.5", "to", "73.5)", "0.0025", "yes",
-        *["100.00"] * 9, "1.50", "72/72",
+        "1", "winner", "100.00", "100.0-100.0", "100.0-100.0", "1", "1", "73.5", "(73.5", "to", "73.5)", "0.0025",
+        "yes", *["100.00"] * 9, "1.50", "72/72",
     ]  # fmt: skip
 
 

@@ -13,14 +13,14 @@ PICTURES = sorted((ROOT / "docs").glob("*.svg"))
 TEXT = "{http://www.w3.org/2000/svg}text"
 
 
-def row(rank, name, kind, score, digits, toys, standing=None, chance=None, p_value=None):
+def row(rank, name, kind, score, digits, toys, standing=None, excess=None, p_value=None):
     tasks = {
         "digits": {"official": digits},
         "toys & <more>": {"failed": "late"} if toys is None else {"official": toys},
     }
     return {
         "rank": rank, "submission": name, "kind": kind, "score": score, "tasks": tasks, "standing": standing,
-        "chance": chance, "p_value": p_value,
+        "excess": excess, "adjusted_p_value": p_value,
     }  # fmt: skip
 
 
@@ -38,6 +38,7 @@ BOARD = json.dumps({
         row(None, "never", "baseline", None, None, None),
     ],
     "oracle": {"score": spread(20.714, 6.25), "tasks": {"digits": spread(22.12, 7), "toys & <more>": spread(19.3, 6)}},
+    "hyperparameters": {"in_sample": {"score": 12.5, "tasks": {"digits": 15.5, "toys & <more>": 9.5}}},
 })  # fmt: skip
 
 
@@ -65,11 +66,12 @@ def test_every_picture_of_the_documents_is_drawn_by_make():
 def test_a_board_is_drawn_line_by_line():
     texts = [element.text for element in ElementTree.fromstring(drawn(BOARD)).iter(TEXT)]
     assert texts == [
-        *("rank", "submission", "score", "digits", "toys & <more>", "chance", "p", "ranks"),
+        *("rank", "submission", "score", "digits", "toys & <more>", "excess", "p", "ranks"),
         *("1", "mine", "9.10", "8.00", "10.20", "1.75", "<0.0001", "1-2"),
         *("2", "late", "baseline", "4.00", "4.00", "-", "-", "-", "-"),
         *("-", "never", "baseline", "-", "-", "-", "-", "-", "-"),
         *("-", "noisy oracle", "reference", "20.71", "22.12", "19.30", "-", "-", "-"),
+        *("-", "hyperparameters", "reference", "12.50", "15.50", "9.50", "-", "-", "-"),
     ]
 
 
@@ -84,10 +86,11 @@ def test_dots_and_lines_are_at_scores_and_intervals():
     scale = (end - start) / (2 * 6.25)
     zero = start - (20.714 - 6.25) * scale
     assert lines["mine"] == pytest.approx((zero + 5 * scale, zero + 15 * scale), abs=0.2)
-    places = {"mine": zero + 9.1 * scale, "late": zero + 4 * scale, "noisy oracle": zero + 20.714 * scale}
+    scores = {"mine": 9.1, "late": 4.0, "noisy oracle": 20.714, "hyperparameters": 12.5}
+    places = {name: zero + score * scale for name, score in scores.items()}
     assert dots == pytest.approx(places, abs=0.2)
 
 
 def test_only_kinds_of_rows_are_faint():
     faint = re.findall(r'<text style="[^"]*fill: #8a8f98"[^>]*>([^<]*)<', drawn(BOARD))
-    assert faint == ["baseline", "baseline", "reference"]
+    assert faint == ["baseline", "baseline", "reference", "reference"]
