@@ -2,7 +2,7 @@
 
 #: The modules that other rooms use.
 MODULES = (
-    "across_tasks", "board", "collect", "column", "columns", "comparison", "comparison_plot", "formats", "hyperparameters",
-    "identical", "leaderboard", "oracle", "predictions", "published", "remarks", "recorded", "repetitions", "requested", "rounding",
-    "row", "scores", "stability", "standings", "yardstick",
+    "across_tasks", "board", "collect", "column", "columns", "comparison", "comparison_plot", "formats",
+    "hyperparameters", "identical", "leaderboard", "oracle", "predictions", "published", "remarks", "recorded",
+    "repetitions", "requested", "rounding", "row", "scores", "stability", "standings", "yardstick",
 )  # fmt: skip

@@ -62,7 +62,7 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
         "16/16",
     ]
     assert shown["path_norm"] == [
-        "2", "path_norm", "baseline", "29.54", "15.3-48.4", "2", "2", "4.0 (-10.3 to 22.8)", "0.4239", "-", "29.54",
+        "2", "path_norm", "baseline", "29.54", "15.3-48.4", "2", "2", "4.0 (-10.3 to 22.8)", "0.3416", "-", "29.54",
         "29.54", "1.50", "16/16",
     ]  # fmt: skip
     assert shown["half"] == [
