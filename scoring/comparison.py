@@ -141,7 +141,8 @@ def compare_submissions(
     tasks = [_with_fit(task) for task in paired.tasks.values()]
     by_task = FULL_SCORE * np.array([official_scores(t.measures, t.gap[None], t.conditioning) for t in tasks])
     draws = retrained_scores(tasks)
-    critical = _critical(min(degrees_of_freedom(task.grid) for task in tasks))
+    freedom = min(degrees_of_freedom(task.grid) for task in tasks)
+    critical = _critical(freedom)
     beyond = _surely_above_last(by_task.mean(axis=0), draws, critical)
     by_task, draws = by_task[:, :-1], draws[:, :-1]
     scores, other_tasks = by_task.mean(axis=0), mean_on_other_tasks(by_task)
@@ -149,8 +150,8 @@ def compare_submissions(
     gap_errors = None if held_out is None else np.minimum(gap_spread(paired.tasks, held_out), errors)
     intervals = np.minimum(score_intervals(scores, draws, critical), np.maximum(FULL_SCORE, scores)[:, None])
     between = difference_errors(draws)
-    widened = between * critical / CRITICAL
-    better = surely_better(standardized_differences(scores, widened), draws, between, INTERVAL_LEVEL)
+    standardized = standardized_differences(scores, between)
+    better = surely_better(standardized, draws, between, INTERVAL_LEVEL, freedom)
     ranks, groups = rank_intervals(better), rank_groups(better)
     best_first = np.argsort(-scores, kind="stable")
     standings = {
@@ -171,7 +172,9 @@ def compare_submissions(
         for i in best_first
     }
     in_order = np.ix_(best_first, best_first)
-    return Comparison(standings, paired.unfinished, tuple(paired.tasks), widened[in_order], better[in_order])
+    return Comparison(
+        standings, paired.unfinished, tuple(paired.tasks), between[in_order] * critical / CRITICAL, better[in_order]
+    )
 
 
 def _with_fit(task: PairedTask) -> PairedTask:

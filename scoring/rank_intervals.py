@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from scoring.vectors import Vector
 
+MARGIN = 1.04  #: draws vary a little less than trainings do, which shows where many pairs are compared at once
+
 Matrix = NDArray[np.float64]
 Relation = NDArray[np.bool_]
 Ranks = NDArray[np.intp]
@@ -26,7 +28,7 @@ def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
     return found
 
 
-def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: float) -> Relation:
+def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: float, freedom: int) -> Relation:
     """Whether each submission is surely better than each other, shape (n, n): a strict partial order.
 
     All of it holds together with a probability of `level`: a difference must exceed a quantile of the largest
@@ -38,6 +40,7 @@ def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: fl
         draws: scores of other trainings, shape (n_draws, n).
         errors: `difference_errors` of the draws, shape (n, n).
         level: 0 to 1.
+        freedom: degrees of freedom of the standard errors; the bound is that of Student's t.
 
     Sources: Mogstad, Romano, Shaikh and Wilhelm, "Inference for ranks", 2024; Romano and Wolf, "Exact and approximate
     stepdown methods for multiple hypothesis testing", 2005.
@@ -45,7 +48,7 @@ def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: fl
     centred, scale = draws - draws.mean(axis=0), np.where(errors > 0, errors, np.inf)
     found = np.zeros(standardized.shape, np.bool_)
     while True:
-        bound = np.quantile(_largest_differences(centred, scale, ~found), level)
+        bound = MARGIN * _student(float(np.quantile(_largest_differences(centred, scale, ~found), level)), freedom)
         more = (standardized > bound) & ~found
         if not more.any():
             return _closure(found)
@@ -85,6 +88,13 @@ def _largest_differences(centred: Matrix, scale: Matrix, among: Relation) -> Vec
         noise = (mine - by_submission[others]) / scale[own, others, None]
         np.maximum(largest, noise.max(axis=0), out=largest)
     return largest
+
+
+def _student(normal: float, freedom: int) -> float:
+    """The quantile of Student's t with the probability of a normal quantile."""
+    from scipy.special import ndtr, stdtrit  # takes longer to import than all scores to compute
+
+    return -float(stdtrit(freedom, ndtr(-normal)))
 
 
 def _closure(better: Relation) -> Relation:

@@ -221,7 +221,7 @@ def test_intervals_are_symmetric_for_the_root_of_a_score() -> None:
 
 def better(scores: np.ndarray, draws: np.ndarray) -> np.ndarray:
     errors = difference_errors(draws)
-    return surely_better(standardized_differences(scores, errors), draws, errors, 0.9)
+    return surely_better(standardized_differences(scores, errors), draws, errors, 0.9, 1000)
 
 
 def independent(n: int, error: float = 1.0) -> np.ndarray:
@@ -240,7 +240,7 @@ def test_who_is_better_than_the_better_is_better() -> None:
     """A is surely better than B and B than C; C varies so much that A alone could not be told apart from it."""
     found = np.zeros((3, 3), np.bool_)
     found[0, 1] = found[1, 2] = True
-    assert surely_better(np.where(found, np.inf, 0.0), np.zeros((5, 3)), np.zeros((3, 3)), 0.9)[0, 2]
+    assert surely_better(np.where(found, np.inf, 0.0), np.zeros((5, 3)), np.zeros((3, 3)), 0.9, 1000)[0, 2]
 
 
 def test_more_submissions_demand_more_of_each_comparison() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from scoring import Chance, adjusted_p_values, compare_with_chance, p_values
 from scoring.additive import degrees_of_freedom
 from scoring.batches import official_scores
-from scoring.comparison import CRITICAL, INTERVAL_LEVEL, _critical
+from scoring.comparison import INTERVAL_LEVEL, _critical
 from scoring.paired import PairedTask
 from scoring.rank_intervals import (
     difference_errors,
@@ -61,7 +61,7 @@ def intervals(n: int) -> Iterator[str]:
         held, held_limit, widths = [], [], []
         for _ in range(fewer(n, n_tasks)):
             tasks = [task.paired(random, (rho,)) for _ in range(n_tasks)]
-            critical = _critical(degrees_of_freedom(task.grid))
+            critical = quantile(task)
             ((low, high),) = score_intervals(final_scores(tasks), retrained_scores(tasks), critical)
             held.append(low <= truth <= high)
             held_limit.append(low - level <= limit <= high - level)
@@ -76,8 +76,11 @@ def standardized(tasks: Sequence[PairedTask]) -> tuple[np.ndarray, np.ndarray, n
     """Standardized differences as `compare_submissions` has them, the draws, and their standard errors."""
     draws = retrained_scores(tasks)
     errors = difference_errors(draws)
-    widened = errors * _critical(min(degrees_of_freedom(task.grid) for task in tasks)) / CRITICAL
-    return standardized_differences(final_scores(tasks), widened), draws, errors
+    return standardized_differences(final_scores(tasks), errors), draws, errors
+
+
+def quantile(task: Task) -> float:
+    return _critical(degrees_of_freedom(task.grid))
 
 
 def differences(n: int) -> Iterator[str]:
@@ -91,7 +94,7 @@ def differences(n: int) -> Iterator[str]:
                 standardized([task.paired(random, (rho, rho), **keywords) for _ in range(n_tasks)])[0][0, 1]
                 for _ in range(fewer(n, n_tasks))
             ]
-            yield f"| {name} | {n_tasks} | {rho:g} | {kind} | {share(np.abs(found) > CRITICAL)} | {len(found)} |"
+            yield f"| {name} | {n_tasks} | {rho:g} | {kind} | {share(np.abs(found) > quantile(task))} | {len(found)} |"
 
 
 def power(n: int) -> Iterator[str]:
@@ -102,7 +105,7 @@ def power(n: int) -> Iterator[str]:
         found = [
             standardized([task.paired(random, (0.5, 0.8), shared) for _ in range(n_tasks)])[0][1, 0] for _ in range(n)
         ]
-        yield f"| {name} | {n_tasks} | {shared:g} | {share(np.array(found) > CRITICAL)} | {n} |"
+        yield f"| {name} | {n_tasks} | {shared:g} | {share(np.array(found) > quantile(task))} | {n} |"
 
 
 def ranks(n: int) -> Iterator[str]:
@@ -120,7 +123,7 @@ def ranks(n: int) -> Iterator[str]:
         held, spans, groups = [], [], []
         for _ in range(fewer(n, n_tasks)):
             t, draws, errors = standardized([task.paired(random, tuple(rhos)) for _ in range(n_tasks)])
-            better = surely_better(t, draws, errors, INTERVAL_LEVEL)
+            better = surely_better(t, draws, errors, INTERVAL_LEVEL, degrees_of_freedom(task.grid))
             low, high = rank_intervals(better).T
             held.append((low <= best) & (worst <= high))
             spans.append(np.mean(high - low + 1))
