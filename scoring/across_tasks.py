@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from scoring.vectors import as_task_scores
+
 MINIMUM_TASKS = 4  #: fewer do not show how much scores differ between tasks
 HIGHEST = 100.0  #: points
 #: Quantile of Student's t at both ends of a 90 % interval. Scores of tasks are skewed, and .95 covers .79 to .89.
@@ -24,7 +26,7 @@ def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
 
     Source: Efron and Stein, "The jackknife estimate of variance", 1981.
     """
-    found = np.asarray(scores, dtype=np.float64)
+    found = as_task_scores(scores)
     n_tasks = len(found)
     if n_tasks < MINIMUM_TASKS:
         return None
@@ -46,7 +48,7 @@ def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | N
     Returns:
         Lower and upper ends, shape (n_pairs, 2); None for fewer than `MINIMUM_TASKS` tasks.
     """
-    found = np.asarray(differences, dtype=np.float64)
+    found = as_task_scores(differences)
     n_tasks = len(found)
     if n_tasks < MINIMUM_TASKS:
         return None

@@ -18,7 +18,10 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     differ from task to task: scores under chance are those of the pair on which chance scores most.
 
     Args:
-        measures: task -> its score beside chance, for each measure; all with the same number of permutations.
+        measures: task -> its score beside chance, for each measure.
+
+    Raises:
+        ValueError: a measure without a task, or different numbers of permutations.
     """
     scores = _mean_scores(measures)
     found = _smallest(measures)
@@ -52,6 +55,10 @@ def _smallest(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
+    found = {scores.size for tasks in measures for chance in tasks.values() for scores in chance.dealt.values()}
+    if not all(measures) or len(found) > 1:
+        numbers = ", ".join(map(str, sorted(found))) or "none"
+        raise ValueError(f"expected a task for every measure, and as many permutations for all, found {numbers}")
     return np.array([np.mean([chance.score for chance in tasks.values()]) for tasks in measures])
 
 

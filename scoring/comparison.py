@@ -111,7 +111,8 @@ class Comparison:
         one, other = self._position[first], self._position[second]
         error, verdict = float(self.errors[one, other]), int(self.better[one, other]) - int(self.better[other, one])
         p_value = 2 * NormalDist().cdf(-abs(points) / error) if error else float(points == 0)
-        return Difference(points, points - CRITICAL * error, points + CRITICAL * error, p_value, verdict)
+        low, high = max(points - CRITICAL * error, -FULL_SCORE), min(points + CRITICAL * error, FULL_SCORE)
+        return Difference(points, min(low, points), max(high, points), p_value, verdict)
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -166,8 +167,9 @@ def compare_submissions(
             worst_rank=int(ranks[i, 1]),
             group=int(groups[i]),
             beyond_hyperparameters=bool(beyond[i]),
-            tasks_low=None if other_tasks is None else float(other_tasks[i, 0]),
-            tasks_high=None if other_tasks is None else float(other_tasks[i, 1]),
+            # On other tasks there is the luck of trainings, too: the interval is no narrower.
+            tasks_low=None if other_tasks is None else float(min(other_tasks[i, 0], intervals[i, 0])),
+            tasks_high=None if other_tasks is None else float(max(other_tasks[i, 1], intervals[i, 1])),
         )
         for i in best_first
     }

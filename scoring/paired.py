@@ -58,7 +58,7 @@ def pair_submissions(submissions: Mapping[str, Mapping[str, TaskCalls]]) -> Pair
 
     Raises:
         ScoreUndefined: no submission has finished, or no task has an official score.
-        ValueError: submissions with different tasks, grids or gaps.
+        ValueError: submissions with different tasks, grids or gaps; a gap that is not finite.
     """
     finished = tuple(name for name, tasks in submissions.items() if tasks and all(map(_is_finished, tasks.values())))
     if not finished:
@@ -107,5 +107,8 @@ def _require_same_tasks(
 
 def _paired_task(reference: TaskCalls, calls: list[TaskCalls]) -> PairedTask:
     models = reference.grid.models
+    gap = np.array([reference.gap[model] for model in models], dtype=np.float64)
+    if not np.isfinite(gap).all():
+        raise ValueError(f"gap: expected finite numbers, found {gap[~np.isfinite(gap)][0]}")
     measures = np.array([[each.values[model] for model in models] for each in calls], dtype=np.float64)
-    return PairedTask(reference.grid, np.array([reference.gap[model] for model in models]), measures)
+    return PairedTask(reference.grid, gap, measures)

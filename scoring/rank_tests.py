@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.vectors import Vector
+from scoring.vectors import Vector, as_task_scores
 
 MINIMUM_TASKS = 6  #: on five, Wilcoxon's smallest p-value is 2 / 2^5, above .05
 MINIMUM_SUBMISSIONS = 3
@@ -49,7 +49,7 @@ def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
         comparison of alternative tests of significance for the problem of m rankings", 1940; Nemenyi,
         "Distribution-free multiple comparisons", 1963.
     """
-    found = np.round(np.asarray(scores, dtype=np.float64), DECIMALS)
+    found = np.round(as_task_scores(scores), DECIMALS)
     n_tasks, n_submissions = found.shape
     if n_tasks < MINIMUM_TASKS or n_submissions < MINIMUM_SUBMISSIONS:
         return None
@@ -84,7 +84,7 @@ def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
 
     Source: Wilcoxon, "Individual comparisons by ranking methods", 1945.
     """
-    found = np.round(np.asarray(differences, dtype=np.float64), DECIMALS).T
+    found = np.round(as_task_scores(differences), DECIMALS).T
     if found.shape[1] < MINIMUM_TASKS:
         return None
     from scipy.stats import rankdata

@@ -37,6 +37,18 @@ def _as_vector(what: str, values: ArrayLike) -> Vector:
     return vector
 
 
+def as_task_scores(scores: ArrayLike) -> NDArray[np.float64]:
+    """Scores as a float array of shape (n_tasks, n).
+
+    Raises:
+        ValueError: another shape, or numbers that are not finite.
+    """
+    found = np.asarray(scores, dtype=np.float64)
+    if found.ndim != 2 or not np.isfinite(found).all():
+        raise ValueError(f"expected finite numbers of shape (n_tasks, n), found an array of shape {found.shape}")
+    return found
+
+
 def pair_signs(values: Vector) -> NDArray[np.int8]:
     """Sign of values[..., i] - values[..., j], -1, 0 or 1, for all ordered pairs: shape (..., n, n)."""
     left, right = values[..., :, None], values[..., None, :]

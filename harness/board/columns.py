@@ -56,7 +56,7 @@ CHANCE_NOTE = (
 #: Shown with the mark of rows that tell more than all hyperparameters.
 BEYOND_NOTE = (
     "beyond: yes if the score is surely (95 %) above that of the hyperparameters, an additive fit of the gaps on the "
-    "same networks. Interactions of hyperparameters are not excluded."
+    "same networks, and its own p-value is at most 0.05. Interactions of hyperparameters are not excluded."
 )
 
 #: Shown where some tasks are withheld.
@@ -77,9 +77,9 @@ ADJUSTED_P_VALUE = Column[Row](
     title="p", unit=SHARE, optional=True,
 )  # fmt: skip
 BEYOND = Column[Row](
-    "beyond_hyperparameters", lambda row: None if row.standing is None else row.standing.beyond_hyperparameters, bool,
-    lambda row: "yes" if row.standing and row.standing.beyond_hyperparameters else "-", title="beyond", kind="text",
-    optional=True, spare=2, note=BEYOND_NOTE,
+    "beyond_hyperparameters", lambda row: row.beyond_hyperparameters, bool,
+    lambda row: "yes" if row.beyond_hyperparameters else "-", title="beyond", kind="text", optional=True, spare=2,
+    note=BEYOND_NOTE,
 )  # fmt: skip
 
 #: The score beside chance and beside the hyperparameters, for programs.

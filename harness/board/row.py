@@ -31,6 +31,9 @@ from scoring import (
 
 Vector = NDArray[np.float64]
 
+#: P-values above this are usually not called significant.
+SIGNIFICANT = 0.05
+
 #: The outcome of a call that was never made.
 MISSING = "missing"
 
@@ -191,6 +194,13 @@ class Row:
     def excess_high(self) -> float | None:
         """The upper end of the excess's interval; None without an interval."""
         return None if self.standing is None else self._above_chance(self.standing.high)
+
+    @property
+    def beyond_hyperparameters(self) -> bool | None:
+        """Whether the score is surely above that of the hyperparameters, and not within the range of chance."""
+        if self.standing is None or self.p_value is None:
+            return None
+        return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT
 
     def _above_chance(self, points: float | None) -> float | None:
         level = self.chance_level

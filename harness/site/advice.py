@@ -3,12 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from harness.board.row import Row
+from harness.board.row import SIGNIFICANT, Row
 from harness.site.insight import Insight
 from harness.text import p_value_equation
-
-#: P-values above this are usually not called significant.
-SIGNIFICANT = 0.05
 
 #: A tenth of the models is noticeable.
 TIED_SHARE = 0.1
@@ -39,6 +36,8 @@ def _on_task(row: Row, name: str, insight: Insight) -> list[str]:
     lines = []
     values = Counter(task.scored.values.values())
     tied = sum(number for number in values.values() if number > 1)
+    if len(values) == 1:
+        return ["all models have the same value, so there is no order that could tell anything."]
     if tied > TIED_SHARE * len(task.scored.grid.models):
         lines.append(
             f"{tied} of {len(task.scored.grid.models)} models share their value with another; ties tell nothing."

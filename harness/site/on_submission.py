@@ -164,7 +164,8 @@ def _others(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, A
     return [
         {
             "name": board.rows[other].label, "page": pages[other], "difference": found,
-            "verdict": VERDICTS[found.verdict], "across_tasks": across_tasks.get(other),
+            "p": p_value_text(found.p_value), "verdict": VERDICTS[found.verdict],
+            "across_tasks": across_tasks.get(other),
         }
         for other, found in differences.items() if found is not None
     ]  # fmt: skip

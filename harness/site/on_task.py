@@ -36,6 +36,6 @@ def score_lines(
         lines.append({
             "name": row.label, "page": pages[number], "official": found.official, "kendall": found.kendall,
             "text": official(found.result, DECIMALS if found.withheld else 2), "insight": insights[number].get(task),
-            "adjusted": found.adjusted_p_value,
+            "p": found.p_value, "adjusted": found.adjusted_p_value,
         })  # fmt: skip
     return sorted(lines, key=lambda line: (line["official"] is None, -(line["official"] or 0.0), line["name"]))

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.board.board import Board
-from harness.board.row import Row
-from harness.site.advice import SIGNIFICANT
+from harness.board.row import SIGNIFICANT, Row
 from harness.text import p_value_equation
 from scoring import MINIMUM_TASKS
 
@@ -38,7 +37,7 @@ def verdict(board: Board, pages: Sequence[str]) -> list[Words]:
     if not ranked[0].complete:
         return [*lead, Words(" But no row has a value for every model, so its lead may be due to what is missing.")]
     certainty = _certainty(ranked, leaders, [linked[id(row)] for row in ranked])
-    return [*lead, *_beside_chance(leaders), *certainty, *_scope(board)]
+    return [*lead, *_beside_chance(leaders, _n_compared(ranked)), *certainty, *_scope(board)]
 
 
 def _nobody(board: Board) -> str:
@@ -49,7 +48,11 @@ def _nobody(board: Board) -> str:
     return "Nobody has a rank: all rows ran outside the sandbox."
 
 
-def _beside_chance(leaders: Sequence[Row]) -> list[Words]:
+def _n_compared(ranked: Sequence[Row]) -> int:
+    return sum(row.adjusted_p_value is not None for row in ranked)
+
+
+def _beside_chance(leaders: Sequence[Row], n_rows: int) -> list[Words]:
     """Return the sentence on whether the first score may be chance, by the p-value of the best of all rows.
 
     None where a task is hidden: the p-value is of the other tasks, and the score is of all.
@@ -58,8 +61,12 @@ def _beside_chance(leaders: Sequence[Row]) -> list[Words]:
         return []
     p_value = p_value_equation(max(row.adjusted_p_value or 0.0 for row in leaders))
     if _may_be_chance(leaders):
-        return [Words(f" Chance could explain the best of so many scores ({p_value}).")]
-    return [Words(f" Chance alone would hardly give any row the leading score ({p_value}).")]
+        return [Words(f" Chance could explain the leading score ({p_value}{_of_many(n_rows)}).")]
+    return [Words(f" Chance alone would hardly reach the leading score ({p_value}{_of_many(n_rows)}).")]
+
+
+def _of_many(n_rows: int) -> str:
+    return f", for the best of {n_rows} rows" if n_rows > 1 else ""
 
 
 def _may_be_chance(leaders: Sequence[Row]) -> bool:

@@ -81,3 +81,10 @@ def test_the_best_of_twenty_useless_measures_is_seldom_significant(n_tasks: int)
                 tasks[str(number)] = compare_with_chance(values, gap, known.grid, n_permutations=99)
         smallest.append(adjusted_p_values(boards).min())
     assert np.mean(np.array(smallest) <= 0.1) <= 0.2
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    few, many = ({"t": chance(0.5, [0.1] * n)} for n in (4, 9))
+    for wrong in ([few, many], [{}]):
+        with pytest.raises(ValueError, match="expected a task for every measure, and as many permutations for all"):
+            p_values(wrong)  # type: ignore[arg-type]

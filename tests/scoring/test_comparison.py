@@ -267,3 +267,17 @@ def test_ranks_and_groups_never_contradict_each_other(seed: int, n: int, spread:
     leader = int(np.argmax(scores))
     assert groups[leader] == ranks[leader, 0] == 1
     assert (ranks[leader, 1] == 1) == (np.count_nonzero(groups == 1) == 1)
+
+
+def test_a_gap_that_is_no_number_is_refused() -> None:
+    of_task = board({"x": 0.5})["x"]["task1"]
+    damaged = TaskCalls(GRID, {**of_task.gap, GRID.models[0]: math.nan}, of_task.values)
+    with pytest.raises(ValueError, match="gap: expected finite numbers, found nan"):
+        compare_submissions({"x": {"t": damaged}})
+
+
+def test_the_interval_on_other_tasks_is_no_narrower() -> None:
+    """Four tasks alike do not vary, but each was trained only once."""
+    of_task = board({"x": 0.5})["x"]["task1"]
+    (standing,) = compare_submissions({"x": dict.fromkeys("abcd", of_task)}).standings.values()
+    assert (standing.tasks_low, standing.tasks_high) == (standing.low, standing.high)

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare, wilcoxon
 
-from scoring import compare_mean_ranks, signed_rank_p_values
+from scoring import (
+    compare_mean_ranks,
+    difference_on_other_tasks,
+    mean_on_other_tasks,
+    signed_rank_p_values,
+)
 
 #: Demsar 2006, table 6: areas under the curve of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets. One number was
 #: made .0001 smaller: he ranks it below another that is printed the same.
@@ -83,3 +88,10 @@ def test_only_ranks_within_a_task_count(seed: int) -> None:
     scores = np.random.default_rng(seed).integers(0, 5, size=(7, 4)).astype(float)
     assert compare_mean_ranks(scores) == compare_mean_ranks(scores**2 + np.arange(7)[:, None])
     assert compare_mean_ranks(scores) == compare_mean_ranks(scores + 1e-13 * np.arange(4))
+
+
+@pytest.mark.parametrize("wrong", [[[1.0, 2.0, np.nan]] * 6, [1.0] * 6])
+def test_what_is_no_table_of_numbers_is_refused(wrong: list[object]) -> None:
+    for test in (compare_mean_ranks, signed_rank_p_values, mean_on_other_tasks, difference_on_other_tasks):
+        with pytest.raises(ValueError, match=r"expected finite numbers of shape \(n_tasks, n\)"):
+            test(wrong)

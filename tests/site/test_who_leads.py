@@ -24,7 +24,8 @@ def sentence(directory: Path, everything: Sequence[Evaluation], withheld: Sequen
 
 
 #: Eight models are too few: one of 16 permutations within a pair of hyperparameters is always as good.
-CHANCE = " Chance could explain the best of so many scores (p = 0.0723)."
+CHANCE = " Chance could explain the leading score (p = 0.0723)."
+OF_TWO = " Chance could explain the leading score (p = 0.0723, for the best of 2 rows)."
 
 SCOPE = " This is about these tasks, with networks trained anew; fewer than 4 tasks tell nothing of others."
 
@@ -36,19 +37,19 @@ SCOPE = " This is about these tasks, with networks trained anew; fewer than 4 ta
         (rows("a", GAPS, sandbox="none"), "Nobody has a rank: all rows ran outside the sandbox."),
         (rows("a", GAPS[:7]), "Nobody has a score yet."),
         (rows("a", GAPS), f"a leads.{CHANCE} There is no other complete row to compare it with.{SCOPE}"),
-        ([*rows("a", GAPS), *rows("b", GAPS)], f"a and b lead with the same score.{CHANCE}{SCOPE}"),
+        ([*rows("a", GAPS), *rows("b", GAPS)], f"a and b lead with the same score.{OF_TWO}{SCOPE}"),
         (
             [*rows("a", GAPS), *rows("b", [1.0] * 8)],
-            f"a leads.{CHANCE}{SCOPE}",
+            f"a leads.{OF_TWO}{SCOPE}",
         ),
         (
             [*rows("a", GAPS), *rows("b", [1.0] * 8), *rows("c", GAPS[:7])],
-            f"a leads.{CHANCE}{SCOPE}",
+            f"a leads.{OF_TWO}{SCOPE}",
         ),
         (
             [*rows("a", MEASURE, is_baseline=True), *rows("b", TIES)],
-            "a (baseline) leads. The best submission is b, rank 2. Chance could explain the best of so many scores "
-            f"(p = 0.5262).{SCOPE}",
+            "a (baseline) leads. The best submission is b, rank 2. Chance could explain the leading score "
+            f"(p = 0.5262, for the best of 2 rows).{SCOPE}",
         ),
     ],
 )
