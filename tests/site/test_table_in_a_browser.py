@@ -59,7 +59,7 @@ def test_filters_and_words_hold_together(board: Any) -> None:
     assert 0 < len(shown(board)) < 40
 
 
-@pytest.mark.parametrize(("width", "scrolled"), [(600, ".board"), (1000, ".board"), (2400, "html")])
+@pytest.mark.parametrize(("width", "scrolled"), [(600, ".board"), (1000, ".board"), (2800, "html")])
 def test_the_head_stays_in_sight(board: Any, width: int, scrolled: str) -> None:
     """In the box of a table that is wider than the page, else in the window."""
     board.set_viewport_size({"width": width, "height": 600})
@@ -111,7 +111,7 @@ def test_long_names_leave_the_score_in_sight_on_a_phone(board: Any, long_site: s
 
 
 def test_every_line_of_the_table_has_the_columns_of_its_head(page: Any, tmp_path: Path) -> None:
-    """On a phone some are hidden, also in the line of the noisy oracle."""
+    """On a phone some are hidden, also in the lines of the noisy oracle and the hyperparameters."""
     tasks = references(tmp_path / "reference")
     collected = collect([*rows("a", GAPS), *rows("b", run_seed=1), *rows("c", run_seed=2)], tasks)
     write_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}), tmp_path / "site")
@@ -120,7 +120,7 @@ def test_every_line_of_the_table_has_the_columns_of_its_head(page: Any, tmp_path
         page.set_viewport_size(size)
         counts = page.evaluate("""() => [...document.querySelectorAll(".board tr")].map(
             (row) => [...row.cells].filter((cell) => cell.checkVisibility()).length)""")
-        assert len(counts) == 5
+        assert len(counts) == 6  # with the head, and the hyperparameters
         assert len(set(counts)) == 1
 
 
