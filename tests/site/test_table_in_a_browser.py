@@ -59,7 +59,7 @@ def test_filters_and_words_hold_together(board: Any) -> None:
     assert 0 < len(shown(board)) < 40
 
 
-@pytest.mark.parametrize(("width", "scrolled"), [(600, ".board"), (1000, ".board"), (2800, "html")])
+@pytest.mark.parametrize(("width", "scrolled"), [(600, ".board"), (1000, ".board"), (2400, "html")])
 def test_the_head_stays_in_sight(board: Any, width: int, scrolled: str) -> None:
     """In the box of a table that is wider than the page, else in the window."""
     board.set_viewport_size({"width": width, "height": 600})
