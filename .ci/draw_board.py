@@ -51,7 +51,7 @@ def draw(table: TextIO) -> str:
 
 
 def _oracle(oracle: Row) -> Row:
-    """The oracle; its interval is one standard deviation to each side."""
+    """The row of the oracle, with an interval of one standard deviation to each side of its score."""
     score, tasks = oracle["score"], oracle["tasks"].items()
     drawn = score and {"low": score["mean"] - score["deviation"], "high": score["mean"] + score["deviation"]}
     return _reference(

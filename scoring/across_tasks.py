@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from scoring.quantiles import student_quantile
+from scoring.retrained import FULL_SCORE
 from scoring.vectors import as_task_scores
 
 MINIMUM_TASKS = 4  #: fewer do not show how much scores differ between tasks
-HIGHEST = 100.0  #: points
 #: Quantile of Student's t at both ends of a 90 % interval. Scores of tasks are skewed, and .95 covers .79 to .89.
 QUANTILE = 0.975
 POWER = 0.25  #: fourth roots of mean scores are nearly symmetric, also those of a few tasks
@@ -33,9 +34,10 @@ def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
     mean = found.mean(axis=0)
     root = mean**POWER
     left_out = np.maximum((found.sum(axis=0) - found) / (n_tasks - 1), 0) ** POWER  # a sum may round to below 0
-    half = _critical(n_tasks) * np.sqrt((n_tasks - 1) / n_tasks * ((left_out - root) ** 2).sum(axis=0))
+    error = np.sqrt((n_tasks - 1) / n_tasks * ((left_out - root) ** 2).sum(axis=0))
+    half = student_quantile(n_tasks - 1, QUANTILE) * error
     ends: NDArray[np.float64] = np.stack([np.maximum(root - half, 0), root + half], axis=1) ** (1 / POWER)
-    np.minimum(ends, np.maximum(HIGHEST, mean)[:, None], out=ends)  # a perfect score is a little above 100
+    np.minimum(ends, np.maximum(FULL_SCORE, mean)[:, None], out=ends)  # a perfect score is a little above 100
     return ends
 
 
@@ -52,11 +54,6 @@ def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | N
     n_tasks = len(found)
     if n_tasks < MINIMUM_TASKS:
         return None
-    mean, half = found.mean(axis=0), _critical(n_tasks) * found.std(axis=0, ddof=1) / np.sqrt(n_tasks)
+    mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(n_tasks)
+    half = student_quantile(n_tasks - 1, QUANTILE) * error
     return np.stack([mean - half, mean + half], axis=1)
-
-
-def _critical(n_tasks: int) -> float:
-    from scipy.special import stdtrit  # `scipy.stats` is slow to import
-
-    return float(stdtrit(n_tasks - 1, QUANTILE))

@@ -75,22 +75,26 @@ def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.f
         # Tasks with the same grid have the same permutations, but their luck is independent.
         n = next(_scores(tasks[name], 0).size for tasks in measures if name in tasks)
         orders[name] = stream("tasks", number).permutation(n)
+    worst = [
+        {name: _worst_pair(chance) for name, chance in tasks.items()} if len(tasks) > 1 else dict.fromkeys(tasks)
+        for tasks in measures
+    ]
     return [
         np.array([
-            np.mean([_in_turn(chance, pair, len(tasks))[orders[name]] for name, chance in tasks.items()], axis=0)
-            for tasks in measures
+            np.mean([_in_turn(tasks[name], pair, high)[orders[name]] for name, high in worst_of.items()], axis=0)
+            for tasks, worst_of in zip(measures, worst, strict=True)
         ])
         for pair in range(n_pairs)
     ]  # fmt: skip
 
 
-def _in_turn(chance: Chance, pair: int, n_tasks: int) -> Vector:
-    """Scores under chance with the permutations of a pair; of several tasks as high as those of the worst pair."""
+def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
+    """Scores under chance with the permutations of a pair; with those of the worst pair, as high as these."""
     dealt = _scores(chance, pair)
-    if n_tasks == 1:
+    if worst is None:
         return dealt
     found = np.empty_like(dealt)
-    found[np.argsort(dealt, kind="stable")] = _worst_pair(chance)
+    found[np.argsort(dealt, kind="stable")] = worst
     return found
 
 

@@ -13,6 +13,7 @@ from scoring.across_tasks import mean_on_other_tasks
 from scoring.additive import degrees_of_freedom, fit_additively
 from scoring.batches import official_scores
 from scoring.paired import PairedTask, pair_submissions
+from scoring.quantiles import student_quantile
 from scoring.rank_intervals import (
     difference_errors,
     rank_groups,
@@ -143,7 +144,7 @@ def compare_submissions(
     by_task = FULL_SCORE * np.array([official_scores(t.measures, t.gap[None], t.conditioning) for t in tasks])
     draws = retrained_scores(tasks)
     freedom = min(degrees_of_freedom(task.grid) for task in tasks)
-    critical = _critical(freedom)
+    critical = student_quantile(freedom, (1 + INTERVAL_LEVEL) / 2)
     beyond = _surely_above_last(by_task.mean(axis=0), draws, critical)
     by_task, draws = by_task[:, :-1], draws[:, :-1]
     scores, other_tasks = by_task.mean(axis=0), mean_on_other_tasks(by_task)
@@ -189,10 +190,3 @@ def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: flo
     leads, errors = scores[:-1] - scores[-1], (draws[:, :-1] - draws[:, -1:]).std(axis=0, ddof=1)
     above: NDArray[np.bool_] = leads > np.maximum(critical * errors, ROUNDING)
     return above
-
-
-def _critical(freedom: int) -> float:
-    """Half an interval in standard errors, from residuals with these degrees of freedom."""
-    from scipy.special import stdtrit  # takes longer to import than all scores to compute
-
-    return float(stdtrit(freedom, (1 + INTERVAL_LEVEL) / 2))

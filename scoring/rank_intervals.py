@@ -1,8 +1,11 @@
 """Which submissions are surely better than which; from that, the ranks and the groups of all."""
 
+from statistics import NormalDist
+
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.quantiles import student_quantile
 from scoring.vectors import Vector
 
 MARGIN = 1.04  #: draws vary a little less than trainings do, which shows where many pairs are compared at once
@@ -48,7 +51,8 @@ def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: fl
     centred, scale = draws - draws.mean(axis=0), np.where(errors > 0, errors, np.inf)
     found = np.zeros(standardized.shape, np.bool_)
     while True:
-        bound = MARGIN * _student(float(np.quantile(_largest_differences(centred, scale, ~found), level)), freedom)
+        largest = float(np.quantile(_largest_differences(centred, scale, ~found), level))
+        bound = -MARGIN * student_quantile(freedom, NormalDist().cdf(-largest))
         more = (standardized > bound) & ~found
         if not more.any():
             return _closure(found)
@@ -88,13 +92,6 @@ def _largest_differences(centred: Matrix, scale: Matrix, among: Relation) -> Vec
         noise = (mine - by_submission[others]) / scale[own, others, None]
         np.maximum(largest, noise.max(axis=0), out=largest)
     return largest
-
-
-def _student(normal: float, freedom: int) -> float:
-    """The quantile of Student's t with the probability of a normal quantile."""
-    from scipy.special import ndtr, stdtrit  # takes longer to import than all scores to compute
-
-    return -float(stdtrit(freedom, ndtr(-normal)))
 
 
 def _closure(better: Relation) -> Relation:

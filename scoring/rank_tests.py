@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from scoring.vectors import Vector, as_task_scores
 
-MINIMUM_TASKS = 6  #: on five, Wilcoxon's smallest p-value is 2 / 2^5, above .05
+MINIMUM_RANKED_TASKS = 6  #: on five, Wilcoxon's smallest p-value is 2 / 2^5, above .05
 MINIMUM_SUBMISSIONS = 3
 LEVEL = 0.05  #: of the critical difference
 DECIMALS = 9  #: of points; scores that differ by less are equal, so that processors agree on ties
@@ -51,7 +51,7 @@ def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
     """
     found = np.round(as_task_scores(scores), DECIMALS)
     n_tasks, n_submissions = found.shape
-    if n_tasks < MINIMUM_TASKS or n_submissions < MINIMUM_SUBMISSIONS:
+    if n_tasks < MINIMUM_RANKED_TASKS or n_submissions < MINIMUM_SUBMISSIONS:
         return None
     from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
@@ -80,12 +80,12 @@ def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
             (n_tasks, n_pairs).
 
     Returns:
-        Shape (n_pairs,), 0 to 1; None for fewer than `MINIMUM_TASKS` tasks.
+        Shape (n_pairs,), 0 to 1; None for fewer than `MINIMUM_RANKED_TASKS` tasks.
 
     Source: Wilcoxon, "Individual comparisons by ranking methods", 1945.
     """
     found = np.round(as_task_scores(differences), DECIMALS).T
-    if found.shape[1] < MINIMUM_TASKS:
+    if found.shape[1] < MINIMUM_RANKED_TASKS:
         return None
     from scipy.stats import rankdata
 

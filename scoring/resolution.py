@@ -11,8 +11,9 @@ from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
 from scoring.official import require_official
 from scoring.permutations import Scorer
+from scoring.quantiles import normal_scores
 from scoring.streams import stream
-from scoring.vectors import Vector, as_vectors_of
+from scoring.vectors import as_vectors_of
 
 LEVEL = 0.05  #: of a one-sided test
 POWER = 0.8  #: share of cases in which a difference is seen
@@ -62,7 +63,7 @@ def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
     if np.ptp(exact) == 0:
         raise ScoreUndefined("detectable difference: expected gaps that differ, found equal ones")
     noise = stream("resolution", seed).normal(size=(DRAWS, exact.size))
-    signal, scorer = _normal_scores(exact), Scorer(exact, conditioning(grid))
+    signal, scorer = normal_scores(exact[None])[0], Scorer(exact, conditioning(grid))
     tried = noise[: TRIED // exact.size + 1]
     least, most = 0.0, math.pi / 2
     for _ in range(STEPS):
@@ -72,12 +73,3 @@ def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
     scores = scorer(math.cos(most) * signal + math.sin(most) * noise)
     quantiles = NormalDist().inv_cdf(1 - LEVEL) + NormalDist().inv_cdf(POWER)
     return 100 * quantiles * math.sqrt(2) * float(scores.std(ddof=1))
-
-
-def _normal_scores(values: Vector) -> Vector:
-    """The normal quantiles of the values' ranks; equal values have the same."""
-    from scipy.special import ndtri
-
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    quantiles: Vector = ndtri((np.cumsum(counts) - counts / 2) / values.size)
-    return quantiles[place]

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.additive import DECIMALS, degrees_of_freedom, fit_additively
-from scoring.batches import CHUNK, ranks
+from scoring.batches import chunks
 from scoring.paired import PairedTask
 from scoring.permutations import Scorer
+from scoring.quantiles import normal_scores
 from scoring.streams import stream
 
 N_TRAININGS = 300  #: that are drawn; the error of a standard deviation from so many is 4 %
@@ -34,28 +35,16 @@ def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
 
 
 def _on_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float64]:
-    numbers = _normal_scores(np.vstack([task.gap, task.measures]))
+    numbers = normal_scores(np.vstack([task.gap, task.measures]))
     fitted, n_models = fit_additively(numbers, task.grid), task.gap.size
     widened = np.sqrt(n_models / degrees_of_freedom(task.grid))
     residuals = np.round(widened * (numbers - fitted), DECIMALS)
-    at_once = max(1, CHUNK // n_models**2)
     scores, have_order = np.zeros((N_TRAININGS, len(task.measures))), np.ones(N_TRAININGS, np.bool_)
     for number, draw in enumerate(scores):
         gap, *measures = np.round(fitted + residuals[:, random.integers(n_models, size=n_models)], DECIMALS)
         scorer = Scorer(gap, task.conditioning)
         have_order[number] = scorer.has_order
-        for first in range(0, len(measures), at_once):
-            some = slice(first, first + at_once)
+        for some in chunks(len(measures), n_models**2):
             draw[some] = scorer(np.array(measures[some]))
     # On a few models a draw may have equal gaps all over, as no training has; others take its place.
     return np.resize(scores[have_order], scores.shape) if have_order.any() else scores
-
-
-def _normal_scores(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Normal quantiles of the ranks in each row, equal where numbers are."""
-    from scipy.special import ndtri  # takes longer to import than all scores to compute
-
-    low = ranks(rows).astype(np.float64)
-    high = rows.shape[1] - 1 - ranks(-rows).astype(np.float64)
-    quantiles: NDArray[np.float64] = ndtri(((low + high) / 2 + 0.5) / rows.shape[1])
-    return quantiles

@@ -61,7 +61,7 @@ class Competition:
         return lines
 
     def resolution(self) -> list[str]:
-        """Return what each task can tell on its own, in a line; none on withheld tasks."""
+        """Return a line for each public task: the smallest p-value and the smallest difference that it can show."""
         public = {name: reference for name, reference in self.references.items() if name not in self.withheld}
         return [f"{name}: {line}" for name, reference in public.items() for line in notes_of_resolution(reference)]
 

@@ -38,7 +38,7 @@ class Hyperparameters:
 
     @property
     def notes(self) -> list[str]:
-        """What they are and score, for readers, in a line; none without an official score on any task."""
+        """A line for readers that explains both fits and gives their scores; empty if no task has an official score."""
         if self.in_sample.score is None:
             return []
         others = self.from_other_tasks.score

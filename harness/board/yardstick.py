@@ -33,8 +33,8 @@ class Yardstick:
     """Scores of what is in no row, no rank and no comparison.
 
     Attributes:
-        tasks: score on each task; None where there is none.
-        score: mean of these scores; None without any.
+        tasks: score on each task; None if the task has no score.
+        score: mean of these scores; None if no task has a score.
     """
 
     tasks: Mapping[str, Spread | None]

@@ -158,7 +158,7 @@ def _calls(task: OnTask) -> list[dict[str, Any]]:
 
 
 def _others(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the other rows, each with its difference from the row at this position."""
+    """Return a line for each other row: its name and page, and how much better the row at this position is."""
     across_tasks = pairs_across_tasks(board, number)
     differences = {other: board.difference(number, other) for other in range(len(board.rows)) if other != number}
     return [

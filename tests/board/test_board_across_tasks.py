@@ -44,7 +44,9 @@ def test_the_interval_on_other_tasks_is_in_all_formats(tmp_path: Path) -> None:
         line["submission"]: line for line in parquet.read_table(BufferReader(parquet_format.render(found))).to_pylist()
     }
     cells = {row.submission: dict(zip(found.headings, found.cells(row), strict=True)) for row in found.rows}
-    for name, (low, high) in zip(COMPARED, mean_on_other_tasks(scores_of(found)), strict=True):
+    trained_anew = {row.submission: row.standing for row in found.rows}
+    for name, (tasks_low, tasks_high) in zip(COMPARED, mean_on_other_tasks(scores_of(found)), strict=True):
+        low, high = min(tasks_low, trained_anew[name].low), max(tasks_high, trained_anew[name].high)
         assert [float(lines[name][key]) for key in ("tasks_low", "tasks_high")] == pytest.approx([low, high])
         assert [objects[name][key] for key in ("tasks_low", "tasks_high")] == pytest.approx([low, high])
         assert [table[name][key] for key in ("tasks_low", "tasks_high")] == pytest.approx([low, high])

@@ -254,7 +254,7 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
     found = build_board(collect([*rows("a", GAPS), *rows("a", GAPS, "flat")], known), known)
     (shown,) = [found.cells(row) for row in found.rows if row.submission == "a"]
     assert shown == [
-        "1", "a", "", "100.00", "100.0-100.0", "1", "1", "73.5 (73.5 to 73.5)", "0.0723", "yes", "-", "100.00",
+        "1", "a", "", "100.00", "100.0-100.0", "1", "1", "73.5 (73.5 to 73.5)", "0.0723", "-", "-", "100.00",
         "1.50", "16/16",
     ]  # fmt: skip
     flat = build_board(collect(rows("a", GAPS, "flat"), {"flat": known["flat"]}), {"flat": known["flat"]})

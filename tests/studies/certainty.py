@@ -17,8 +17,9 @@ import numpy as np
 from scoring import Chance, adjusted_p_values, compare_with_chance, p_values
 from scoring.additive import degrees_of_freedom
 from scoring.batches import official_scores
-from scoring.comparison import INTERVAL_LEVEL, _critical
+from scoring.comparison import INTERVAL_LEVEL
 from scoring.paired import PairedTask
+from scoring.quantiles import student_quantile
 from scoring.rank_intervals import (
     difference_errors,
     rank_groups,
@@ -80,7 +81,7 @@ def standardized(tasks: Sequence[PairedTask]) -> tuple[np.ndarray, np.ndarray, n
 
 
 def quantile(task: Task) -> float:
-    return _critical(degrees_of_freedom(task.grid))
+    return student_quantile(degrees_of_freedom(task.grid), (1 + INTERVAL_LEVEL) / 2)
 
 
 def differences(n: int) -> Iterator[str]:
