@@ -9,33 +9,24 @@ the same expected score as the fit has, or a score of 30 or 45. The Monte-Carlo 
 
 import sys
 from collections.abc import Callable
-from itertools import product
 
 import numpy as np
 
-from scoring import Grid, TaskCalls, additive_fit, compare_submissions
+from scoring import TaskCalls, additive_fit, compare_submissions
 from scoring.batches import official_scores
-from scoring.conditioning import conditioning
+from tests.studies.simulated import GRIDS, Task
 
-GRIDS = {"2^4": (2,) * 4, "2^5": (2,) * 5, "2^5 x 3": (2,) * 5 + (3,)}
-NOISE = 0.5
 TRAININGS = 400  #: of which an expected score is the mean
 Vector = np.ndarray
 Measure = Callable[[Vector, np.random.Generator], Vector]
 
 
-class Kind:
+class Kind(Task):
     """A grid, and measures on it."""
 
     def __init__(self, sizes: tuple[int, ...]) -> None:
-        axes = {f"h{i}": list(range(size)) for i, size in enumerate(sizes)}
-        models = {str(i): dict(zip(axes, cell, strict=True)) for i, cell in enumerate(product(*axes.values()))}
-        self.grid = Grid.from_hyperparameters(axes, models)
-        self.effects = (self.grid.codes / (np.array(sizes) - 1) - 0.5) @ np.linspace(0.2, 0.6, len(sizes))
+        super().__init__(sizes)
         self.groups = self.grid.group_numbers(self.grid.names[-3:])
-
-    def gap(self, random: np.random.Generator) -> Vector:
-        return self.effects + NOISE * random.normal(size=self.effects.size)
 
     def knowing(self, strength: float) -> Measure:
         """The gap plus normal noise."""
@@ -45,19 +36,19 @@ class Kind:
         """The mean gap of the models that share three hyperparameters, on the same models."""
         return (np.bincount(self.groups, gap) / np.bincount(self.groups))[self.groups]
 
-    def expected(self, measure: Measure) -> float:
+    def expected_score(self, measure: Measure) -> float:
         """The mean score over new trainings, in points."""
         random = np.random.default_rng(1)
         gaps = [self.gap(random) for _ in range(TRAININGS)]
         values = [measure(gap, random) for gap in gaps]
-        return 100 * float(official_scores(np.array(values), np.array(gaps), conditioning(self.grid)).mean())
+        return 100 * float(official_scores(np.array(values), np.array(gaps), self.cond).mean())
 
     def strength_of(self, score: float) -> float:
         """Strength of the noise with this expected score."""
         low, high = 0.0, 10.0
         for _ in range(12):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.expected(self.knowing(middle)) > score else (low, middle)
+            low, high = (middle, high) if self.expected_score(self.knowing(middle)) > score else (low, middle)
         return low
 
     def measures(self) -> dict[str, Measure]:
@@ -67,7 +58,7 @@ class Kind:
             "the true effects": lambda *_: self.effects,
             "mean gaps by three hyperparameters": self.mean_gaps,
             "the fit with noise": lambda gap, random: fit(gap, random) + 0.1 * random.normal(size=gap.size),
-            "knows the gap, as good as the fit": self.knowing(self.strength_of(self.expected(fit))),
+            "knows the gap, as good as the fit": self.knowing(self.strength_of(self.expected_score(fit))),
             "knows the gap, score 30": self.knowing(self.strength_of(30)),
             "knows the gap, score 45": self.knowing(self.strength_of(45)),
             "(the fit itself)": fit,
@@ -95,7 +86,7 @@ def main(boards: int = 400) -> None:
         kind = Kind(sizes)
         for said, measure in kind.measures().items():
             found = [f"{share(kind, measure, tasks, boards):.3f}" for tasks in (1, 3)]
-            print(f"| {name} | {said} | {kind.expected(measure):.1f} | {' | '.join(found)} |", flush=True)
+            print(f"| {name} | {said} | {kind.expected_score(measure):.1f} | {' | '.join(found)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -10,21 +10,21 @@ over trainings.
 """
 
 import sys
-from itertools import product
 from math import cos, pi, sin
 from statistics import NormalDist
 
 import numpy as np
 
-from scoring import Grid, compare_with_chance, smallest_p_value
+from scoring import compare_with_chance, smallest_p_value
 from scoring.batches import official_scores
 from scoring.conditioning import conditioning
 from scoring.paired import PairedTask
 from scoring.resolution import LEVEL, POWER, TYPICAL, detectable_difference
 from scoring.retrained import retrained_scores
+from tests.studies import simulated
+from tests.studies.simulated import Task
 
-GRIDS = {"2 x 2 x 2": (2,) * 3, "2^4": (2,) * 4, "2^5": (2,) * 5, "2^5 x 3": (2,) * 5 + (3,)}
-NOISE = 0.5  #: of the gaps
+GRIDS = {"2 x 2 x 2": (2,) * 3} | simulated.GRIDS
 DRAWS = 25  #: of two measures, on each training
 TRIED = 400  #: draws that find the strength of the noise
 FULL = 100 * TYPICAL
@@ -35,11 +35,8 @@ class Training:
     """A grid that was trained once, with measures of any expected score."""
 
     def __init__(self, sizes: tuple[int, ...], random: np.random.Generator) -> None:
-        axes = {f"h{i}": list(range(size)) for i, size in enumerate(sizes)}
-        models = {str(i): dict(zip(axes, cell, strict=True)) for i, cell in enumerate(product(*axes.values()))}
-        self.grid, self.random = Grid.from_hyperparameters(axes, models), random
-        effects = (self.grid.codes / (np.array(sizes) - 1) - 0.5) @ np.linspace(0.2, 0.6, len(sizes))
-        self.gap = effects + NOISE * random.normal(size=effects.size)
+        task = Task(sizes)
+        self.grid, self.random, self.gap = task.grid, random, task.gap(random)
         self.noise = random.normal(size=(TRIED, self.gap.size))
 
     def measures(self, angle: float, noise: np.ndarray) -> np.ndarray:

@@ -32,6 +32,10 @@ class Task:
         self.levels = self.grid.codes / (np.array(sizes) - 1) - 0.5
         self.effects = self.levels @ np.linspace(0.2, 0.6, len(sizes))
 
+    def gap(self, random: np.random.Generator) -> np.ndarray:
+        """The gaps of one training, shape (n_models,)."""
+        return self.effects + NOISE * random.normal(size=self.effects.size)
+
     def train(
         self, random: np.random.Generator, rhos: tuple[float, ...], shared: float = 0.0, *, ties: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -39,7 +43,7 @@ class Task:
 
         `shared` is the correlation of the noise of any two measures.
         """
-        gap = self.effects + NOISE * random.normal(size=self.effects.size)
+        gap = self.gap(random)
         rho = np.array(rhos)[:, None]
         own, common = random.normal(size=(len(rhos), gap.size)), random.normal(size=gap.size)
         known = rho * gap / np.hypot(self.effects.std(), NOISE)

@@ -30,9 +30,8 @@ from scoring import (
     signed_rank_p_values,
 )  # fmt: skip
 from scoring.batches import official_scores
-from tests.studies.simulated import Task
+from tests.studies.simulated import GRIDS, Task
 
-GRIDS = {"2^4": (2,) * 4, "2^5": (2,) * 5, "2^5 x 3": (2,) * 5 + (3,)}
 POPULATIONS = {"varied": (0.7, 0.25), "weak": (0.4, 0.15), "useless": (0.0, 0.0)}
 N_TASKS = (4, 6, 8)
 OTHERS = 20_000  #: tasks of which the truth is the mean
