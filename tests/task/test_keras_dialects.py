@@ -134,7 +134,9 @@ def test_nothing_about_training_is_shown(tmp_path, models):
 @needs_sample
 def test_sample_task_is_valid(pgdl):
     outcome = pgdl("task", "validate", SAMPLE)
-    assert outcome.lines == ["toy_data: 18 models, 3 hyperparameters, 200 training samples, outputs are logits: valid"]
+    verdict = "toy_data: 18 models, 3 hyperparameters, 200 training samples, outputs are logits: valid"
+    assert outcome.lines[0] == verdict
+    assert all(line.startswith("toy_data: note: ") for line in outcome.lines[1:])
     assert outcome.code == 0
 
 
