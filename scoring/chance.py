@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scoring.batches import official_scores
 from scoring.conditioning import conditioning
+from scoring.dealt_groups import dealt_values
 from scoring.grid import Grid
+from scoring.many_models import MOST_RESAMPLED, enough_draws
 from scoring.official import official_score, require_official
 from scoring.permutations import Scorer, deals
 from scoring.resolution import smallest_p_value
@@ -84,12 +87,12 @@ def compare_with_chance(
     require_official(grid)
     if n_permutations < 1:
         raise ValueError(f"n_permutations: expected 1 or more, found {n_permutations}")
-    scorer = Scorer(gap, conditioning(grid))
     level = _level(np.sort(measure).tobytes(), gap.tobytes(), grid, n_permutations, seed)
-    dealt = {}
-    for pair in conditioning(grid).sets:
-        orders = deals(measure, grid.group_numbers(pair), n_permutations, stream("permutations", seed))
-        dealt[pair] = np.concatenate([*map(scorer, orders)])
+    deal = dealt_values if gap.size > MOST_RESAMPLED else partial(_dealt_scores, Scorer(gap, conditioning(grid)))
+    dealt = {
+        pair: deal(measure, gap, grid, pair, n_permutations, stream("permutations", seed))
+        for pair in conditioning(grid).sets
+    }
     return Chance(official_score(measure, gap, grid).score, level, smallest_p_value(grid), dealt)
 
 
@@ -101,9 +104,16 @@ def share_reaching(observed: float, under_chance: Vector) -> float:
     return (1 + int(np.count_nonzero(under_chance >= observed - ROUNDING))) / (1 + under_chance.size)
 
 
+def _dealt_scores(
+    scorer: Scorer, measure: Vector, _: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
+) -> Vector:
+    """The official score when the measure is dealt out among models that share a pair of hyperparameters, n times."""
+    return np.concatenate([*map(scorer, deals(measure, grid.group_numbers(pair), n, random))])
+
+
 @lru_cache(maxsize=256)  # the same for all measures without ties
 def _level(in_order: bytes, gap: bytes, grid: Grid, n: int, seed: int) -> float:
     measure, gaps = np.frombuffer(in_order), np.frombuffer(gap)
-    scorer, everywhere = Scorer(gaps, conditioning(grid)), np.zeros(gaps.size, np.intp)
-    dealt = deals(measure, everywhere, n, stream("level", seed))
-    return float(sum(scorer(chunk).sum() for chunk in dealt)) / n
+    n, cond = enough_draws(n, gaps.size), conditioning(grid)
+    dealt = deals(measure, np.zeros(gaps.size, np.intp), n, stream("level", seed))
+    return float(sum(official_scores(chunk.astype(np.float64), gaps[None], cond).sum() for chunk in dealt)) / n

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scoring.across_tasks import mean_on_other_tasks
 from scoring.additive import degrees_of_freedom, fit_additively
 from scoring.batches import official_scores
+from scoring.many_models import MOST_RESAMPLED
 from scoring.paired import PairedTask, pair_submissions
 from scoring.quantiles import student_quantile
 from scoring.rank_intervals import (
@@ -42,7 +43,7 @@ class Standing:
         high: upper end.
         error: standard error of the score, were the same grid of models trained and tested anew.
         gap_error: the part of `error` that comes from measuring gaps on finitely many test images; None if the
-            test sets are not known.
+            test sets are not known, or a task has more than `MOST_RESAMPLED` models.
         model_error: the part of `error` that comes from the models themselves; None likewise.
         best_rank: smallest rank that the submission may have.
         worst_rank: largest.
@@ -129,7 +130,7 @@ def compare_submissions(
     over such trainings is what intervals hold at `INTERVAL_LEVEL`; the tasks stay as they are. Trainings are drawn from
     the residuals of the models, the same for all submissions (`retrained_scores`); docs/statistics.md shows how often
     intervals hold. A model brings the error of its own measured gap along, so intervals hold that, too; `held_out` only
-    tells how much of it there is. Time and memory grow with the square of the number of models of a task.
+    tells how much of it there is.
 
     Args:
         submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.
@@ -149,7 +150,8 @@ def compare_submissions(
     by_task, draws = by_task[:, :-1], draws[:, :-1]
     scores, other_tasks = by_task.mean(axis=0), mean_on_other_tasks(by_task)
     errors = draws.std(axis=0, ddof=1)
-    gap_errors = None if held_out is None else np.minimum(gap_spread(paired.tasks, held_out), errors)
+    is_known = held_out is not None and max(task.gap.size for task in tasks) <= MOST_RESAMPLED
+    gap_errors = np.minimum(gap_spread(paired.tasks, held_out), errors) if is_known and held_out is not None else None
     intervals = np.minimum(score_intervals(scores, draws, critical), np.maximum(FULL_SCORE, scores)[:, None])
     between = difference_errors(draws)
     standardized = standardized_differences(scores, between)

@@ -66,6 +66,12 @@ class Conditioning:
         """The cells of the set of that number."""
         return slice(int(self.bounds[number]), int(self.bounds[number + 1]))
 
+    @cached_property
+    def groupings(self) -> list[tuple[Indices, int]]:
+        """For each set, the group of each model, counted from 0, and the number of groups."""
+        starts, n_cells = self.first[self.bounds[:-1]], np.diff(self.bounds)
+        return [(groups - start, isqrt(size)) for groups, start, size in zip(self.groups, starts, n_cells, strict=True)]
+
 
 @lru_cache(maxsize=32)  # a board scores many submissions on the same few grids; grids compare by identity
 def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioning:

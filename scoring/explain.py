@@ -1,11 +1,12 @@
 """Why a score is what it is: the conditioning set that decides it, its cells, and the models that cost most."""
 
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.conditioning import Conditioning, conditioning
+from scoring.conditioning import Conditioning, Indices, conditioning
 from scoring.contingency import gap_entropy, mutual_information
 from scoring.grid import Grid
 from scoring.official import EPSILON, cell_frequencies, conditional_information, require_official
@@ -14,6 +15,7 @@ from scoring.vectors import Vector, as_vectors_of
 
 ROUNDING = 1e-12  #: costs as small as this are none
 
+Matrix = NDArray[np.float64]
 Values = tuple[Value, Value]
 """Values of the two hyperparameters that are conditioned on."""
 
@@ -78,7 +80,7 @@ def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int =
         measure: value of the complexity measure for each model, shape (n_models,), finite.
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
         grid: the task's hyperparameters, models in the same order.
-        n_pairs: list at most so many pairs of models. All are looked at: memory grows with the square of their number.
+        n_pairs: list at most so many pairs of models.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -98,7 +100,8 @@ def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int =
         for cell, *numbers in zip(range(cells.start, cells.stop), information, entropy, shares, strict=True)
     ]
     described.sort(key=lambda cell: cell.information - cell.entropy)
-    costly = _costly_pairs(measure, gap, number, p[cells], float(entropy.sum()), cond, n_pairs)
+    groups, _ = cond.groupings[number]
+    costly = _costly_pairs(measure, gap, groups, p[cells], cond.n_pairs[cells], n_pairs)
     return Explanation(
         score=float(values[number]),
         deciding=cond.sets[number],
@@ -116,33 +119,50 @@ def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Val
 
 
 def _costly_pairs(
-    measure: Vector,
-    gap: Vector,
-    number: int,
-    p: NDArray[np.float64],
-    total_entropy: float,
-    cond: Conditioning,
-    n_pairs: int,
+    measure: Vector, gap: Vector, groups: Indices, p: Matrix, n_pairs_of_cell: Vector, most: int
 ) -> list[tuple[int, int, float, float]]:
-    """First model, second model, difference of gaps and cost of the pairs in the wrong order that cost anything."""
-    groups = cond.groups[number] - cond.groups[number].min()
-    n_groups = int(groups.max()) + 1
-    larger, smaller = np.nonzero((gap[:, None] > gap) & (measure[:, None] <= measure))
-    forward = groups[larger] * n_groups + groups[smaller]
-    backward = groups[smaller] * n_groups + groups[larger]
-    weight = 1 / cond.n_pairs[cond.cells(number)]
-    tied = measure[larger] == measure[smaller]  # then the mirror image is (-, -) already
-    changed = p[forward].copy()
-    changed[:, 0, 0] += weight[forward]
-    changed[:, 0, 1] -= weight[forward]
-    mirrored = np.where((forward == backward)[:, None, None], changed, p[backward])
-    moved = np.where(tied, 0, weight[backward])
+    """First model, second model, difference of gaps and cost of the pairs in the wrong order that cost anything.
+
+    All such pairs of a cell have one cost, but for pairs of equal measures: the costliest cells are searched first.
+    """
+    n_groups = isqrt(len(p))
+    members = [np.flatnonzero(groups == group) for group in range(n_groups)]
+    costs = np.stack([_costs(p, n_pairs_of_cell, tied) for tied in (False, True)])
+    levels, has_wrong = costs.round(12), p[:, 0, 1] > 0
+    found: list[tuple[int, int, float, float]] = []
+    for level in np.unique(levels[:, has_wrong])[::-1]:
+        if level <= ROUNDING or len(found) >= most:
+            break
+        alike = []
+        for tied, cell in np.argwhere((levels == level) & has_wrong):
+            first, second = (members[group] for group in divmod(int(cell), n_groups))
+            compare = np.equal if tied else np.less
+            wrong = (gap[first, None] > gap[second]) & compare(measure[first, None], measure[second])
+            pairs = [(int(first[i]), int(second[j])) for i, j in np.argwhere(wrong)]
+            alike += [(i, j, float(gap[i] - gap[j]), float(costs[tied, cell])) for i, j in pairs]
+        found += sorted(alike, key=lambda pair: (-pair[2], *pair[:2]))
+    return found[:most]
+
+
+def _costs(p: Matrix, n_pairs: Vector, tied: bool) -> Vector:
+    """What the set's value gains if a pair of each cell is ordered as the gap does it, shape (n_cells,).
+
+    The pair itself moves from (+, -) to (+, +), its mirror image from (-, +) to (-, -). The mirror image of a pair of
+    equal measures is there already.
+    """
+    n_groups = isqrt(len(p))
+    backward = np.arange(len(p)).reshape(n_groups, n_groups).T.ravel()
+    is_own = backward == np.arange(len(p))
+    weight = 1 / n_pairs
+    changed = p.copy()
+    changed[:, 0, 0] += weight
+    changed[:, 0, 1] -= weight
+    mirrored = np.where(is_own[:, None, None], changed, p[backward])
+    moved = 0 if tied else weight[backward]
     mirrored[:, 1, 1] += moved
     mirrored[:, 1, 0] -= moved
     before = mutual_information(p)
     gained = mutual_information(np.maximum(mirrored, 0)) - before[backward]
-    gained += np.where(forward == backward, 0, mutual_information(np.maximum(changed, 0)) - before[forward])
-    cost, difference = gained / total_entropy, gap[larger] - gap[smaller]
-    order = np.lexsort((-difference, -cost.round(12)))
-    shown = order[cost[order] > ROUNDING][:n_pairs]
-    return list(zip(*(array[shown].tolist() for array in (larger, smaller, difference, cost)), strict=True))
+    gained += np.where(is_own, 0, mutual_information(np.maximum(changed, 0)) - before)
+    costs: Vector = gained / gap_entropy(p, EPSILON).sum()
+    return costs

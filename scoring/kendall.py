@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.vectors import Vector, as_vectors, as_vectors_of, pair_signs
+from scoring.group_counts import agreeing_pairs
+from scoring.vectors import Vector, as_vectors, as_vectors_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def kendall_tau(measure: ArrayLike, gap: ArrayLike) -> float:
     measure, gap = as_vectors(measure, gap)
     if measure.size < 2:
         raise ScoreUndefined(f"Kendall's tau: expected at least 2 models, found {measure.size}")
-    return float(_taus(pair_signs(measure) * pair_signs(gap), np.zeros(measure.size, np.intp))[0])
+    return float(_taus(measure, gap, np.zeros(measure.size, np.intp))[0])
 
 
 def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> GranulatedKendall:
@@ -59,10 +60,9 @@ def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> Granul
         ValueError: wrong lengths or numbers that are not finite.
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
-    agreement = pair_signs(measure) * pair_signs(gap)
     psi = {}
     for varied in grid.varying:
-        taus = _taus(agreement, grid.group_numbers([name for name in grid.names if name != varied]))
+        taus = _taus(measure, gap, grid.group_numbers([name for name in grid.names if name != varied]))
         if taus.size:
             psi[varied] = float(taus.mean())
     if not psi:
@@ -70,11 +70,10 @@ def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> Granul
     return GranulatedKendall(float(np.mean(list(psi.values()))), psi)
 
 
-def _taus(agreement: NDArray[np.int8], group: NDArray[np.intp]) -> Vector:
+def _taus(measure: Vector, gap: Vector, group: NDArray[np.intp]) -> Vector:
     """Tau of every group of at least two models; `group` numbers the group of each model, from 0."""
-    within = np.where(group[:, None] == group, agreement, 0).sum(axis=1)
+    alike, otherwise = (agreeing_pairs(gap, sign * measure, group) for sign in (1, -1))
     sizes = np.bincount(group)
-    totals = np.bincount(group, weights=within)
     several = sizes > 1
-    taus: Vector = totals[several] / (sizes * (sizes - 1))[several]
+    taus: Vector = 2 * (alike - otherwise)[several] / (sizes * (sizes - 1))[several]
     return taus

@@ -1,6 +1,7 @@
 """The competition's published score: what its scoring program computes, not what its paper prints."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,14 +10,14 @@ from scoring.conditioning import Conditioning, conditioning
 from scoring.contingency import frequencies, gap_entropy, mutual_information
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.merge_counts import both_larger_counts, larger_counts
+from scoring.group_counts import both_smaller_counts, cell_sums, smaller_counts
 from scoring.pair_counts import cell_counts, is_larger
 from scoring.vectors import Vector, as_vectors_of
 
 MINIMUM_HYPERPARAMETERS = 3  #: that vary: fewer leave one pair of models per cell
 EPSILON = 1e-12
 """Added inside the entropy's logarithm by the scoring program; a perfect measure scores 1.000000000003."""
-MOST_MODELS_PAIRWISE = 1500  #: above, counting by merging is faster than comparing all pairs
+MOST_MODELS_PAIRWISE = 500  #: above, sorting is faster than comparing all pairs
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,29 @@ def require_official(grid: Grid) -> None:
 
 def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
     """Relative frequencies of the signs in each cell, shape (n_cells, 2, 2): rows gap +/-, columns measure +/-."""
-    if gap.size > MOST_MODELS_PAIRWISE:
-        both = both_larger_counts(gap, measure, cond)
-        return frequencies(both, larger_counts(gap, cond), larger_counts(measure, cond), cond.n_pairs)
-    gap_plus, measure_plus = is_larger(gap), is_larger(measure)
-    both, of_gap, of_measure = cell_counts(np.stack([gap_plus & measure_plus, gap_plus, measure_plus]), cond)
+    both, of_gap, of_measure = _counts(measure, gap, cond)
     return frequencies(both, of_gap, of_measure, cond.n_pairs)
+
+
+def _counts(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
+    """Pairs of each cell with both signs +, with that of the gap, and with that of the measure: (3, n_cells)."""
+    if gap.size <= MOST_MODELS_PAIRWISE:
+        gap_plus, measure_plus = is_larger(gap), is_larger(measure)
+        return cell_counts(np.stack([gap_plus & measure_plus, gap_plus, measure_plus]), cond)
+    known = gap.tobytes(), measure.tobytes()
+    return np.stack([_both_in_cells(*known, cond), *(_larger_in_cells(values, cond) for values in known)])
+
+
+@lru_cache(maxsize=64)  # a board needs those of each row several times
+def _both_in_cells(gap: bytes, measure: bytes, cond: Conditioning) -> Vector:
+    vectors = np.frombuffer(gap), np.frombuffer(measure)
+    return np.concatenate([cell_sums(both_smaller_counts(*vectors, *own), *own).ravel() for own in cond.groupings])
+
+
+@lru_cache(maxsize=64)
+def _larger_in_cells(values: bytes, cond: Conditioning) -> Vector:
+    vector = np.frombuffer(values)
+    return np.concatenate([cell_sums(smaller_counts(vector, *own), *own).ravel() for own in cond.groupings])
 
 
 def conditional_information(p: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:

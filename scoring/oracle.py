@@ -6,12 +6,13 @@ from numpy.typing import ArrayLike, NDArray
 from scoring.batches import official_scores
 from scoring.conditioning import conditioning
 from scoring.grid import Grid
+from scoring.many_models import enough_draws
 from scoring.official import require_official
 from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 ORACLE_NOISE = 0.02  #: standard deviation, in units of accuracy, as in Jiang et al. 2019
-ORACLE_DRAWS = 400  #: one draw says little: its score varies by several points
+ORACLE_DRAWS = 400  #: one draw says little: its score varies by several points; fewer on large tasks
 
 
 def noisy_oracle(gap: ArrayLike, noise: float = ORACLE_NOISE, seed: int = 0) -> NDArray[np.float64]:
@@ -27,7 +28,7 @@ def noisy_oracle(gap: ArrayLike, noise: float = ORACLE_NOISE, seed: int = 0) -> 
 
 
 def oracle_scores(gap: ArrayLike, grid: Grid, seed: int = 0) -> Vector:
-    """The official score, 0 to 1, of `ORACLE_DRAWS` draws of the noisy oracle, shape (n_draws,).
+    """The official score, 0 to 1, of draws of the noisy oracle, shape (`enough_draws(ORACLE_DRAWS, n_models)`,).
 
     Args:
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
@@ -40,5 +41,5 @@ def oracle_scores(gap: ArrayLike, grid: Grid, seed: int = 0) -> Vector:
     """
     exact, _ = as_vectors_of(len(grid.models), gap, gap)
     require_official(grid)
-    draws = noisy_oracle(np.tile(exact, (ORACLE_DRAWS, 1)), seed=seed)
+    draws = noisy_oracle(np.tile(exact, (enough_draws(ORACLE_DRAWS, exact.size), 1)), seed=seed)
     return official_scores(draws, exact[None], conditioning(grid))

@@ -5,12 +5,13 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from scoring.contingency import frequencies, gap_entropy, mutual_information
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.vectors import Vector, as_vectors_of, pair_signs
+from scoring.group_counts import agreeing_pairs
+from scoring.vectors import Vector, as_vectors_of
 
 Ties = Literal["drop", "minus"]
 """What becomes of a pair of models whose gaps or values are equal: not counted, or counted as -."""
@@ -75,12 +76,17 @@ def printed_score(
 
 
 def _conditioned_on(names: tuple[str, ...], measure: Vector, gap: Vector, grid: Grid, ties: Ties) -> float:
-    gap_signs, measure_signs = (pair_signs(grid.groups(values, by=names)) for values in (gap, measure))
-    counted = np.broadcast_to(~np.eye(gap_signs.shape[-1], dtype=np.bool_), gap_signs.shape)
+    groups = grid.group_numbers(names)
+    sizes = np.bincount(groups).astype(np.float64)
+    alike, otherwise = (_pairs(gap, sign * measure, groups) for sign in (1, -1))
     if ties == "drop":
-        counted = (gap_signs != 0) & (measure_signs != 0)
-    gap_plus, measure_plus = counted & (gap_signs > 0), counted & (measure_signs > 0)
-    signs = (gap_plus & measure_plus, gap_plus, measure_plus, counted)
-    p = frequencies(*(pairs.sum(axis=(1, 2), dtype=np.float64) for pairs in signs))
+        ordered = alike + otherwise
+        p = frequencies(alike, ordered, ordered, 2 * ordered)
+    else:
+        p = frequencies(alike, _pairs(gap, gap, groups), _pairs(measure, measure, groups), sizes * (sizes - 1))
     entropy = gap_entropy(p).sum()
     return max(0.0, float(mutual_information(p).sum() / entropy)) if entropy > 0 else 0.0
+
+
+def _pairs(first: Vector, second: Vector, groups: NDArray[np.intp]) -> Vector:
+    return agreeing_pairs(first, second, groups).astype(np.float64)

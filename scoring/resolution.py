@@ -6,12 +6,15 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scoring.batches import official_scores
 from scoring.conditioning import conditioning
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
+from scoring.many_models import MOST_RESAMPLED
 from scoring.official import require_official
-from scoring.permutations import Scorer
+from scoring.paired import PairedTask
 from scoring.quantiles import normal_scores
+from scoring.retrained import FULL_SCORE, retrained_scores
 from scoring.streams import stream
 from scoring.vectors import as_vectors_of
 
@@ -44,8 +47,7 @@ def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
 
     That is (z(1 - LEVEL) + z(POWER)) times the standard error of the difference. The standard error is simulated: two
     measures are the normal scores of the gap plus independent normal noise, as strong as gives a mean score of
-    `TYPICAL`, or nothing but noise where chance alone scores more. The time grows with the square of the number of
-    models.
+    `TYPICAL`, or nothing but noise where chance alone scores more.
 
     Args:
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
@@ -62,14 +64,19 @@ def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
     require_official(grid)
     if np.ptp(exact) == 0:
         raise ScoreUndefined("detectable difference: expected gaps that differ, found equal ones")
-    noise = stream("resolution", seed).normal(size=(DRAWS, exact.size))
-    signal, scorer = normal_scores(exact[None])[0], Scorer(exact, conditioning(grid))
+    noise = stream("resolution", seed).normal(size=(DRAWS if exact.size <= MOST_RESAMPLED else 2, exact.size))
+    signal, gaps, cond = normal_scores(exact[None])[0], exact[None], conditioning(grid)
     tried = noise[: TRIED // exact.size + 1]
     least, most = 0.0, math.pi / 2
     for _ in range(STEPS):
         middle = (least + most) / 2
-        score = scorer(math.cos(middle) * signal + math.sin(middle) * tried).mean()
+        score = official_scores(math.cos(middle) * signal + math.sin(middle) * tried, gaps, cond).mean()
         least, most = (middle, most) if score > TYPICAL else (least, middle)
-    scores = scorer(math.cos(most) * signal + math.sin(most) * noise)
+    measures = math.cos(most) * signal + math.sin(most) * noise
+    if exact.size <= MOST_RESAMPLED:
+        error = FULL_SCORE * math.sqrt(2) * official_scores(measures, gaps, cond).std(ddof=1)
+    else:
+        first, second = retrained_scores([PairedTask(grid, exact, measures)]).T
+        error = (first - second).std(ddof=1)
     quantiles = NormalDist().inv_cdf(1 - LEVEL) + NormalDist().inv_cdf(POWER)
-    return 100 * quantiles * math.sqrt(2) * float(scores.std(ddof=1))
+    return quantiles * float(error)

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from scoring.additive import DECIMALS, degrees_of_freedom, fit_additively
 from scoring.batches import chunks
+from scoring.linear import influences
+from scoring.many_models import MOST_RESAMPLED
 from scoring.paired import PairedTask
 from scoring.permutations import Scorer
 from scoring.quantiles import normal_scores
@@ -24,12 +26,18 @@ def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
     drawn at random. The residuals of the gap and of all submissions stay together, so that shared luck stays shared.
     Residuals are widened for the terms of the fit.
 
+    On tasks of more than `MOST_RESAMPLED` models, the value given each pair of hyperparameters is normal: the sum of
+    what each model adds, of which that part is drawn anew that hyperparameters do not explain.
+
     Returns:
         Shape (N_TRAININGS, n_submissions), in points of the final score.
 
     Sources: Freedman, "Bootstrapping regression models", 1981; Efron, "Bootstrap methods", 1979.
     """
-    drawn = [_on_task(task, stream("trainings", number)) for number, task in enumerate(tasks)]
+    drawn = [
+        (_on_task if task.gap.size <= MOST_RESAMPLED else _on_large_task)(task, stream("trainings", number))
+        for number, task in enumerate(tasks)
+    ]
     mean: NDArray[np.float64] = FULL_SCORE * np.mean(drawn, axis=0)
     return mean
 
@@ -48,3 +56,15 @@ def _on_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float6
             draw[some] = scorer(np.array(measures[some]))
     # On a few models a draw may have equal gaps all over, as no training has; others take its place.
     return np.resize(scores[have_order], scores.shape) if have_order.any() else scores
+
+
+def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float64]:
+    n_models, cond = task.gap.size, task.conditioning
+    noise = random.normal(size=(N_TRAININGS, n_models)) * np.sqrt(n_models / degrees_of_freedom(task.grid))
+    scores = np.empty((N_TRAININGS, len(task.measures)))
+    for number, measure in enumerate(task.measures):
+        values, added = influences(measure, task.gap, cond)
+        # As numbers of about 1: a fit has DECIMALS.
+        unexplained = added - fit_additively(n_models * added, task.grid) / n_models
+        scores[:, number] = np.maximum(values + noise @ unexplained.T, 0).min(axis=1)
+    return scores

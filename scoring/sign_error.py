@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.vectors import Vector, as_vectors_of, pair_signs
+from scoring.vectors import Vector, as_vectors_of
 
 MINIMUM_EFFECTIVE_PAIRS = 12.0  #: of an environment with several seeds
 
@@ -109,16 +109,20 @@ Environments = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 def _environments(varied: str, settings: list[str], grid: Grid) -> Environments:
     others = grid.group_numbers([name for name in settings if name != varied])
     values = grid.codes[:, grid.names.index(varied)]
-    first, second = np.nonzero((others[:, None] == others) & (values[:, None] < values))
+    order = np.lexsort((values, others))
+    steps = range(1, int(np.bincount(others).max()))
+    first = np.concatenate([np.empty(0, np.intp), *(order[:-step] for step in steps)])
+    second = np.concatenate([np.empty(0, np.intp), *(order[step:] for step in steps)])
+    kept = (others[first] == others[second]) & (values[first] < values[second])
     setting = grid.group_numbers(settings)
-    return first, second, setting[first] * len(grid.models) + setting[second]
+    return first[kept], second[kept], setting[first[kept]] * len(grid.models) + setting[second[kept]]
 
 
 def _losses(environments: Environments, measure: Vector, gap: Vector, test_images: int | None, least: float) -> Vector:
     """Error of each environment that says enough."""
     first, second, number = environments
     _, position = np.unique(number, return_inverse=True)
-    agreement = (pair_signs(measure) * pair_signs(gap))[first, second]
+    agreement = _signs(measure, first, second) * _signs(gap, first, second)
     weights = np.ones(first.size)
     if test_images is not None:
         weights = np.maximum(order_certainty(gap[first] - gap[second], test_images) - 0.5, 0)
@@ -130,6 +134,11 @@ def _losses(environments: Environments, measure: Vector, gap: Vector, test_image
     kept = (total > 0) & (effective >= least)
     losses: Vector = wrong[kept] / total[kept]
     return losses
+
+
+def _signs(values: Vector, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.int8]:
+    """Sign of values[first] - values[second]; compared, since a difference of finite numbers may overflow."""
+    return (values[first] > values[second]).astype(np.int8) - (values[first] < values[second])
 
 
 def _summary(losses: Vector) -> SignErrors:

@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from scoring.batches import official_scores
 from scoring.conditioning import conditioning
 from scoring.grid import Grid
+from scoring.many_models import enough_draws
 from scoring.official import official_score, require_official
 from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
-N_DRAWS = 1000
+N_DRAWS = 1000  #: fewer on large tasks
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,9 @@ def measure_stability(
     values = _values(measure, models, repeats)
     n_repeated, n_values = values.shape
     random = stream("repeated values", seed)
-    drawn = np.tile(measure, (N_DRAWS, 1))
-    drawn[:, models] = values[np.arange(n_repeated), random.integers(n_values, size=(N_DRAWS, n_repeated))]
+    n_draws = enough_draws(N_DRAWS, measure.size)
+    drawn = np.tile(measure, (n_draws, 1))
+    drawn[:, models] = values[np.arange(n_repeated), random.integers(n_values, size=(n_draws, n_repeated))]
     variance = official_scores(drawn, gap[None], conditioning(grid)).var()
     scaled = variance * len(grid.models) / n_repeated * n_values / (n_values - 1)
     return Stability(

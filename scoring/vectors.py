@@ -1,4 +1,4 @@
-"""The numbers per model that every score takes, and the comparison of all models with each other."""
+"""The numbers per model that every score takes."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,10 +47,3 @@ def as_task_scores(scores: ArrayLike) -> NDArray[np.float64]:
     if found.ndim != 2 or not np.isfinite(found).all():
         raise ValueError(f"expected finite numbers of shape (n_tasks, n), found an array of shape {found.shape}")
     return found
-
-
-def pair_signs(values: Vector) -> NDArray[np.int8]:
-    """Sign of values[..., i] - values[..., j], -1, 0 or 1, for all ordered pairs: shape (..., n, n)."""
-    left, right = values[..., :, None], values[..., None, :]
-    # Comparing, not subtracting: a difference of finite numbers may overflow.
-    return (left > right).astype(np.int8) - (left < right).astype(np.int8)

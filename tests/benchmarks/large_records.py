@@ -1,5 +1,6 @@
 """Writes large databases of records, most of which a board does not show: as old as competitions become."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -10,6 +11,7 @@ from sqlalchemy.engine import Connection
 
 from harness.board.collect import configuration_of
 from harness.configuration import Configuration
+from harness.credentials import Address
 from harness.records import Evaluation, Records, Request
 from harness.records.connection import Database
 from tests.board.board_examples import rows, write_reference
@@ -25,22 +27,24 @@ FORCED = {"key": "key"}
 KINDS = (VERSION, CONFIGURATION, VERSION, FORCED)
 
 
-def write_tasks(directory: Path, n_tasks: int = 1) -> list[str]:
-    """Write the reference data of some tasks of 96 models; returns their names."""
+def write_tasks(directory: Path, n_tasks: int = 1, sizes: Sequence[int] = SIZES) -> list[str]:
+    """Write the reference data of some tasks on grids of these sizes; returns their names."""
     names = [f"task{number}" for number in range(1, n_tasks + 1)]
     for number, name in enumerate(names):
-        gaps = np.random.default_rng(number).uniform(0, 0.5, prod(SIZES)).tolist()
-        write_reference(directory, name, gaps, SIZES)
+        gaps = np.random.default_rng(number).uniform(0, 0.5, prod(sizes)).tolist()
+        write_reference(directory, name, gaps, sizes)
     return names
 
 
-def write_records(location: str, tasks: list[str], n_submissions: int, n_copies: int = 0) -> int:
+def write_records(
+    location: str, tasks: list[str], n_submissions: int, n_copies: int = 0, sizes: Sequence[int] = SIZES
+) -> int:
     """Write records of every submission on every model, after `n_copies` others of each; returns the number of rows.
 
     The others are of earlier versions or libraries, or of calls that were made again.
     """
     random = np.random.default_rng(0)
-    models = [f"model_{number}" for number in range(prod(SIZES))]
+    models = [f"model_{number}" for number in range(prod(sizes))]
     with Records(location) as records:
         for submission in range(n_submissions):
             for task in tasks:
@@ -49,7 +53,7 @@ def write_records(location: str, tasks: list[str], n_submissions: int, n_copies:
                 records.add(*made)
                 records.ask([request(made[0], source=f"/home/submission_{submission}")])
         configuration = configuration_of(next(records.newest_of(Evaluation.submission == "submission_0000")))
-    engine = Database(location).engine
+    engine = Database(Address.of(location, "a benchmark")).engine
     with engine.begin() as connection:
         n_rows = _copy_all(connection, configuration, n_copies)
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

@@ -32,7 +32,7 @@ def write_reference(
     directory: Path, task: str = "toy", gaps: Sequence[float] = GAPS, sizes: Sequence[int] = (2, 2, 2)
 ) -> Path:
     """Write TASK/model_configs.json with one hyperparameter per size; returns `directory`."""
-    axes = {f"axis_{letter}": list(range(size)) for letter, size in zip("abcd", sizes, strict=False)}
+    axes = {f"axis_{letter}": list(range(size)) for letter, size in zip("abcdefg", sizes, strict=False)}
     content = {
         str(number): {
             "hparams": {

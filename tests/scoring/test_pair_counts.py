@@ -7,30 +7,54 @@ from hypothesis import given
 from scoring_examples import Task, task, tasks
 from test_official_score import literal_official_score
 
-from scoring import official_score
+from scoring import official_score, score_task
 from scoring.batches import crossed_scores, official_scores
 from scoring.conditioning import conditioning
+from scoring.group_counts import agreeing_pairs, both_smaller_counts, cell_sums, smaller_counts
 from scoring.jackknife import delete_one
-from scoring.merge_counts import both_larger_counts, larger_counts
 from scoring.pair_counts import cell_counts, is_larger
 
 
+def sorted_always(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("scoring.group_counts.MOST_COMPARED", 0)
+
+
 @given(tasks())
-def test_merging_counts_what_comparing_all_pairs_counts(t: Task) -> None:
+def test_sorting_counts_what_comparing_all_pairs_counts(t: Task) -> None:
     measure, gap, grid = (*map(np.array, t.arrays[:2]), t.grid)
     cond = conditioning(grid)
     gap_plus, measure_plus = is_larger(gap), is_larger(measure)
-    assert (larger_counts(gap, cond) == cell_counts(gap_plus, cond)).all()
-    assert (both_larger_counts(gap, measure, cond) == cell_counts(gap_plus & measure_plus, cond)).all()
+    of_gap, of_both = cell_counts(gap_plus, cond), cell_counts(gap_plus & measure_plus, cond)
+    with pytest.MonkeyPatch.context() as patch:
+        sorted_always(patch)
+        for number, groups in enumerate(cond.groupings):
+            both = both_smaller_counts(gap, measure, *groups)
+            assert (cell_sums(both, *groups).ravel() == of_both[cond.cells(number)]).all()
+            assert (cell_sums(smaller_counts(gap, *groups), *groups).ravel() == of_gap[cond.cells(number)]).all()
+            own = groups[0][:, None] == groups[0]
+            expected = np.bincount(groups[0], weights=(gap_plus & measure_plus & own).sum(axis=1))
+            assert (agreeing_pairs(gap, measure, groups[0]) == expected).all()
 
 
-def test_the_score_of_many_models_is_the_same_by_merging(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+def test_counts_of_each_of_many_models(decimals: int) -> None:
+    """More than one block, the last one not full, and many ties or none."""
+    rng = np.random.default_rng(decimals)
+    gap, measure = rng.normal(size=(2, 999)).round(decimals)
+    groups = rng.integers(0, 7, size=gap.size)
+    smaller = (gap[:, None] > gap) & (measure[:, None] > measure)
+    expected = smaller @ (groups[:, None] == np.arange(7)).astype(np.float32)
+    assert (both_smaller_counts(gap, measure, groups, 7) == expected).all()
+
+
+def test_the_scores_of_many_models_are_the_same_by_sorting(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     gap, measure = rng.normal(size=(2, 216)).round(1)
     t = task(gap.tolist(), measure.tolist(), a=6, b=6, c=6)
-    by_pairs = official_score(*t.arrays)
+    by_pairs = score_task(*t.arrays)
     monkeypatch.setattr("scoring.official.MOST_MODELS_PAIRWISE", 0)
-    assert official_score(*t.arrays) == by_pairs
+    sorted_always(monkeypatch)
+    assert score_task(*t.arrays) == by_pairs
 
 
 @given(tasks(), st.integers(1, 40))

@@ -2,7 +2,7 @@
 
     nice python -m tests.studies.certainty [SECTION]... [replicates, 400]
 
-Sections: intervals, differences, power, ranks, chance, found. Each prints a table of docs/statistics.md: nominal and
+Sections: intervals, differences, power, ranks, chance, found, large. Each prints a table of docs/statistics.md: nominal and
 measured figures, the number of replicates n, and behind a figure its Monte-Carlo error. Tasks are those of
 `tests.studies.simulated`; the tasks are fixed, and their networks are trained anew in each replicate.
 """
@@ -32,6 +32,7 @@ from scoring.score_intervals import score_intervals
 from tests.studies.simulated import GRIDS, Task
 
 LEVEL, PERMUTATIONS = 0.05, 99
+LARGE = (5, 5, 4, 4)  #: 400 networks
 SPREAD = (0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.2, 0.0)  #: of ten submissions, with scores from 49 to 2
 Random = np.random.Generator
 Nulls = Callable[[Task, Random, int], tuple[np.ndarray, np.ndarray]]
@@ -198,7 +199,35 @@ def found(n: int) -> Iterator[str]:
         yield f"| {name} | {n_tasks} | {rho:g} | {mean:.1f} | {shares} | {boards} |"
 
 
-SECTIONS = (intervals, differences, power, ranks, chance, found)
+def large(n: int) -> Iterator[str]:
+    """On a task of so many networks that first-order approximations take the place of resampling."""
+    yield (
+        "| rho | mean score | interval holds mean (.900) | width | excess holds unlimited (.900) "
+        "| equal called different (.100) | n |"
+    )
+    for rho in (0.0, 0.2, 0.4, 0.6, 0.8, 0.95):
+        random, task = np.random.default_rng(7), Task(LARGE)
+        truth, limit = 100 * task.expected(random, (rho,))[0], 100 * task.unlimited(random, rho) if rho else 0.0
+        level = 100 * task.expected(random, (0.0,))[0]
+        held, held_limit, apart, widths = [], [], [], []
+        for _ in range(n):
+            tasks = [task.paired(random, (rho, rho))]
+            t, draws, _ = standardized(tasks)
+            (low, high), _ = score_intervals(final_scores(tasks), draws, quantile(task))
+            held.append(low <= truth <= high)
+            held_limit.append(low - level <= limit <= high - level)
+            apart.append(abs(t[0, 1]) > quantile(task))
+            widths.append(high - low)
+        shares = f"{share(held)} | {np.mean(widths):.2f} | {share(held_limit)} | {share(apart)}"
+        yield f"| {rho:g} | {truth:.2f} | {shares} | {n} |"
+    for null, n_submissions in product((noise, follow_two), (1, 20)):
+        random, task, boards = np.random.default_rng(8), Task(LARGE), max(20, n // n_submissions)
+        found = np.array([best_of(task, random, null, n_submissions, 1) for _ in range(boards)])
+        own, adjusted = (share(column <= LEVEL) for column in found.T)
+        yield f"| {n_submissions} useless, {null.__name__}: own p <= .05 | {own} | adjusted | {adjusted} | | | {boards} |"
+
+
+SECTIONS = (intervals, differences, power, ranks, chance, found, large)
 
 
 def main() -> None:

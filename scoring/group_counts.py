@@ -1,0 +1,106 @@
+"""For each model, how many models of each group have smaller numbers: what pairs of many models are counted from.
+
+The time grows with the number of models to the power of 1.5, the memory with the number of models times that of groups.
+"""
+
+from math import ceil, isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.conditioning import Indices
+from scoring.vectors import Vector
+
+Counts = NDArray[np.float32]  # exact for 2**24 models
+
+MOST_COMPARED = 256  #: models of which all pairs are compared, which is then quicker than sorting
+
+
+def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
+    """For each model i, models j of each group with values[j] < values[i]: shape (n_models, n_groups)."""
+    order = np.argsort(values, kind="stable")
+    before = np.zeros((values.size + 1, n_groups), np.float32)
+    np.cumsum(_members(groups[order], n_groups), axis=0, out=before[1:])
+    counts: Counts = before[np.searchsorted(values[order], values)]
+    return counts
+
+
+def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups: int) -> Counts:
+    """For each model i, models j of each group with gap[j] < gap[i] and measure[j] < measure[i].
+
+    Models are in order of the gap, and cut into blocks of about the root of their number; places in the order of the
+    measure are cut likewise. Models in an earlier block of both orders come from a table; pairs in the same block of
+    one order are compared.
+
+    Returns:
+        Shape (n_models, n_groups).
+    """
+    n_models = gap.size
+    if n_models <= MOST_COMPARED:
+        smaller = (gap[:, None] > gap) & (measure[:, None] > measure)
+        return smaller.astype(np.float32) @ _members(groups, n_groups)
+    # Among equal gaps the larger measure stands first, and among equal measures the later one: neither is then smaller.
+    by_gap = np.lexsort((-measure, gap))
+    by_measure = np.lexsort((-np.arange(n_models), measure[by_gap]))
+    size = isqrt(n_models) + 1
+    n_blocks = ceil(n_models / size)
+    place = np.arange(
+        n_blocks * size
+    )  # in the order of the measure; what fills the last block comes last, and counts not
+    place[by_measure] = np.arange(n_models)
+    members = np.zeros((place.size, n_groups), np.float32)
+    members[:n_models] = _members(groups[by_gap], n_groups)
+    gap_block, measure_block = np.arange(place.size) // size, place // size
+
+    table = np.zeros((n_blocks + 1, n_blocks + 1, n_groups), np.float32)
+    np.add.at(table, (gap_block[:n_models] + 1, measure_block[:n_models] + 1, groups[by_gap]), 1)
+    counts = table.cumsum(axis=0).cumsum(axis=1)[gap_block, measure_block]
+    counts += _in_blocks(place, size, members)
+    inverse = np.argsort(place)
+    counts[inverse] += _in_blocks(gap_block[inverse], size, members[inverse])
+    found = np.empty((n_models, n_groups), np.float32)
+    found[by_gap] = counts[:n_models]
+    return found
+
+
+def agreeing_pairs(gap: Vector, measure: Vector, groups: Indices) -> NDArray[np.intp]:
+    """Pairs (i, j) of each group with gap[i] > gap[j] and measure[i] > measure[j], shape (n_groups,).
+
+    `groups` numbers the group of each model, from 0.
+    """
+    # As one group: the gaps of later groups are larger, and their measures smaller, so that they never agree.
+    counts = both_smaller_counts(_places(groups, gap), _places(-groups, measure), np.zeros_like(groups), 1).ravel()
+    return np.bincount(groups, weights=counts).astype(np.intp)
+
+
+def cell_sums(counts: NDArray[np.floating], groups: Indices, n_groups: int) -> NDArray[np.float64]:
+    """Sums of the counts over the models of each group, shape (n_groups, n_groups)."""
+    sums = np.zeros((n_groups, n_groups))
+    order = np.argsort(groups, kind="stable")
+    found, starts = np.unique(groups[order], return_index=True)
+    sums[found] = np.add.reduceat(counts[order], starts, axis=0, dtype=np.float64)
+    return sums
+
+
+def _places(groups: Indices, values: Vector) -> Vector:
+    """Numbers in the order of the groups and, within a group, of the values; equal where both are."""
+    order = np.lexsort((values, groups))
+    rises = np.any([each[order][1:] != each[order][:-1] for each in (groups, values)], axis=0)
+    places = np.empty(values.size)
+    places[order] = np.concatenate([[0], np.cumsum(rises)])
+    return places
+
+
+def _members(groups: Indices, n_groups: int) -> Counts:
+    """1 where a model is in a group, else 0, shape (n_models, n_groups)."""
+    members = np.zeros((groups.size, n_groups), np.float32)
+    members[np.arange(groups.size), groups] = 1
+    return members
+
+
+def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:
+    """For each place, models of each group at earlier places of its block of `size` places with a smaller number."""
+    blocks = numbers.reshape(-1, size)
+    smaller = (blocks[:, :, None] > blocks[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_)
+    found: Counts = np.matmul(smaller.astype(np.float32), members.reshape(-1, size, members.shape[1]))
+    return found.reshape(members.shape)
