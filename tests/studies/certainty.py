@@ -2,8 +2,8 @@
 
     nice python -m tests.studies.certainty [SECTION]... [replicates, 400]
 
-Sections: intervals, differences, power, ranks, chance, found, large. Each prints a table of docs/statistics.md: nominal and
-measured figures, the number of replicates n, and behind a figure its Monte-Carlo error. Tasks are those of
+Sections: intervals, differences, power, ranks, chance, found, large. Each prints a table of docs/statistics.md: nominal
+and measured figures, the number of replicates n, and behind a figure its Monte-Carlo error. Tasks are those of
 `tests.studies.simulated`; the tasks are fixed, and their networks are trained anew in each replicate.
 """
 
@@ -224,7 +224,7 @@ def large(n: int) -> Iterator[str]:
         random, task, boards = np.random.default_rng(8), Task(LARGE), max(20, n // n_submissions)
         found = np.array([best_of(task, random, null, n_submissions, 1) for _ in range(boards)])
         own, adjusted = (share(column <= LEVEL) for column in found.T)
-        yield f"| {n_submissions} useless, {null.__name__}: own p <= .05 | {own} | adjusted | {adjusted} | | | {boards} |"
+        yield f"| {n_submissions} useless, {null.__name__} | own p <= .05 | {own} | adjusted | {adjusted} | | {boards} |"
 
 
 SECTIONS = (intervals, differences, power, ranks, chance, found, large)
