@@ -8,18 +8,14 @@ from typing import Any
 from harness.configuration import MIB
 from harness.outcome import CallResult, Outcome
 from harness.sandbox.body import StartError
-from harness.sandbox.claim import TAIL, Ended, printable, read_claim
-from harness.sandbox.clock import Clock, Deadline
+from harness.sandbox.claim import TAIL, Ended, Interrupted, printable, read_claim
+from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.exhaustion import end_and_measure, is_exhausted
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.memory import Usage, measure
 from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
 from harness.sandbox.watch import Watch
-
-#: Seconds between two checks of memory and output.
-TICK = 0.05
-
 
 #: Multiple of the limit on processes and threads above which a call is ended where the kernel did not refuse them: it
 #: bounds no processes of root without capabilities, and counts those of an ordinary user together.
@@ -129,6 +125,7 @@ class Call:
             outcome=ended.outcome,
             value=ended.value,
             message=ended.message,
+            interrupted=isinstance(ended, Interrupted),
             peak_memory_bytes=self._peak,
             output_tail=printable(self._worker.output.decode(errors="replace"))[-TAIL:],
         )
@@ -165,6 +162,9 @@ class Call:
             ended = early
         finally:
             wall = clock.stop(started, deadline.passed_at)
+        if deadline.paused_s:
+            clock.spend(-wall)
+            return Interrupted(f"the harness was stopped for {deadline.paused_s:.1f} s during the call")
         self._sample_usage()
         cpu = max(self._usage.cpu_s - self._cpu_before, 0.0)
         self._cpu_before = self._usage.cpu_s
