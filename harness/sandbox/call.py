@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.configuration import MIB
 from harness.outcome import CallResult, Outcome
-from harness.sandbox.body import StartError
+from harness.sandbox.body import LostError, StartError
 from harness.sandbox.claim import TAIL, Ended, Interrupted, printable, read_claim
 from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.exhaustion import end_and_measure, is_exhausted
@@ -251,7 +251,10 @@ class Call:
         return Ended(Outcome.INFRA_ERROR, f"no model was loaded within {self._limits.startup_s:g} s")
 
     def _disconnected(self, timed: bool) -> Ended:
-        status = self._worker.wait(1.0)
+        try:
+            status = self._worker.wait(1.0)
+        except LostError as error:
+            return Interrupted(f"{error}{self._phase}")
         how = "closed its control channel" if status is None else _describe_exit(status)
         if timed:
             return Ended(Outcome.CRASH, how)
