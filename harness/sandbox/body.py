@@ -6,6 +6,9 @@ from typing import Protocol
 from harness.sandbox.processes import Processes
 from harness.sandbox.storage import Storage
 
+#: Exit status of a worker that was ended by SIGKILL, which is 9 on Linux, where containers run, too.
+KILLED = 128 + 9
+
 
 class StartError(Exception):
     """The sandbox did not start; its output says why."""

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from harness.configuration import MIB
+from harness.machine_memory import memory_kills, usable_memory
 from harness.outcome import CallResult, Outcome
-from harness.sandbox.body import LostError, StartError
+from harness.sandbox.body import KILLED, LostError, StartError
 from harness.sandbox.claim import TAIL, Ended, Interrupted, printable, read_claim
 from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.exhaustion import end_and_measure, is_exhausted
@@ -20,6 +21,10 @@ from harness.sandbox.watch import Watch
 #: Multiple of the limit on processes and threads above which a call is ended where the kernel did not refuse them: it
 #: bounds no processes of root without capabilities, and counts those of an ordinary user together.
 WATCHED = 2
+
+#: Share of its memory limit from which on a call is to blame if the kernel kills its worker for lack of memory: calls
+#: that keep their limits leave a tenth of the memory free, and one that grows fast is measured late.
+BLAMED = 0.5
 
 #: Outcomes after which the worker is intact and can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
@@ -64,6 +69,7 @@ class Call:
         self._usage = Usage(0, 0.0)
         self._watch = Watch(lambda: measure(worker.body.processes, limits.memory_bytes, self._deadline_passed), TICK)
         self._peak = 0
+        self._kills = memory_kills()
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
         self._phase = " before the measure was called"  #: suffix of messages; empty once the measure is called
         self._deadline: Deadline | None = None  #: of the current measure, or of the last one
@@ -234,6 +240,15 @@ class Call:
             raise Ended(Outcome.MEMORY, f"out of memory, and the machine with it {used}{self._phase}")
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
+    def _killed_by_kernel(self) -> Ended:
+        """Decide who is to blame for the lack of memory for which the kernel has killed the worker."""
+        limit, memory = self._limits.memory_bytes, usable_memory()
+        used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
+        end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
+        if self._phase or self._peak < BLAMED * limit:
+            return Ended(Outcome.INFRA_ERROR, f"{end}, not by this call {used}{self._phase}")
+        return Ended(Outcome.MEMORY, f"out of memory {used}: {end}")
+
     def _sample_usage(self) -> None:
         used = self._watch.sample()
         if used is not None:
@@ -255,6 +270,8 @@ class Call:
             status = self._worker.wait(1.0)
         except LostError as error:
             return Interrupted(f"{error}{self._phase}")
+        if status == KILLED and memory_kills() > self._kills:
+            return self._killed_by_kernel()
         how = "closed its control channel" if status is None else _describe_exit(status)
         if timed:
             return Ended(Outcome.CRASH, how)
