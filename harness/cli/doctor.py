@@ -78,11 +78,11 @@ def _software() -> Iterator[Finding]:
 
 
 def _machine() -> Iterator[Finding]:
-    import psutil
 
     from harness.cache import cache_directory
     from harness.configuration import GIB
     from harness.execution.machine import plan_lanes
+    from harness.machine_memory import usable_memory
     from harness.sandbox import default_memory_bytes, find_gpus, gpu_nodes
 
     gpus = find_gpus()
@@ -104,13 +104,13 @@ def _machine() -> Iterator[Finding]:
         )
     limit = default_memory_bytes(len(gpus))
     lanes = plan_lanes(None, limit)
-    memory = psutil.virtual_memory()
+    memory = usable_memory()
     follows = f"{lanes.workers} calls at once, {limit / GIB:g} GiB each (--workers, --memory)"
     state = GOOD if memory.available > limit else WARNING
     yield (
         state,
         "memory",
-        f"{memory.available / GIB:.1f} of {memory.total / GIB:.1f} GiB free, {lanes.cores} cores",
+        f"{memory.available / GIB:.1f} of {memory.whose} {memory.total / GIB:.1f} GiB free, {lanes.cores} cores",
         follows,
     )
     for name, path in (("cache", cache_directory("staged").parent), ("working directory", Path.cwd())):

@@ -32,8 +32,8 @@ def execute(
 
     Calls are claimed as the executor has room for them, so that several runs share the work. Those that another run is
     making in the end are waited for, with a message to `warn`; those that it leaves are made here. `warn` also receives
-    a warning for each runtime whose calls do not use the GPU that they are given, and `step` what is done until the
-    first call ends.
+    a warning for each runtime whose calls do not use the GPU that they are given, and for each call that is made again
+    because something outside interrupted it; `step` receives what is done until the first call ends.
     Raises `UserError` if the executor can make no further calls, for instance because a sandbox survived its kill.
     """
     missing = plan.missing
@@ -67,6 +67,7 @@ class _Execution:
         self._elsewhere: list[PlannedCall] = []  #: another run has claimed them
         self._is_last = False  #: whether only calls are left that another run had claimed
         self._warned: set[str] = set()
+        self._made_again: set[str] = set()  #: keys of the calls that were interrupted once
         self._queue(plan.missing)
 
     def rows(self) -> Generator[Recorded]:
@@ -76,7 +77,7 @@ class _Execution:
             yield from self._written()
             if not self._dispatch.is_idle:
                 done = self._dispatch.next(WRITING_S if self._ended else PATIENCE_S)
-                if done is not None:
+                if done is not None and not self._makes_again(done):
                     self._ended[done.planned.key] = done
                     self._writer.add(to_evaluation(done))
             elif self._ended:
@@ -113,6 +114,16 @@ class _Execution:
         if self._claims is None:
             return []
         return self._records.patiently(lambda: recorded(calls, self._records, self._retry_timeouts))
+
+    def _makes_again(self, done: Done) -> bool:
+        """Make a call again that was interrupted, and say so; not more than once."""
+        planned = done.planned
+        if not done.result.interrupted or planned.key in self._made_again:
+            return False
+        self._made_again.add(planned.key)
+        self._warn(f"{planned.submission.name} on {planned.task.name}: {done.result.message}; the call is made again")
+        self._dispatch.add([planned])
+        return True
 
     def _wait_for_others(self) -> None:
         self._warn_once(f"another run is making {len(self._elsewhere)} of these calls; waiting for it", "wait")

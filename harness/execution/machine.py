@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from harness.configuration import GIB, MIB
 from harness.cores import available_cores
 from harness.errors import UserError
+from harness.machine_memory import usable_memory
 from harness.sandbox import Gpu, default_memory_bytes, find_gpus
 
 #: Approximate memory for importing a framework, in bytes.
@@ -71,9 +70,9 @@ def memory_for(memory_bytes: int | None) -> int:
     """Return the memory limit of a call, by default what fits this machine; raises `UserError` if it cannot be."""
     if memory_bytes is None:
         return default_memory_bytes(len(find_gpus()))
-    total = psutil.virtual_memory().total
-    if not LEAST_MEMORY <= memory_bytes <= total:
-        expected = f"from 256M, which imports need, to the machine's {total / GIB:.1f}G"
+    memory = usable_memory()
+    if not LEAST_MEMORY <= memory_bytes <= memory.total:
+        expected = f"from 256M, which imports need, to {memory.whose} {memory.total / GIB:.1f}G"
         raise UserError("--memory", expected=expected, found=f"{memory_bytes / MIB:.0f}M")
     return memory_bytes
 
@@ -87,7 +86,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
     if workers is not None and not gpus and workers > PER_CORE * cores:
         raise UserError("--workers", expected=f"a number from 1 to {PER_CORE * cores}, or auto", found=workers)
     if workers is None:
-        fitting = int(0.9 * psutil.virtual_memory().total) // memory_bytes
+        fitting = int(0.9 * usable_memory().total) // memory_bytes
         workers = len(gpus) or max(min(cores, fitting), 1)
     if gpus and workers > len(gpus):
         raise UserError("--workers: one call per GPU", expected=f"at most {len(gpus)}", found=workers)

@@ -9,7 +9,6 @@ from typing import IO, Any
 from zipfile import ZipFile
 
 import numpy as np
-import psutil
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
@@ -17,6 +16,7 @@ from harness.errors import UserError
 from harness.format.archive import names, open_archive, open_member
 from harness.format.files import located
 from harness.format.kinds import START, other_kind
+from harness.machine_memory import usable_memory
 from harness.reading import open_regular
 from harness.text import printable
 
@@ -78,7 +78,7 @@ def read_npy(path: Path) -> NDArray[Any]:
 
 
 def _require_memory(name: str, size: int) -> None:
-    free = psutil.virtual_memory().available
+    free = usable_memory().available
     if size > free:
         raise UserError(printable(name), expected=f"at most {free} bytes, the free memory", found=f"{size} bytes")
 

@@ -1,6 +1,5 @@
 """A process that answers questions by a program of the harness; its other end is `harness.processes.service`."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -13,6 +12,7 @@ from typing import Any
 from harness import children
 from harness.cores import available_cores
 from harness.errors import UserError
+from harness.machine_memory import usable_memory
 from harness.processes.channel import Channel
 from harness.processes.models import Answer, Question, Say
 from harness.processes.runtimes import environment
@@ -161,7 +161,8 @@ class Process(AbstractContextManager["Process"]):
         if self._is_cancelled:
             return "cancelled"
         if status < 0:
-            share = f"; it may use {100 * self._memory:.0f} % of the machine's memory" if self._memory else ""
+            whose = usable_memory().whose
+            share = f"; it may use {100 * self._memory:.0f} % of {whose} memory" if self._memory else ""
             return f"the process ended with {signal.Signals(-status).name}{share}"
         self._printed.seek(0)
         lines = self._printed.read().decode(errors="replace").strip().splitlines()
@@ -179,7 +180,7 @@ def _limit_memory(pid: int, share: float) -> None:
         return
     import resource  # here: Windows has none
 
-    limit = int(share * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    limit = int(share * usable_memory().total)
     with suppress(ProcessLookupError):
         _, hard = resource.prlimit(pid, resource.RLIMIT_DATA)
         bounded = limit if hard == resource.RLIM_INFINITY else min(limit, hard)

@@ -6,9 +6,16 @@ from typing import Protocol
 from harness.sandbox.processes import Processes
 from harness.sandbox.storage import Storage
 
+#: Exit status of a worker that was ended by SIGKILL, which is 9 on Linux, where containers run, too.
+KILLED = 128 + 9
+
 
 class StartError(Exception):
     """The sandbox did not start; its output says why."""
+
+
+class LostError(Exception):
+    """A process of the harness, outside of the sandbox, has ended and the worker with it; the message says which."""
 
 
 class Body(Protocol):
@@ -25,7 +32,7 @@ class Body(Protocol):
         """
 
     def exit_status(self) -> int | None:
-        """Return the worker's exit status (128 + number for a signal), None while it runs."""
+        """Return the worker's exit status (128 + number for a signal), None while it runs; raises `LostError`."""
 
     def ran_out_of_memory(self) -> bool:
         """Return whether a memory limit enforced by the kernel ended the call; must not be called after `close`."""

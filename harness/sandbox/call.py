@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from harness.configuration import MIB
+from harness.machine_memory import memory_kills, usable_memory
 from harness.outcome import CallResult, Outcome
-from harness.sandbox.body import StartError
-from harness.sandbox.claim import TAIL, Ended, printable, read_claim
-from harness.sandbox.clock import Clock, Deadline
+from harness.sandbox.body import KILLED, LostError, StartError
+from harness.sandbox.claim import TAIL, Ended, Interrupted, printable, read_claim
+from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.exhaustion import end_and_measure, is_exhausted
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
@@ -17,13 +18,13 @@ from harness.sandbox.memory import Usage, measure
 from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
 from harness.sandbox.watch import Watch
 
-#: Seconds between two checks of memory and output.
-TICK = 0.05
-
-
 #: Multiple of the limit on processes and threads above which a call is ended where the kernel did not refuse them: it
 #: bounds no processes of root without capabilities, and counts those of an ordinary user together.
 WATCHED = 2
+
+#: Share of its memory limit from which on a call is to blame if the kernel kills its worker for lack of memory: calls
+#: that keep their limits leave a tenth of the memory free, and one that grows fast is measured late.
+BLAMED = 0.5
 
 #: Outcomes after which the worker is intact and can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
@@ -68,6 +69,7 @@ class Call:
         self._usage = Usage(0, 0.0)
         self._watch = Watch(lambda: measure(worker.body.processes, limits.memory_bytes, self._deadline_passed), TICK)
         self._peak = 0
+        self._kills = memory_kills()
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
         self._phase = " before the measure was called"  #: suffix of messages; empty once the measure is called
         self._deadline: Deadline | None = None  #: of the current measure, or of the last one
@@ -129,6 +131,7 @@ class Call:
             outcome=ended.outcome,
             value=ended.value,
             message=ended.message,
+            interrupted=isinstance(ended, Interrupted),
             peak_memory_bytes=self._peak,
             output_tail=printable(self._worker.output.decode(errors="replace"))[-TAIL:],
         )
@@ -165,6 +168,9 @@ class Call:
             ended = early
         finally:
             wall = clock.stop(started, deadline.passed_at)
+        if deadline.paused_s:
+            clock.spend(-wall)
+            return Interrupted(f"the harness was stopped for {deadline.paused_s:.1f} s during the call")
         self._sample_usage()
         cpu = max(self._usage.cpu_s - self._cpu_before, 0.0)
         self._cpu_before = self._usage.cpu_s
@@ -234,6 +240,15 @@ class Call:
             raise Ended(Outcome.MEMORY, f"out of memory, and the machine with it {used}{self._phase}")
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
+    def _killed_by_kernel(self) -> Ended:
+        """Decide who is to blame for the lack of memory for which the kernel has killed the worker."""
+        limit, memory = self._limits.memory_bytes, usable_memory()
+        used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
+        end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
+        if self._phase or self._peak < BLAMED * limit:
+            return Ended(Outcome.INFRA_ERROR, f"{end}, not by this call {used}{self._phase}")
+        return Ended(Outcome.MEMORY, f"out of memory {used}: {end}")
+
     def _sample_usage(self) -> None:
         used = self._watch.sample()
         if used is not None:
@@ -251,7 +266,12 @@ class Call:
         return Ended(Outcome.INFRA_ERROR, f"no model was loaded within {self._limits.startup_s:g} s")
 
     def _disconnected(self, timed: bool) -> Ended:
-        status = self._worker.wait(1.0)
+        try:
+            status = self._worker.wait(1.0)
+        except LostError as error:
+            return Interrupted(f"{error}{self._phase}")
+        if status == KILLED and memory_kills() > self._kills:
+            return self._killed_by_kernel()
         how = "closed its control channel" if status is None else _describe_exit(status)
         if timed:
             return Ended(Outcome.CRASH, how)

@@ -32,6 +32,13 @@ class Ended(Exception):
         self.outcome, self.message, self.value = outcome, message, value
 
 
+class Interrupted(Ended):
+    """Something outside of the sandbox ended the call or spoilt its time: the same call may be made again at once."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Outcome.INFRA_ERROR, message)
+
+
 def read_claim(frame: dict[str, Any]) -> Ended:
     """Validate the claim of a worker, which is not trusted."""
     status, message = frame.get("status"), frame.get("message", "")

@@ -3,7 +3,16 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Self
+
+#: Seconds between two checks of the time, and of memory and output.
+TICK = 0.05
+
+#: Seconds without any sign of life of the harness after which it was stopped: Ctrl-Z, SIGSTOP, a frozen control group
+#: or virtual machine. A shorter pause counts as time of the call.
+PAUSE_S = 2.0
 
 
 class Clock:
@@ -43,21 +52,53 @@ class Clock:
 
 
 class Deadline:
-    """Calls `end` after `seconds`, on time however busy other threads are; leaving the context cancels it."""
+    """Calls `end` after `seconds`, on time however busy other threads are; leaving the context cancels it.
+
+    Its thread also notices that the harness itself was stopped meanwhile, and calls `end` then, too: nobody has kept
+    the time of the call.
+    """
 
     def __init__(self, seconds: float, end: Callable[[], None]) -> None:
         self.passed_at: float | None = None  #: monotonic time; None if the deadline has not passed
-        self._end = end
-        self._timer = threading.Timer(seconds, self._pass)
+        self.paused_s = 0.0  #: seconds for which the harness was stopped; complete once the context has been left
+        self._seconds, self._end = seconds, end
+        self._over = threading.Event()
 
     def __enter__(self) -> Self:
-        self._timer.start()
+        began = time.monotonic(), time.process_time()
+        self._thread = threading.Thread(target=self._keep, args=began)
+        self._thread.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._timer.cancel()
-        self._timer.join()
+        self._over.set()
+        self._thread.join()
 
-    def _pass(self) -> None:
-        self.passed_at = time.monotonic()
+    def _keep(self, now: float, explained_s: float) -> None:
+        ends = now + self._seconds
+        while True:
+            is_over = self._over.wait(max(min(TICK, ends - now), 0.0))
+            before, now = now, time.monotonic()
+            explained_before, explained_s = explained_s, _explained_s()
+            gap = (now - before) - (explained_s - explained_before)
+            if gap >= PAUSE_S:
+                self.paused_s = gap
+                break
+            if is_over:
+                return
+            if now >= ends:
+                self.passed_at = now
+                break
         self._end()
+
+
+def _explained_s() -> float:
+    """Return the seconds for which this thread waited for a processor, plus the processor time of this process.
+
+    On a busy machine they explain why the thread runs late; a stopped process neither waits nor works. Not every
+    kernel counts the waiting.
+    """
+    waited = 0.0
+    with suppress(OSError, ValueError, IndexError):
+        waited = int(Path("/proc/thread-self/schedstat").read_bytes().split()[1]) / 1e9
+    return waited + time.process_time()

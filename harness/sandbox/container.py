@@ -8,15 +8,12 @@ from pathlib import Path
 
 from harness import children
 from harness.place import own, place, started
-from harness.sandbox.body import StartError, shell_status
+from harness.sandbox.body import KILLED, StartError, shell_status
 from harness.sandbox.processes import Processes, Tree
 from harness.sandbox.storage import Storage
 
 #: The engine's client program.
 CLIENT = "docker"
-
-#: Exit status of a process killed by SIGKILL, which is 9 on Linux, where containers run.
-KILLED = 128 + 9
 
 #: Seconds between two checks whether a container runs.
 PAUSE = 0.05

@@ -7,7 +7,7 @@ until the machine has none left; the memory freed by ending the call then shows 
 import threading
 from collections.abc import Callable
 
-import psutil
+from harness.machine_memory import usable_memory
 
 #: Share of the machine's memory below which calls are ended.
 RESERVE = 0.05
@@ -18,8 +18,8 @@ ENDING = threading.Lock()
 
 def is_exhausted() -> bool:
     """Return whether the machine is about to run out of memory."""
-    memory = psutil.virtual_memory()
-    return bool(memory.available < RESERVE * memory.total)
+    memory = usable_memory()
+    return memory.available < RESERVE * memory.total
 
 
 def end_and_measure(end: Callable[[], object]) -> int | None:
@@ -27,6 +27,6 @@ def end_and_measure(end: Callable[[], object]) -> int | None:
     with ENDING:
         if not is_exhausted():
             return None
-        before = psutil.virtual_memory().available
+        before = usable_memory().available
         end()
-        return max(int(psutil.virtual_memory().available - before), 0)
+        return max(usable_memory().available - before, 0)

@@ -3,9 +3,8 @@
 import os
 from dataclasses import dataclass
 
-import psutil
-
 from harness.configuration import GIB, MIB
+from harness.machine_memory import usable_memory
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Limits:
 
 
 def default_memory_bytes(gpus: int) -> int:
-    """Return 4 GiB for a call on a CPU, 16 GiB with a GPU, at most 60 % of the machine; a multiple of 256 MiB."""
+    """Return 4 GiB for a call on a CPU, 16 GiB with a GPU, at most 60 % of what there is; a multiple of 256 MiB."""
     wanted = (16 if gpus else 4) * GIB
-    available = int(psutil.virtual_memory().total * 0.6)
+    available = int(usable_memory().total * 0.6)
     return max(min(wanted, available) // (256 * MIB), 1) * 256 * MIB

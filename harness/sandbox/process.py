@@ -124,14 +124,13 @@ class WorkerProcess:
         return gone
 
     def _wait_until_gone(self) -> bool:
-        began = checked = advanced = time.monotonic()
+        waited = idle = 0.0  # counted in checks: for the seconds of a pause of the harness, nothing can be said
         last = None
-        while not self._wait_until(self._is_gone, checked + PROGRESS_S):
-            checked = time.monotonic()
+        while not self._wait_until(self._is_gone, time.monotonic() + PROGRESS_S):
             now = progress(self.body.processes.entries())
-            if now != last or now.runs:
-                last, advanced = now, checked
-            if checked - advanced > KILL_GRACE or checked - began > KILL_LIMIT:
+            waited, idle = waited + PROGRESS_S, 0.0 if now != last or now.runs else idle + PROGRESS_S
+            last = now
+            if idle > KILL_GRACE or waited > KILL_LIMIT:
                 return False
         return True
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Processes, Tree
 from harness.sandbox.storage import Storage
-from harness.sandbox.zygote import Report
+from harness.sandbox.zygote import Report, Zygote
 
 #: Seconds that the removal of a scratch directory may take.
 REMOVAL_S = 30.0
@@ -19,10 +19,10 @@ REMOVAL_S = 30.0
 class SupervisedBody:
     """A worker, the supervisor that ends all its processes, and their scratch directory."""
 
-    def __init__(self, line: socket.socket, scratch: Path, limits: Limits) -> None:
+    def __init__(self, line: socket.socket, scratch: Path, limits: Limits, zygote: Zygote) -> None:
         """Wait for the supervisor's process ID; raises `StartError`."""
         self._line, self._scratch, self._limits = line, scratch, limits
-        self._report = Report(line.fileno())
+        self._report = Report(line.fileno(), zygote)
         self._free = _free_bytes(scratch)
         self.processes: Processes = Tree(int(self._report.facts["pid"]))
 

@@ -7,13 +7,13 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from harness import children
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import StartError, shell_status
+from harness.sandbox.body import LostError, StartError, shell_status
 from harness.sandbox.job import Job
 from harness.sandbox.process import Starter
 from harness.sandbox.selftest import require_value
@@ -31,12 +31,18 @@ IMPORT_S = 120.0
 #: Seconds until the process ID of a forked worker must have been reported.
 FORK_S = 30.0
 
+#: Seconds that the end of a process may come after that of its connection.
+END_S = 1.0
+
+T = TypeVar("T")
+
 
 class Report:
     """The report from the parent process of a forked worker: JSON objects, one per line."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, zygote: "Zygote") -> None:
         """Wait for the first line; raises `StartError` if it has no process ID."""
+        self._zygote = zygote
         self.ended = False  #: whether the parent has closed its end
         self.facts: dict[str, Any] = {}
         self._descriptor, self._pending = descriptor, b""
@@ -46,7 +52,7 @@ class Report:
             select.select([descriptor], [], [], left)
             self.read()
         if "pid" not in self.facts:
-            raise StartError(self.facts.get("error", "the zygote did not fork"))
+            raise StartError(self.facts.get("error") or zygote.end() or "the zygote did not fork")
 
     def read(self) -> None:
         """Read all lines that have arrived."""
@@ -57,10 +63,19 @@ class Report:
                     self.facts |= json.loads(line)
             self.ended = True
 
+    def reap(self) -> None:
+        """Read, and reap the worker if its parent was killed and this process, as PID 1 of a container, has it now."""
+        self.read()
+        if self.ended and "status" not in self.facts:
+            with suppress(ChildProcessError):
+                os.waitpid(self.facts["pid"], os.WNOHANG)
+
     @property
     def exit_status(self) -> int | None:
-        """The worker's exit status (128 + signal), None while it runs."""
+        """The worker's exit status (128 + signal), None while it runs; raises `LostError`."""
         self.read()
+        if self.ended and "status" not in self.facts:
+            raise LostError(self._zygote.end() or "the process that watches the worker has ended")
         return shell_status(self.facts.get("status"))
 
 
@@ -89,10 +104,27 @@ class Zygote:
             self._is_ready = bool(self._orders.recv(256))
         if self._is_ready:
             return
+        reason = self.end() or f"the imports took more than {IMPORT_S:g} s"
         self._process.kill()
-        assert self._process.stderr is not None
-        reason = self._process.stderr.read().decode(errors="replace").strip().splitlines()[-1:]
-        raise StartError(f"the zygote did not start: {' '.join(reason)}")
+        if self._process.wait() >= 0:
+            assert self._process.stderr is not None
+            reason = self._process.stderr.read().decode(errors="replace").strip().rpartition("\n")[2]
+        raise StartError(f"the zygote did not start: {reason}")
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended."""
+        return self._process.poll() is not None
+
+    def end(self) -> str:
+        """Return how the process has just ended, empty if it runs."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_S)
+        status = self._process.returncode
+        if status is None:
+            return ""
+        how = f"was ended by signal {-status}" if status < 0 else f"exited with status {status}"
+        return f"the process from which workers are forked {how}"
 
     def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
         """Ask the zygote to fork a worker; raises `StartError`."""
@@ -110,10 +142,13 @@ class Zygote:
 
 
 class Zygotes:
-    """One zygote per runtime."""
+    """One zygote per runtime. One that ends is started again, once; then no more workers are forked."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
+        self._changing = threading.Lock()
+        self._started_again: set[str] = set()  #: runtimes
+        self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
         """Start a zygote for the runtime of each trial that has none; they import concurrently."""
@@ -132,12 +167,38 @@ class Zygotes:
         for job in trials:
             require_value(start_worker, job)
 
-    def get(self, runtime: str) -> Zygote | None:
-        """Return the zygote of this runtime, None if it has not been started."""
-        return self._by_runtime.get(runtime)
+    def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
+        """Start a worker for `job` by `start`, again if the zygote ends meanwhile; None where none can be forked.
+
+        Raises `StartError`, as `start` does.
+        """
+        while (zygote := self._living(job)) is not None:
+            try:
+                return start(zygote)
+            except StartError:
+                if not zygote.end():
+                    raise
+        return None
+
+    def _living(self, job: Job) -> Zygote | None:
+        with self._changing:
+            if self._are_given_up:
+                return None
+            zygote = self._by_runtime.get(job.runtime)
+            if zygote is None or not zygote.has_ended:
+                return zygote
+            zygote.close()
+            if job.runtime not in self._started_again:
+                self._started_again.add(job.runtime)
+                zygote = self._by_runtime[job.runtime] = Zygote(job)
+                with suppress(StartError):
+                    zygote.wait_until_ready()
+                    return zygote
+            self._are_given_up = True
+            return None
 
     def __bool__(self) -> bool:
-        return bool(self._by_runtime)
+        return bool(self._by_runtime) and not self._are_given_up
 
     def close(self) -> None:
         """End all of them."""

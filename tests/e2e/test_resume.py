@@ -1,14 +1,18 @@
 """Nothing that is finished is lost: not by Ctrl-C, not by SIGKILL, not by a second harness, not by a full disk."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from matrix import full
 from real_runs import FASTEST, PGDL, alive, descendants, names, records, wait_for, write_submission
+
+from harness.sandbox.clock import PAUSE_S
 
 pytestmark = pytest.mark.usefixtures("sandbox")
 
@@ -112,3 +116,23 @@ def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(tmp_
     assert "disk is full" in done.stderr
     assert "Traceback" not in done.stderr
     assert 0 < kept[0] < 8 == kept[1]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes cannot be stopped on this system")
+def test_a_harness_that_is_stopped_during_a_call_makes_it_again(tmp_path, one_model, start):
+    """As by Ctrl-Z and fg: the worker goes on meanwhile."""
+    pause = PAUSE_S + 1
+    body = f"import time\nopen('/proc/self/comm', 'w').write('napping')\ntime.sleep({pause})\nreturn 1.0"
+    submission, database = write_submission(tmp_path, "nap", body), tmp_path / "results.db"
+    harness = start("run", submission, "--tasks", one_model, "--results", database, *FASTEST)
+    wait_for(lambda: "napping" in names(harness), "a call that is under the clock")
+    harness.send_signal(signal.SIGSTOP)
+    time.sleep(pause)
+    harness.send_signal(signal.SIGCONT)
+    output, _ = harness.communicate(timeout=240)
+    assert harness.returncode == 0, output
+    assert re.search(
+        r"nap on \S+: the harness was stopped for \d+\.\d s during the call; the call is made again", output
+    )
+    (row,) = records(database)
+    assert row["outcome"] == "OK"

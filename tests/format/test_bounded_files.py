@@ -7,7 +7,6 @@ import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -19,6 +18,7 @@ from harness.format import arrays
 from harness.format.archive import open_archive
 from harness.format.arrays import open_npz, read_npy
 from harness.format.whole_model import read_whole_model_config
+from harness.machine_memory import Memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="others do not bound memory")
 
@@ -45,7 +45,7 @@ def test_an_archive_that_declares_a_large_directory(tmp_path: Path) -> None:
 
 def test_an_array_that_is_larger_than_the_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.savez(tmp_path / "data.npz", x=np.zeros(1000))
-    monkeypatch.setattr(arrays.psutil, "virtual_memory", lambda: SimpleNamespace(available=7999))
+    monkeypatch.setattr(arrays, "usable_memory", lambda: Memory(8000, 7999))
     with (
         open_npz(tmp_path / "data.npz") as stored,
         pytest.raises(UserError, match=r"^x: expected at most 7999 bytes, the free memory, found 8000 bytes$"),

@@ -1,12 +1,13 @@
 """When the machine runs out of memory: the call that took it is to blame, and nobody else."""
 
 import threading
-from types import SimpleNamespace
 
 import pytest
 
 from harness.configuration import GIB, MIB
+from harness.machine_memory import Memory
 from harness.outcome import Outcome
+from harness.sandbox import call as call_module
 from harness.sandbox import exhaustion
 from harness.sandbox.call import Call
 from harness.sandbox.claim import Ended
@@ -21,8 +22,8 @@ class Machine:
     def __init__(self, available: int, total: int = 100 * GIB) -> None:
         self.available, self.total = available, total
 
-    def virtual_memory(self) -> SimpleNamespace:
-        return SimpleNamespace(available=self.available, total=self.total)
+    def memory(self) -> Memory:
+        return Memory(self.total, self.available)
 
 
 class Worker:
@@ -44,7 +45,7 @@ def call(worker: Worker) -> Call:
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     machine = Machine(available=1 * GIB)
-    monkeypatch.setattr(exhaustion, "psutil", machine)
+    monkeypatch.setattr(exhaustion, "usable_memory", machine.memory)
     return machine
 
 
@@ -80,3 +81,17 @@ def test_exhausted_is_less_than_a_twentieth(machine: Machine) -> None:
     assert exhaustion.is_exhausted()
     machine.available = 6 * GIB
     assert not exhaustion.is_exhausted()
+
+
+@pytest.mark.parametrize(("peak", "outcome"), [(1 * GIB, Outcome.MEMORY), (100 * MIB, Outcome.INFRA_ERROR)])
+def test_a_call_that_the_kernel_kills_is_to_blame_if_it_had_much_memory(
+    machine: Machine, peak: int, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be killed for what others hold: the kernel is told to choose calls first."""
+    killed = call(Worker(machine, 0))
+    killed._phase, killed._peak = "", peak
+    monkeypatch.setattr(call_module, "usable_memory", lambda: Memory(4 * GIB, 0, "the control group's"))
+    ended = killed._killed_by_kernel()
+    assert ended.outcome is outcome
+    assert f"used {peak // MIB} MiB when last measured" in str(ended)
+    assert "the kernel ended the worker when the control group's 4096 MiB were used up" in str(ended)

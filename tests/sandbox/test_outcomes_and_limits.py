@@ -1,9 +1,8 @@
 """What can become of a call, and what it may use."""
 
-from types import SimpleNamespace
-
 import pytest
 
+from harness.machine_memory import Memory
 from harness.outcome import Outcome
 from harness.sandbox import limits
 from harness.sandbox.claim import CLAIMABLE
@@ -36,6 +35,6 @@ def test_a_submission_cannot_blame_the_harness_or_escape_the_clock_by_what_it_cl
 def test_the_default_memory_limit_fits_the_machine(
     total_gib: float, gpus: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = SimpleNamespace(total=int(total_gib * GIB))
-    monkeypatch.setattr(limits.psutil, "virtual_memory", lambda: memory)
+    memory = Memory(int(total_gib * GIB), 0)
+    monkeypatch.setattr(limits, "usable_memory", lambda: memory)
     assert default_memory_bytes(gpus) == expected

@@ -38,7 +38,7 @@ class Fast(Fresh):
 
     @property
     def recorded(self) -> str:
-        """Its name in a record; where forks do not work, that of fresh starts."""
+        """Its name in a record; where forks do not work, or no longer, that of fresh starts."""
         return super().recorded if self._zygotes else f"{self.isolation}/{Fresh.way}"
 
     @classmethod
@@ -65,11 +65,12 @@ class Fast(Fresh):
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
         """Fork a worker into a new sandbox, or start an interpreter there without a zygote; raises `StartError`."""
-        zygote = self._zygotes.get(job.runtime)
-        if zygote is None:
-            return super().start(job, limits, slot, control, sink)
-        placeholder = Placeholder(job, limits, slot, sink, self.groups)
-        return _fork(zygote, placeholder, job, slot, control, sink)
+
+        def fork(zygote: Zygote) -> "ForkedBody":
+            return _fork(zygote, Placeholder(job, limits, slot, sink, self.groups), job, slot, control, sink)
+
+        forked = self._zygotes.fork(job, fork)
+        return super().start(job, limits, slot, control, sink) if forked is None else forked
 
     def close(self) -> None:
         """End the zygotes and remove the control group."""
@@ -96,7 +97,7 @@ def _fork(zygote: Zygote, placeholder: Placeholder, job: Job, slot: int, control
         finally:
             for descriptor in (program, report, *entrances):
                 os.close(descriptor)
-        return ForkedBody(placeholder, source)
+        return ForkedBody(placeholder, source, zygote)
     except StartError:
         os.close(source)
         placeholder.kill()
@@ -107,10 +108,10 @@ def _fork(zygote: Zygote, placeholder: Placeholder, job: Job, slot: int, control
 class ForkedBody:
     """A worker that a zygote has forked into the sandbox of a placeholder."""
 
-    def __init__(self, placeholder: Placeholder, report: int) -> None:
+    def __init__(self, placeholder: Placeholder, report: int, zygote: Zygote) -> None:
         """Wait for the worker's process ID; raises `StartError`."""
         self._placeholder, self._descriptor = placeholder, report
-        self._report = Report(report)
+        self._report = Report(report, zygote)
 
     @property
     def processes(self) -> Processes:
@@ -135,7 +136,7 @@ class ForkedBody:
 
     def is_gone(self) -> bool:
         """Return whether the placeholder and the worker's parent have ended."""
-        self._report.read()
+        self._report.reap()
         return self._report.ended and self._placeholder.is_gone()
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ from harness.sandbox.limits import Limits
 from harness.sandbox.privileges import becomes_others
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.supervised import SupervisedBody
-from harness.sandbox.zygote import Zygotes
+from harness.sandbox.zygote import Zygote, Zygotes
 from harness.worker.scratch import remove
 
 #: The first version of Landlock that can scope signals, with which a supervisor contains a call (Linux 6.12).
@@ -106,32 +106,10 @@ class Landlock(Kind):
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> SupervisedBody:
         """Fork a worker that confines itself; raises `StartError`."""
-        zygote = self._zygotes.get(job.runtime)
-        assert zygote is not None, "prepared for other runtimes"
-        uid = bubblewrap.worker_uid(slot)
-        scratch = make_scratch(job.worker.parent, uid)
-        program = memory_file(filter_program(job.gpu is not None, namespaces=False))
-        ours, theirs = socket.socketpair()
-        order = {
-            "uid": uid,
-            "environment": job.environment(home=str(scratch)),
-            "home": str(scratch),
-            "trusted": str(job.worker),
-            "directories": [str(directory) for directory in job.directories[1:]],
-            "paths": granted_paths(job, scratch),
-            "other_processes": 0 if uid is not None else user_threads(),
-        }
-        try:
-            try:
-                zygote.order(order, [control, sink, program, theirs.fileno()])
-            finally:
-                theirs.close()
-                os.close(program)
-            return SupervisedBody(ours, scratch, limits)
-        except StartError:
-            ours.close()
-            remove(str(scratch))
-            raise
+        body = self._zygotes.fork(job, lambda zygote: _fork(zygote, job, limits, slot, control, sink))
+        if body is None:
+            raise StartError("the process from which workers are forked was ended twice")
+        return body
 
     def close(self) -> None:
         """End the zygotes."""
@@ -141,6 +119,34 @@ class Landlock(Kind):
         """Return the system's directories and the Python environment."""
         paths = [*map(Path, (*SYSTEM, *SETTINGS)), *bubblewrap.interpreter(), *search_path()]
         return frozenset(path.resolve() for path in paths if path.exists())
+
+
+def _fork(zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> SupervisedBody:
+    """Have a worker forked that confines itself; raises `StartError`."""
+    uid = bubblewrap.worker_uid(slot)
+    scratch = make_scratch(job.worker.parent, uid)
+    program = memory_file(filter_program(job.gpu is not None, namespaces=False))
+    ours, theirs = socket.socketpair()
+    order = {
+        "uid": uid,
+        "environment": job.environment(home=str(scratch)),
+        "home": str(scratch),
+        "trusted": str(job.worker),
+        "directories": [str(directory) for directory in job.directories[1:]],
+        "paths": granted_paths(job, scratch),
+        "other_processes": 0 if uid is not None else user_threads(),
+    }
+    try:
+        try:
+            zygote.order(order, [control, sink, program, theirs.fileno()])
+        finally:
+            theirs.close()
+            os.close(program)
+        return SupervisedBody(ours, scratch, limits, zygote)
+    except StartError:
+        ours.close()
+        remove(str(scratch))
+        raise
 
 
 def make_scratch(staging: Path, uid: int | None) -> Path:

@@ -1,0 +1,124 @@
+"""The process from which workers are forked is killed, as by a kernel that is short of memory."""
+
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.outcome import CallResult, Outcome
+from harness.processes import QUICKEST, installed_runtime
+from harness.sandbox import CONTROL, KINDS, Call, Clock, Job, Kind, Limits, Staging, prepare_call, run_trial, trial_job
+from harness.sandbox.selftest import Trap
+from harness.sandbox.zygote import Zygote
+
+RUNTIME = installed_runtime(QUICKEST).name
+
+#: A measure that says when it is being called, and returns later.
+NAP = Trap("naps", "import time; print('called', flush=True); time.sleep(3); return 16.0", Outcome.OK, value=16.0)
+
+
+class Stage:
+    """A kind of sandbox that is prepared, and jobs for it."""
+
+    def __init__(self, kind: Kind, staging: Staging) -> None:
+        self.kind = kind
+        self.control, self.nap = (trial_job(staging, trap, runtime=RUNTIME) for trap in (CONTROL, NAP))
+        kind.prepare([self.control])
+
+    def prepared(self, job: Job) -> Call:
+        """A call whose worker is ready."""
+        call = prepare_call(self.kind.start, job, Limits(), 0, stopping=lambda: False)
+        assert isinstance(call, Call), call.message
+        return call
+
+    def kill(self) -> None:
+        """Kill the zygote; it is the only child with its program."""
+        (zygote,) = (child for child in psutil.Process().children() if _is_zygote(child))
+        zygote.send_signal(signal.SIGKILL)
+
+    def control_result(self) -> CallResult:
+        return run_trial(self.kind.start, self.control, 0, 60.0)
+
+    def nap_result(self) -> CallResult:
+        """What becomes of a call during which the zygote is killed."""
+        with ThreadPoolExecutor(1) as threads:
+            call = self.prepared(self.nap)
+            result = threads.submit(call.run, 0, Clock(120.0, "the time limit"))
+            while b"called" not in call._worker.output and not result.done():
+                time.sleep(0.01)
+            self.kill()
+            return result.result()
+
+
+def _is_zygote(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):  # it has ended
+        return any("harness.worker.zygote" in word for word in process.cmdline())
+    return False
+
+
+@contextmanager
+def stage(name: str) -> Iterator[Stage]:
+    with ExitStack() as held:
+        cache = held.enter_context(tempfile.TemporaryDirectory())
+        Path(cache).chmod(0o711)  # root's workers are other users
+        held.enter_context(pytest.MonkeyPatch.context()).setenv("PGDL_CACHE", cache)
+        kind = KINDS[name]()
+        if (problem := kind.problem()) is not None:
+            pytest.skip(str(problem))
+        yield Stage(held.enter_context(kind), held.enter_context(Staging()))
+
+
+def test_a_fast_start_says_so_forks_again_and_then_starts_fresh() -> None:
+    killed = "the process from which workers are forked was ended by signal 9"
+    with stage("fast") as prepared:
+        under_way = prepared.nap_result()
+        assert (under_way.outcome, under_way.message, under_way.interrupted) == (Outcome.INFRA_ERROR, killed, True)
+        assert CONTROL.caught(prepared.control_result())
+        assert prepared.kind.recorded == "bubblewrap/fast"
+
+        waiting = prepared.prepared(prepared.control)
+        prepared.kill()
+        before = waiting.run(0, Clock(60.0, "the time limit"))
+        assert (before.outcome, before.interrupted) == (Outcome.INFRA_ERROR, True)
+        assert before.message == f"{killed} before the measure was called"
+        assert CONTROL.caught(prepared.control_result())
+        assert prepared.kind.recorded == "bubblewrap/fresh"
+
+
+@pytest.mark.full
+def test_the_first_process_of_a_container_inherits_the_worker_and_lets_it_end() -> None:
+    """No other process reaps the worker there, and its sandbox would not end."""
+    contained = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if not shutil.which("unshare") or subprocess.run([*contained, "true"], capture_output=True).returncode:
+        pytest.skip("no PID namespace can be made by unshare")
+    test = f"{__file__}::{test_a_fast_start_says_so_forks_again_and_then_starts_fresh.__name__}"
+    done = subprocess.run([*contained, sys.executable, "-m", "pytest", "-q", test], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_under_landlock_a_call_goes_on_and_a_third_zygote_is_not_started() -> None:
+    with stage("landlock") as prepared:
+        assert NAP.caught(prepared.nap_result())
+        assert CONTROL.caught(prepared.control_result())
+        prepared.kill()
+        refused = prepared.control_result()
+        assert refused.outcome is Outcome.INFRA_ERROR
+        assert "the process from which workers are forked was ended twice" in refused.message
+
+
+def test_a_zygote_that_is_killed_during_its_imports_is_no_matter_of_what_it_printed() -> None:
+    with stage("fast") as prepared:
+        zygote = Zygote(prepared.control)
+        zygote._process.send_signal(signal.SIGKILL)
+        with pytest.raises(Exception, match=r"did not start: the process .* was ended by signal 9$"):
+            zygote.wait_until_ready()
+        zygote.close()

@@ -1,0 +1,103 @@
+"""How much memory there is, read from directories that look like the kernel's control groups."""
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness import machine_memory
+from harness.configuration import MIB
+from harness.machine_memory import Memory, memory_kills, usable_memory
+
+#: Names of the files of both versions: limit, usage, prefix of statistics, events.
+FILES = {
+    "cgroup2": ("memory.max", "memory.current", "", "memory.events"),
+    "cgroup": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_", "memory.oom_control"),
+}
+
+
+class Kernel:
+    """A hierarchy of control groups, and this process in one of them."""
+
+    def __init__(self, directory: Path, version: str) -> None:
+        self.directory, self.version = directory, version
+        self.proc, self.mount = directory / "proc", directory / "mount"
+        self.proc.mkdir()
+        self.mount.mkdir()
+
+    def group(self, path: str, limit: str, used: int = 0, files: int = 0, kills: int = 0) -> None:
+        """Make what a group looks like; sizes are in MiB."""
+        group = self.mount / path
+        group.mkdir(exist_ok=True)
+        bound, usage, prefix, events = FILES[self.version]
+        (group / bound).write_text(f"{limit}\n")
+        (group / usage).write_text(f"{used * MIB}\n")
+        half = files * MIB // 2
+        (group / "memory.stat").write_text(
+            f"anon 5\n{prefix and 'active_file 7'}\n{prefix}active_file {half}\n{prefix}inactive_file {half}\n"
+        )
+        (group / events).write_text(f"under_oom 0\noom 9\noom_kill {kills}\n")
+
+    def enter(self, path: str, root: str = "/") -> None:
+        """Put this process into the group `path`; `root` is what is mounted."""
+        other = "1:name=systemd:/elsewhere\n"
+        number = "0:" if self.version == "cgroup2" else "4:memory"
+        (self.proc / "cgroup").write_text(f"{other}{number}:{path}\n")
+        options = "rw" if self.version == "cgroup2" else "rw,memory"
+        lines = ["31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw", "32 23 0:29 / /cpu rw - cgroup cgroup rw,cpu"]
+        lines += [f"41 31 0:38 {root} {self.mount} rw,relatime shared:9 - {self.version} cgroup {options}"]
+        (self.proc / "mountinfo").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(params=FILES)
+def kernel(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    kernel = Kernel(tmp_path, request.param)
+    groups = machine_memory._groups.__wrapped__
+    monkeypatch.setattr(machine_memory, "_groups", lambda: groups(kernel.proc))
+    return kernel
+
+
+def unlimited(version: str) -> str:
+    return "max" if version == "cgroup2" else "9223372036854771712"
+
+
+def test_without_a_limit_it_is_the_machines(kernel: Kernel) -> None:
+    kernel.group("a", unlimited(kernel.version), used=10)
+    kernel.enter("/a")
+    machine = psutil.virtual_memory().total
+    found = usable_memory()
+    assert (found.total, found.whose) == (machine, "the machine's")
+
+
+def test_the_smallest_limit_counts_whoever_set_it(kernel: Kernel) -> None:
+    kernel.group("a", str(60 * MIB), used=50, files=40)
+    kernel.group("a/b", str(90 * MIB), used=10)
+    kernel.enter("/a/b")
+    assert usable_memory() == Memory(60 * MIB, 50 * MIB, "the control group's")
+
+
+def test_what_is_left_is_that_of_the_fullest_group(kernel: Kernel) -> None:
+    kernel.group("a", str(90 * MIB), used=85)
+    kernel.group("a/b", str(60 * MIB), used=10)
+    kernel.enter("/a/b")
+    assert usable_memory() == Memory(60 * MIB, 5 * MIB, "the control group's")
+
+
+@pytest.mark.parametrize(("path", "root"), [("/docker/1f", "/docker/1f"), ("/", "/"), ("/../else", "/")])
+def test_a_container_sees_its_own_group_at_the_mount(kernel: Kernel, path: str, root: str) -> None:
+    kernel.group(".", str(60 * MIB), used=10)
+    kernel.enter(path, root)
+    assert usable_memory().total == 60 * MIB
+
+
+def test_kills_are_counted(kernel: Kernel) -> None:
+    kernel.group("a", str(60 * MIB), kills=2)
+    kernel.enter("/a")
+    assert memory_kills() == 2
+    kernel.group("a", str(60 * MIB), kills=3)
+    assert memory_kills() == 3
+
+
+def test_a_system_without_control_groups_has_the_machines_memory(kernel: Kernel) -> None:
+    assert usable_memory().total == psutil.virtual_memory().total
+    assert memory_kills() == 0
