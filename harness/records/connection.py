@@ -204,7 +204,7 @@ class Database:
 
 
 def _identity(file: Path | None) -> tuple[int, int] | None:
-    """What identifies the file at a path; None: there is none."""
+    """Device and number of a file; None if there is none."""
     with suppress(OSError):
         if file is not None:
             facts = file.stat()

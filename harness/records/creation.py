@@ -42,7 +42,7 @@ def open_tables(database: Database, *, read_only: bool) -> int:
 
 
 def _create_tables(database: Database) -> None:
-    """Create those that are missing; if none is, the role needs no permission for it."""
+    """Create missing tables; a role without that permission can use a database that has them all."""
     for table in Base.metadata.sorted_tables:
         with _changing(database) as connection:
             if not sqlalchemy.inspect(connection).has_table(table.name):
@@ -50,7 +50,7 @@ def _create_tables(database: Database) -> None:
 
 
 def _create_indexes(database: Database) -> None:
-    """Create those that are missing, unless only the owner of their table may: they make questions faster."""
+    """Create missing indices, if the role may: only the owner of a table may, and they only make questions faster."""
     for table in Base.metadata.sorted_tables:
         with _changing(database) as connection:
             there = {index["name"] for index in sqlalchemy.inspect(connection).get_indexes(table.name)}

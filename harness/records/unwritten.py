@@ -104,7 +104,7 @@ def _add(rows: Sequence[Row[Any]], connection: Connection) -> None:
 
 
 def _set_aside(file: Path) -> Path:
-    """Rename a file, with those that SQLite keeps beside it, which would be applied to the next one of its name."""
+    """Rename a file and its journals, which SQLite would otherwise apply to the next file of this name."""
     names = (file.with_name(f"{file.name}.unusable-{number}") for number in count(1))
     aside = next(name for name in names if not name.exists())
     with writing(file):

@@ -41,7 +41,7 @@ class Writer:
         self._flushing = self._over = False
         self._hurry = threading.Event()
         self._cause: Exception | None = None  # why the database takes no more records
-        self._failure: Exception | None = None  # what is said of it
+        self._failure: Exception | None = None  # the error that reports it
         self._file: Path | None = None  # in which records are kept
         self._lost, self._why_lost = 0, ""
         self._thread = threading.Thread(target=self._work, name="records")
@@ -150,7 +150,7 @@ class Writer:
         except Exception as error:  # the thread has to go on, or who waits for it would wait without end
             self._lost, self._why_lost = self._lost + len(group), str(error)
         if not (self._lost or isinstance(cause, DatabaseError)):
-            return cause  # a bug, which keeps its traceback
+            return cause  # a bug: its traceback is shown
         lost = [f"{counted(self._lost, 'finished call')} lost, because {self._why_lost}"] if self._lost else []
         kept = [f"{'others' if lost else 'finished calls'} are kept in {self._file}"] if self._file else []
         again = "fix this and run the same command again, which adds them" if kept else FIX

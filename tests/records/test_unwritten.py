@@ -24,7 +24,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def add_unwritten(location: str) -> list[str]:
-    """What a run does first; returns what it says."""
+    """Add kept records, as every run does first; returns the lines that it prints."""
     said: list[str] = []
     with Records(location) as records:
         records.warn = said.append
