@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -162,11 +163,14 @@ def _heed_signals() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, _hang_up)
+        terminals = [number for number in (1, 2) if os.isatty(number)]
+        signal.signal(signal.SIGHUP, lambda *_: _hang_up(terminals))
 
 
-def _hang_up(*_: object) -> NoReturn:
+def _hang_up(terminals: Sequence[int]) -> NoReturn:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the shell and the system may both send it
+    for number in terminals:  # a closed terminal takes no more output
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
     raise KeyboardInterrupt
 
 

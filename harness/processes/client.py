@@ -66,7 +66,7 @@ class Process(AbstractContextManager["Process"]):
     ) -> None:
         self._program, self._memory = program, None if own_data else MEMORY
         self._command = children.harness_interpreter(SERVICE, program, runtime.name, *arguments)
-        # It is killed, and so removes no temporary file itself.
+        # Being killed, it cannot remove its own temporary files.
         self._temporary = tempfile.TemporaryDirectory(prefix="pgdl-", ignore_cleanup_errors=True)
         own = {"TMPDIR": self._temporary.name}
         self._environment = environment(runtime, threads or available_cores(), gpu, own_data=own_data) | own

@@ -41,7 +41,7 @@ class Writer:
         self._flushing = self._over = False
         self._hurry = threading.Event()
         self._cause: Exception | None = None  # why the database takes no more records
-        self._failure: Exception | None = None  # the error that reports it
+        self._failure: Exception | None = None  # what every method raises
         self._file: Path | None = None  # in which records are kept
         self._lost, self._why_lost = 0, ""
         self._thread = threading.Thread(target=self._work, name="records")
