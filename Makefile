@@ -57,6 +57,9 @@ test-all: style sandbox ## Run all checks with every combination of runtime, san
 	PGDL_REDTEAM=full PGDL_REFEREE_EXAMPLES=150 $(BIN)/python -m pytest -m "full or not full" -n $(JOBS) \
 		--dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
 
+test-rest: setup postgresql ## Run the tests that need what few machines have: a server of PostgreSQL, installed where permissions allow it
+	$(BIN)/python -m pytest tests/records -rs
+
 durations: setup sandbox ## Record how long each test file takes (tests/durations.json), on a quiet machine
 	PGDL_RECORD_DURATIONS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
@@ -111,6 +114,9 @@ $(SPHINX): pyproject.toml constraints.txt
 sandbox: ## Install bubblewrap, where permissions allow it
 	@command -v bwrap > /dev/null || .ci/install bubblewrap || true
 
+postgresql: ## Install a server of PostgreSQL, where permissions allow it
+	@command -v initdb > /dev/null || ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || .ci/install postgresql || true
+
 lock: ## Update constraints.txt to the newest compatible versions
 	.ci/lock $(PYTHON)
 
@@ -118,4 +124,4 @@ clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full pictures docs test test-all durations style lint format science bench redteam referee fuzz codabench-real soak setup sandbox lock clean
+.PHONY: help demo demo-full pictures docs test test-all test-rest durations style lint format science bench redteam referee fuzz codabench-real soak setup sandbox postgresql lock clean

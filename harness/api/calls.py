@@ -126,6 +126,7 @@ def record_with(
     records.warn = progress.warn
     if records.file is not None:
         executor.require_unseen([records.file])
+    records.add_unwritten()
     progress.step("planning the calls")
     plan = make_plan(
         run.submissions, run.tasks, settings, executor, records,

@@ -9,6 +9,6 @@ import sys
 if not sys.flags.safe_path:
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
 
-from harness.cli.main import main
+from harness.cli.start import main
 
 main()

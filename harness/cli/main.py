@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -121,13 +122,13 @@ def cli() -> None:
 def main() -> NoReturn:
     """Run the command line; a `UserError` ends it with one line and exit code 2."""
     _open_closed_streams()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # treat a request to terminate like Ctrl-C
     os.environ.setdefault(ONE_THREAD, "1")  # before anything imports NumPy
     if sys.platform == "win32":
         _speak_utf8()
     take_over()
     output = sys.stdout
     try:
+        _heed_signals()
         _require_own_packages()
         code = cli.main(prog_name="pgdl", standalone_mode=False, windows_expand_args=False)
         sys.stdout.flush()
@@ -135,7 +136,7 @@ def main() -> NoReturn:
         first, *more = error.lines
         say(f"pgdl: {first}", *more, err=True)
         sys.exit(2)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         say("pgdl: interrupted", err=True)
         sys.exit(130)
     except click.ClickException as error:
@@ -154,6 +155,23 @@ def main() -> NoReturn:
         say(*traceback.format_exc().splitlines(), "pgdl: this is a bug; finished work is kept", err=True)
         sys.exit(BUG)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _heed_signals() -> None:
+    """Treat a request to terminate, and a terminal that is closed, like Ctrl-C; what the caller ignores stays so."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        terminals = [number for number in (1, 2) if os.isatty(number)]
+        signal.signal(signal.SIGHUP, lambda *_: _hang_up(terminals))
+
+
+def _hang_up(terminals: Sequence[int]) -> NoReturn:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the shell and the system may both send it
+    for number in terminals:  # a closed terminal takes no more output
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+    raise KeyboardInterrupt
 
 
 def _open_closed_streams() -> None:

@@ -66,7 +66,10 @@ class Process(AbstractContextManager["Process"]):
     ) -> None:
         self._program, self._memory = program, None if own_data else MEMORY
         self._command = children.harness_interpreter(SERVICE, program, runtime.name, *arguments)
-        self._environment = environment(runtime, threads or available_cores(), gpu, own_data=own_data)
+        # Being killed, it cannot remove its own temporary files.
+        self._temporary = tempfile.TemporaryDirectory(prefix="pgdl-", ignore_cleanup_errors=True)
+        own = {"TMPDIR": self._temporary.name}
+        self._environment = environment(runtime, threads or available_cores(), gpu, own_data=own_data) | own
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end of the context
         self._changing = threading.Lock()
         self._is_cancelled = False
@@ -76,6 +79,7 @@ class Process(AbstractContextManager["Process"]):
         self.cancel()
         self._channel.close()
         self._printed.close()
+        self._temporary.cleanup()
 
     def ask(self, question: Question, on_event: Say = lambda _: None, seconds: float | None = None) -> Answer:
         """Return the answer.

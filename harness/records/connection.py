@@ -4,13 +4,13 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote
 
 import sqlalchemy
-from sqlalchemy import URL, func, select
+from sqlalchemy import URL, event, func, select
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, SAWarning, SQLAlchemyError
 
@@ -31,8 +31,11 @@ PATIENCE_S = 600.0
 #: Seconds between two tries: at first, and at most.
 PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
 
-#: What PostgreSQL calls a lock that was not had within `BUSY_S`.
-LOCKED = "55P03"
+#: What PostgreSQL calls a lock that was not had within `BUSY_S`, and a statement that a role may not execute.
+LOCKED, FORBIDDEN = "55P03", "42501"
+
+#: What to do about a database that failed.
+FIX = "fix this and run the same command again"
 
 T = TypeVar("T")
 
@@ -41,13 +44,26 @@ class DatabaseError(UserError):
     """The database failed, or cannot be reached.
 
     Attributes:
+        reason: what it says itself.
         found: what failed, in one line without remedy.
     """
 
-    def __init__(self, name: str, reason: str) -> None:
-        remedy = "finished work is kept; fix this and run the same command again"
+    def __init__(self, name: str, reason: str, *, remedy: str = f"finished work is kept; {FIX}") -> None:
         super().__init__(f"the results database failed: {reason}", file=name, remedy=remedy)
+        self.reason = reason
         self.found = f"{name}: the results database failed: {reason}"
+
+
+class MovedError(DatabaseError):
+    """The file of a database that is in use has been deleted or moved."""
+
+    def __init__(self, name: str) -> None:
+        remedy = "put it back, or run the same command again, which makes a new one"
+        super().__init__(name, "its file has been deleted or moved meanwhile", remedy=remedy)
+
+
+class ForbiddenError(DatabaseError):
+    """The user's role may not do this."""
 
 
 class LockedError(DatabaseError):
@@ -90,8 +106,11 @@ class Database:
         self.name = self.url.database if self.file is not None and self.url.database else str(address)
         if self.file is not None:
             guard(self.engine, self.file, read_only=read_only)
+            event.listen(self.engine, "do_connect", lambda *_: self._require_unmoved())
+            event.listen(self.engine, "connect", lambda *_: self._remember_file())
         self._address = address
-        self._failing = False
+        self._opened: tuple[int, int] | None = None  # identifies the file that was opened first
+        self._failing = self._locked = False  # whether `warn` was told
         self.warn: Callable[[str], None] = lambda _: None
 
     @property
@@ -110,18 +129,23 @@ class Database:
 
         Once `hurry` is set, a lock that is not had within `BUSY_S` is an error.
         """
-        told = False
+        waited = False
         while True:
             try:
                 with self.begin() as connection:
                     self._limit_locks(connection)
-                    return work(connection)
+                    done = work(connection)
             except LockedError:
                 if hurry is not None and hurry.is_set():
                     raise
+                told, self._locked = waited or self._locked, True  # be it by another thread of this run
                 if not told:
                     self.warn(f"{self.name} has been locked for {BUSY_S} s by another program; waiting for it")
-                told = True
+                waited = True
+            else:
+                if waited:
+                    self._locked = False
+                return done
 
     def patiently(self, work: Callable[[], T], hurry: threading.Event | None = None) -> T:
         """Do something in a run that is in progress, and for ten minutes again if the database's server fails.
@@ -160,12 +184,32 @@ class Database:
         except IntegrityError:
             raise  # not a failure of the database
         except DBAPIError as error:
+            self._require_unmoved()
             reason = printable(self._address.scrub(" ".join(str(error.orig).split())))
-            if reason == "database is locked" or getattr(error.orig, "sqlstate", None) == LOCKED:
+            state = getattr(error.orig, "sqlstate", None)
+            if reason == "database is locked" or state == LOCKED:
                 raise LockedError(self.name, reason) from error
+            if state == FORBIDDEN:
+                raise ForbiddenError(self.name, reason) from error
             raise DatabaseError(self.name, reason) from error
         except UnicodeDecodeError as error:  # of the driver, in a message that quotes the file
             raise DatabaseError(self.name, "text that is not UTF-8") from error
+
+    def _remember_file(self) -> None:
+        self._opened = self._opened or _identity(self.file)
+
+    def _require_unmoved(self) -> None:
+        if self._opened is not None and _identity(self.file) != self._opened:
+            raise MovedError(self.name)
+
+
+def _identity(file: Path | None) -> tuple[int, int] | None:
+    """Device and number of a file; None if there is none."""
+    with suppress(OSError):
+        if file is not None:
+            facts = file.stat()
+            return facts.st_dev, facts.st_ino
+    return None
 
 
 def _file_of(url: URL) -> Path | None:

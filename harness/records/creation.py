@@ -1,7 +1,7 @@
 """Creates the tables of a database, or checks those that it has."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import sqlalchemy
 from sqlalchemy import func, select
@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from harness.errors import UserError
-from harness.records.connection import Database
+from harness.records.connection import Database, ForbiddenError
 from harness.records.schema import SCHEMA, present, schema_of, stamp
 from harness.records.tables import OTHER_DATABASE, Base
 
@@ -33,15 +33,31 @@ def open_tables(database: Database, *, read_only: bool) -> int:
         schema = SCHEMA
         with _changing(database) as connection:
             stamp(connection)  # first: tables without a stamp are those of the first version
-    for table in () if read_only else Base.metadata.sorted_tables:
-        with _changing(database) as connection:
-            connection.execute(CreateTable(table, if_not_exists=True))
+    if not read_only:
+        _create_tables(database)
     _require_columns(database, schema)
-    for table in () if read_only else Base.metadata.sorted_tables:
-        with _changing(database) as connection:
-            for index in table.indexes:
-                connection.execute(CreateIndex(index, if_not_exists=True))
+    if not read_only:
+        _create_indexes(database)
     return schema
+
+
+def _create_tables(database: Database) -> None:
+    """Create missing tables; a role without that permission can use a database that has them all."""
+    for table in Base.metadata.sorted_tables:
+        with _changing(database) as connection:
+            if not sqlalchemy.inspect(connection).has_table(table.name):
+                connection.execute(CreateTable(table, if_not_exists=True))
+
+
+def _create_indexes(database: Database) -> None:
+    """Create missing indices, if the role may: only the owner of a table may, and they only make questions faster."""
+    for table in Base.metadata.sorted_tables:
+        with _changing(database) as connection:
+            there = {index["name"] for index in sqlalchemy.inspect(connection).get_indexes(table.name)}
+        for index in table.indexes:
+            if index.name not in there:
+                with suppress(ForbiddenError), _changing(database) as connection:
+                    connection.execute(CreateIndex(index, if_not_exists=True))
 
 
 def _require_columns(database: Database, schema: int) -> None:

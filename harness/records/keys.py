@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Select, cast, func, literal, select
+from sqlalchemy import Row, Select, cast, func, literal, select
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.engine import Connection
+
+from harness.records.evaluation import Evaluation
 
 T = TypeVar("T")
 
@@ -28,3 +30,11 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
     else:
         rows = func.json_array_elements_text(cast(text, JSON))
     return select(rows.table_valued("value").c.value)
+
+
+def are_there(connection: Connection, records: Sequence[Evaluation | Row[Any]]) -> list[bool]:
+    """Return of each record whether an earlier try, whose answer was lost, has written it."""
+    same = select(Evaluation.key, Evaluation.started_at, Evaluation.finished_at)
+    found = connection.execute(same.where(Evaluation.key.in_(rows_of(connection, {row.key for row in records}))))
+    written = {tuple(row) for row in found}
+    return [(row.key, row.started_at, row.finished_at) in written for row in records]

@@ -21,6 +21,7 @@ from harness.records.request import Request
 from harness.records.rows import ROWS_AT_ONCE, read
 from harness.records.schema import readable
 from harness.records.tables import OTHER_DATABASE, Base, columns_of
+from harness.records.unwritten import add_unwritten
 from harness.records.writer import Writer
 from harness.text import printable
 
@@ -110,6 +111,10 @@ class Records:
             where = f"{self.name}, table requests, row {request.id}, settings"
             what, found = "not the settings of a run", printable(str(error))
             raise UserError(what, file=where, found=found, remedy=OTHER_DATABASE) from error
+
+    def add_unwritten(self) -> None:
+        """Add the records of earlier runs that this database did not take; says so to `warn`."""
+        add_unwritten(self._database)
 
     def claims(self) -> Claims:
         """Return a context in which this run claims calls."""

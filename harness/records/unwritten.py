@@ -8,21 +8,25 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import URL, func, insert, select
+from sqlalchemy import URL, Row, insert, select
 from sqlalchemy.engine import Connection
 
 from harness.cache import cache_directory, locked
 from harness.credentials import Address
-from harness.errors import writing
-from harness.records.connection import Database
+from harness.errors import UserError, writing
+from harness.records.connection import Database, DatabaseError
 from harness.records.creation import open_tables
 from harness.records.evaluation import Evaluation
-from harness.records.keys import rows_of
+from harness.records.keys import are_there
+from harness.records.rows import read
 from harness.records.schema import SCHEMA, readable
 from harness.records.tables import columns_of
+from harness.sqlite import beside
+from harness.text import counted
 
 #: Parameters of a URL that are the user's, not the database's.
 OF_THE_USER = ("user", "password", "passfile", "sslpassword", "sslkey", "sslcert")
@@ -31,60 +35,92 @@ OF_THE_USER = ("user", "password", "passfile", "sslpassword", "sslkey", "sslcert
 AT_ONCE = 500
 
 
+class UnusableError(UserError):
+    """A local file cannot be read, or not to its end."""
+
+
 def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
     """Add records to the local file of a database; returns its path. Raises `UserError` if it cannot be written."""
+    rows = [columns_of(row) for row in evaluations]
     with _locked(database) as stem:
         file = stem.with_suffix(f".version-{SCHEMA}.db")
-        local = Database(Address.of(file, "unwritten"))
-        open_tables(local, read_only=False)
-        rows = [columns_of(row) for row in evaluations]
-        local.write(lambda connection: connection.execute(insert(Evaluation), rows))
-        local.engine.dispose()
+        is_new = not file.exists()
+        try:
+            with _opened(file) as local:
+                open_tables(local, read_only=False)
+                local.write(lambda connection: connection.execute(insert(Evaluation), rows))
+        except Exception as error:
+            if is_new:  # what there is of it holds no record
+                for part in (file, *beside(file)):
+                    part.unlink(missing_ok=True)
+            if isinstance(error, DatabaseError):
+                raise UserError(f"cannot be written: {error.reason}", file=file) from error
+            raise
     return file
 
 
 def add_unwritten(database: Database) -> None:
-    """Add the records of local files to the database, unless a call has a later record, and delete the files.
+    """Add the records of local files to the database, and delete the files; as the last written, these records count.
 
-    Each is added once, also if this is interrupted, or done by several runs at the same time.
+    Each is added once, also if this is interrupted, or done by several runs at the same time. A file that cannot be
+    read is set aside, with a line to `warn`.
     """
     if not _files(_stem(database)):
         return
     with _locked(database) as stem:
         for file in _files(stem):  # another run may just have added them
-            added, all_of_them = _add_file(database, file)
+            number = 0
+            try:
+                for part in _parts(file):
+                    database.write(partial(_add, part))
+                    number += len(part)
+            except UnusableError as error:
+                database.warn(f"{error}; {number} of its records were added, and it is now called {_set_aside(file)}")
+                continue
             with writing(file):
                 file.unlink()
-            database.warn(f"{database.name}: added {added} of {all_of_them} records that it had not taken before")
+            database.warn(f"{database.name}: added {counted(number, 'record')} that it had not taken before")
 
 
-def _add_file(database: Database, file: Path) -> tuple[int, int]:
-    """Returns how many rows were added, and how many there are."""
-    local = Database(Address.of(file, "unwritten"))
-    schema = open_tables(local, read_only=True)
-    columns = [column for column in Evaluation.__table__.columns if column.name != "id"]
-    added = all_of_them = 0
-    with local.begin() as connection:
-        query = select(*readable(columns, schema)).order_by(Evaluation.id)
-        rows = iter(connection.execute(query).mappings())
-        while part := [Evaluation(**row) for row in islice(rows, AT_ONCE)]:
-            added += database.write(partial(_add, part))
-            all_of_them += len(part)
-    local.engine.dispose()
-    return added, all_of_them
+def _parts(file: Path) -> Iterator[Sequence[Row[Any]]]:
+    """Yield the records of a local file, in their order."""
+    try:
+        with _opened(file) as local:
+            schema = open_tables(local, read_only=True)
+            query = select(*readable(Evaluation.__table__.columns, schema)).order_by(Evaluation.id)
+            with local.begin() as connection:
+                rows = read(connection, query, Evaluation, schema, local.name)
+                while part := list(islice(rows, AT_ONCE)):
+                    yield part
+    except UserError as error:
+        raise UnusableError(str(error)) from error
 
 
-def _add(rows: Sequence[Evaluation], connection: Connection) -> int:
-    newest = (
-        select(Evaluation.key, func.max(Evaluation.finished_at))
-        .where(Evaluation.key.in_(rows_of(connection, {row.key for row in rows})))
-        .group_by(Evaluation.key)
-    )
-    known = {row.key: row[1] for row in connection.execute(newest)}
-    new = [columns_of(row) for row in rows if row.key not in known or known[row.key] < row.finished_at]
+def _add(rows: Sequence[Row[Any]], connection: Connection) -> None:
+    there = are_there(connection, rows)
+    new = [columns_of(row) for row, is_there in zip(rows, there, strict=True) if not is_there]
     if new:
         connection.execute(insert(Evaluation), new)
-    return len(new)
+
+
+def _set_aside(file: Path) -> Path:
+    """Rename a file and its journals, which SQLite would otherwise apply to the next file of this name."""
+    names = (file.with_name(f"{file.name}.unusable-{number}") for number in count(1))
+    aside = next(name for name in names if not name.exists())
+    with writing(file):
+        for old, new in zip((file, *beside(file)), (aside, *beside(aside)), strict=True):
+            if old.exists():
+                old.rename(new)
+    return aside
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[Database]:
+    local = Database(Address.of(file, "unwritten"))
+    try:
+        yield local
+    finally:
+        local.engine.dispose()
 
 
 @contextmanager

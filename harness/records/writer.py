@@ -3,19 +3,21 @@
 import threading
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert
 from sqlalchemy.engine import Connection
 
 from harness.errors import UserError
 from harness.records.claims import Claims
-from harness.records.connection import Database, DatabaseError
+from harness.records.connection import FIX, Database, DatabaseError
 from harness.records.evaluation import Evaluation
-from harness.records.keys import rows_of
+from harness.records.keys import are_there
 from harness.records.tables import columns_of
-from harness.records.unwritten import add_unwritten, keep
+from harness.records.unwritten import keep
+from harness.text import counted
 
 #: Rows and seconds after which a group is written.
 GROUP, INTERVAL_S = 100, 1.0
@@ -26,7 +28,7 @@ class Writer:
 
     The first record after an idle second is written at once. A group that the database does not take is tried again
     for ten minutes, which the records' `warn` says; then it goes into a local file, all further ones do too, and every
-    method raises a `UserError` that names the file. The next writer on this database adds its records first.
+    method raises a `UserError` that names the file, which `Records.add_unwritten` adds.
     After an error or Ctrl-C, the exit tries once more, and does not wait ten minutes.
     """
 
@@ -38,11 +40,13 @@ class Writer:
         self._decided: list[tuple[Evaluation, bool]] = []
         self._flushing = self._over = False
         self._hurry = threading.Event()
-        self._failure: Exception | None = None
+        self._cause: Exception | None = None  # why the database takes no more records
+        self._failure: Exception | None = None  # what every method raises
+        self._file: Path | None = None  # in which records are kept
+        self._lost, self._why_lost = 0, ""
         self._thread = threading.Thread(target=self._work, name="records")
 
     def __enter__(self) -> Self:
-        add_unwritten(self._database)
         self._thread.start()
         return self
 
@@ -61,12 +65,13 @@ class Writer:
             self._thread.join()
             self._tell_failure(error)
             raise
-        if kind is None:
+        if kind is None or (isinstance(error, UserError) and (self._lost or isinstance(error, DatabaseError))):
+            # Otherwise the run would end with the words that finished work is kept.
             self._require_success()
         self._tell_failure(error)
 
     def _tell_failure(self, error: BaseException | None) -> None:
-        """Name the local file, unless the error with which the run ends does so."""
+        """Say where the records are, unless the error with which the run ends does so."""
         if self._failure is not None and self._failure is not error:
             self._database.warn(str(self._failure))
 
@@ -127,29 +132,32 @@ class Writer:
         return group
 
     def _write_or_keep(self, group: list[Evaluation]) -> list[tuple[Evaluation, bool]]:
-        if self._failure is None:
+        if self._cause is None:
             try:
                 return self._database.patiently(lambda: self._write(group), self._hurry)
             except Exception as error:  # whatever it is: no finished call may be lost to it
-                self._failure = error
-        self._keep(group)
+                self._cause = error
+        self._failure = self._keep(group, self._cause)
         return []
 
     def _write(self, group: list[Evaluation]) -> list[tuple[Evaluation, bool]]:
         return self._database.write(lambda connection: _write_group(connection, group, self._claims), self._hurry)
 
-    def _keep(self, group: list[Evaluation]) -> None:
-        """Put records into the local file, and let the failure say so."""
+    def _keep(self, group: list[Evaluation], cause: Exception) -> Exception:
+        """Put records into the local file; returns the error that says what has become of them."""
         try:
-            file = keep(self._database, group)
+            self._file = keep(self._database, group)
         except Exception as error:  # the thread has to go on, or who waits for it would wait without end
-            lost = UserError(f"{len(group)} records of finished calls are lost: {error}")
-            lost.__cause__ = self._failure
-            self._failure = lost
-            return
-        if isinstance(self._failure, DatabaseError):
-            remedy = f"finished calls are kept in {file}; fix this and run the same command again, which adds them"
-            self._failure = UserError(self._failure.found, remedy=remedy)
+            self._lost, self._why_lost = self._lost + len(group), str(error)
+        if not (self._lost or isinstance(cause, DatabaseError)):
+            return cause  # a bug: its traceback is shown
+        lost = [f"{counted(self._lost, 'finished call')} lost, because {self._why_lost}"] if self._lost else []
+        kept = [f"{'others' if lost else 'finished calls'} are kept in {self._file}"] if self._file else []
+        again = "fix this and run the same command again, which adds them" if kept else FIX
+        found = cause.found if isinstance(cause, DatabaseError) else repr(cause)
+        failure = UserError(found, remedy="; ".join((*lost, *kept, again)))
+        failure.__cause__ = cause
+        return failure
 
 
 def _write_group(
@@ -158,10 +166,7 @@ def _write_group(
     """Write records of calls that are still claimed; returns whether each is in the database."""
     keys = {row.key for row in group}
     held = keys if claims is None else claims.held(connection, keys)
-    same = select(Evaluation.key, Evaluation.started_at, Evaluation.finished_at)
-    found = connection.execute(same.where(Evaluation.key.in_(rows_of(connection, keys))))
-    known = {tuple(row) for row in found}  # written by an earlier try whose answer was lost
-    there = [(row.key, row.started_at, row.finished_at) in known for row in group]
+    there = are_there(connection, group)
     new = [columns_of(row) for row, is_there in zip(group, there, strict=True) if row.key in held and not is_there]
     if new:
         connection.execute(insert(Evaluation), new)

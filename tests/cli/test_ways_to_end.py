@@ -1,6 +1,7 @@
 """Exit codes, and what a user can mend said in one line: typing errors, full disks, places that cannot be written."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -141,3 +142,37 @@ def test_somebody_elses_package_of_our_name(folder: Path) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert f"{folder}/baselines/__init__.py: another package is called 'baselines'" in done.stderr
+
+
+SLOW_IMPORT = """
+import sys, time
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "harness.cli.main":
+            print("importing", flush=True)
+            time.sleep(60)
+
+sys.meta_path.insert(0, Finder())
+from harness.cli.start import main
+main()
+"""
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_ctrl_c_while_modules_are_imported(ignored: bool) -> None:
+    def prepare() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL)
+
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW_IMPORT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        preexec_fn=prepare,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        if ignored:
+            process.kill()
+        assert process.stderr.read() == ("" if ignored else "pgdl: interrupted\n")
+    assert process.returncode == (-signal.SIGKILL if ignored else 130)

@@ -27,8 +27,9 @@ FASTEST = ("--runtime", installed_runtime(QUICKEST).name)
 
 
 def heed_interrupts() -> None:
-    """In a new process: a caller that ignores Ctrl-C must not decide for the harness."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """In a new process: a caller that ignores Ctrl-C or a closed terminal must not decide for the harness."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def run_here(arguments: list[str], environment: dict[str, str], directory: Path) -> subprocess.CompletedProcess[str]:

@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 
 import pytest
 from matrix import full
 from real_runs import FASTEST, PGDL, alive, descendants, names, records, wait_for, write_submission
 
+from harness.records import Evaluation, Records, columns_of
+from harness.records.unwritten import keep
 from harness.sandbox.clock import PAUSE_S
 
 pytestmark = pytest.mark.usefixtures("sandbox")
@@ -21,10 +24,22 @@ COUNT_ROWS = """
 import sqlite3, sys
 print("kept", *sqlite3.connect(sys.argv[1]).execute("select count(*) from evaluations").fetchone())
 """
+FILL_AFTER_THREE = """
+import sqlite3, sys, time
+database, filler = sys.argv[1:]
+count = "select count(*) from evaluations where submission = 'wordy'"
+while sqlite3.connect(database, timeout=60).execute(count).fetchone()[0] < 3:
+    time.sleep(0.01)
+with open(filler, "wb", buffering=0) as file:
+    while True:
+        file.write(bytes(1024))
+"""
 MODELS = {f"model_{number}" for number in range(8)}
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), full(signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("sent", "code"), [(signal.SIGINT, 130), full(signal.SIGTERM, 130), (signal.SIGHUP, 130), (signal.SIGKILL, -9)]
+)
 def test_an_interrupted_run_loses_nothing_and_leaves_no_process(tmp_path, competition, pgdl, start, sent, code):
     submission, database = write_submission(tmp_path, "slow", SLOW), tmp_path / "results.db"
     arguments = ("run", submission, "--tasks", competition, "--results", database, "--workers", 1, *FASTEST)
@@ -136,3 +151,46 @@ def test_a_harness_that_is_stopped_during_a_call_makes_it_again(tmp_path, one_mo
     )
     (row,) = records(database)
     assert row["outcome"] == "OK"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a file system that is full")
+def test_a_full_disk_of_database_and_cache_blocks_no_later_run(tmp_path, four_models, environment):
+    slow = "print('x' * 12000)\nimport time\ntime.sleep(1.5)\nreturn 1.0"
+    shared = ("--tasks", str(four_models), "--workers", "1", *FASTEST)
+    quick, wordy = (
+        shlex.join([*PGDL, "run", str(write_submission(tmp_path, name, body)), *shared])
+        for name, body in (("quick", "return 1.0"), ("wordy", slow))
+    )
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    fill = shlex.join([sys.executable, "-c", FILL_AFTER_THREE, str(disk / "results.db"), str(disk / "filler")])
+    once, again = f"{wordy}; echo code $?", f"rm {disk}/filler; {quick}; echo code $?; {wordy}; echo code $?"
+    script = f"{quick}; ({fill}) 2> /dev/null & {once}; wait; {again}"
+    small = ["bwrap", "--dev-bind", "/", "/", "--size", "3145728", "--tmpfs", str(disk)]
+    places = {"PGDL_CACHE": str(disk / "cache"), "PGDL_RESULTS": str(disk / "results.db")}
+    done = subprocess.run(
+        [*small, "sh", "-c", script], env=environment | places, capture_output=True, text=True, timeout=500
+    )
+    assert [line for line in done.stdout.splitlines() if line.startswith("code")] == ["code 2", "code 0", "code 0"], (
+        done.stdout + done.stderr
+    )
+    assert "Traceback" not in done.stderr
+    (failed,) = (line for line in done.stderr.splitlines() if "no official score" not in line)
+    # The record cannot be written, or the files of the next call, if that was started late.
+    assert ("finished call lost, because" in failed) != ("kept" in failed)
+
+
+def test_a_record_that_was_kept_aside_counts_though_no_call_is_missing(
+    tmp_path, one_model, pgdl, environment, monkeypatch
+):
+    submission, database = write_submission(tmp_path, "quick", "return 1.0"), tmp_path / "results.db"
+    arguments = ("run", submission, "--tasks", one_model, "--results", database)
+    assert pgdl(*arguments).returncode == 0
+    monkeypatch.setenv("PGDL_CACHE", environment["PGDL_CACHE"])
+    with Records(database) as kept_by:
+        (row,) = kept_by.newest_of(long=True)
+        keep(kept_by._database, [Evaluation(**columns_of(row) | {"value": 2.0, "finished_at": datetime.now(UTC)})])
+    again = pgdl(*arguments)
+    assert again.returncode == 0
+    assert f"{database}: added 1 record that it had not taken before" in again.stderr
+    assert [row["value"] for row in records(database)] == [1.0, 2.0]

@@ -180,3 +180,10 @@ def test_clean_keeps_the_environment_and_the_sources(machine):
     assert left == {".ci", ".venv", "Makefile", "constraints.txt", "harness", "pyproject.toml"}
     assert not (machine.checkout / "harness/__pycache__").exists()
     assert (venv / "lib/__pycache__").exists()
+
+
+def test_the_rest_needs_a_server_of_postgresql(machine):
+    installed(machine)
+    machine.add("initdb")
+    assert machine.run("make", "test-rest").returncode == 0
+    assert machine.calls() == ["python -m pytest tests/records -rs"]

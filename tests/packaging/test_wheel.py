@@ -117,7 +117,7 @@ def test_the_licence_and_the_command_are_in_the_wheel(wheel):
     (licence,) = [name for name in wheel.namelist() if name.endswith("/LICENSE")]
     assert b"Copyright 2026 The pgdl-harness authors" in wheel.read(licence)
     (entry_points,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
-    assert b"pgdl = harness.cli.main:main" in wheel.read(entry_points)
+    assert b"pgdl = harness.cli.start:main" in wheel.read(entry_points)
 
 
 def test_what_the_wheel_says_of_itself(wheel):

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -36,6 +37,8 @@ def answer(question: Question, say: Say) -> Answer:
     if order == "sleep":
         Path(detail).write_text(f"{os.getpid()} {subprocess.Popen(['sleep', '600']).pid}")
         time.sleep(600)
+    if order == "leave a file":
+        return {"file": tempfile.mkstemp()[1]}
     if order == "die":
         print("last words", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGKILL) if detail is None else os._exit(detail)

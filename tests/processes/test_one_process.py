@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 from e2e.real_runs import heed_interrupts, wait_for
@@ -44,6 +46,15 @@ def test_a_password_of_a_proxy_reaches_those_processes_alone_that_may_download(v
     for own_data in (False, True):
         found = environment(RUNTIMES["tensorflow"], 1, False, own_data=own_data)
         assert [name for name, value in found.items() if "sesame" in value] == [variable] * own_data
+
+
+def test_temporary_files_go_with_their_process(start, tmp_path, monkeypatch):
+    """The framework's compiler leaves some, and the process is killed at the end."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with start() as process:
+        file = Path(process.ask({"do": "leave a file"})["file"])
+        assert file.parents[1] == tmp_path
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_printed_is_no_answer(start):

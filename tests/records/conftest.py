@@ -15,7 +15,7 @@ from tests.records.servers import MISSING, Server
 def server() -> Iterator[Server]:
     """A server of PostgreSQL that runs."""
     if MISSING:
-        pytest.skip(f"PostgreSQL is not installed: {MISSING} not found")
+        pytest.skip(f"PostgreSQL is not installed: {MISSING} not found; make test-rest installs it")
     directory = Path(tempfile.mkdtemp(prefix="pg"))
     server = Server(directory)
     yield server

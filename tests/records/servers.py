@@ -8,10 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
-PROGRAMS = ("initdb", "pg_ctl")
+#: Where Debian installs a server's programs: in no directory of PATH, one directory for each version.
+VERSIONS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
+PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), *map(str, reversed(VERSIONS))])
+
+#: Program -> its path.
+PROGRAMS = {name: shutil.which(name, path=PATH) for name in ("initdb", "pg_ctl")}
 
 #: Why there is no server here, if so.
-MISSING = ", ".join(name for name in PROGRAMS if shutil.which(name) is None)
+MISSING = ", ".join(name for name, path in PROGRAMS.items() if path is None)
 
 
 class Server:
@@ -54,7 +59,8 @@ class Server:
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
 
-    def _run(self, *command: str) -> None:
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(PROGRAMS[program]), *arguments]
         if os.getuid() == 0:  # the programs refuse to run as root
-            command = ("su", "postgres", "-s", "/bin/sh", "-c", shlex.join(command))
+            command = ["su", "postgres", "-s", "/bin/sh", "-c", shlex.join(command)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd="/")

@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from harness.errors import UserError
 from harness.records import Evaluation, Records
 from harness.records.claims import _forget
-from tests.records.evaluation_rows import evaluation
+from tests.records.evaluation_rows import evaluation, request
 from tests.records.servers import Server
 
 
@@ -123,7 +123,7 @@ def test_a_slow_statement_is_waited_for(url: str, monkeypatch: pytest.MonkeyPatc
         assert connection.execute(select(func.pg_sleep(1.0), 7)).one()[1] == 7
 
 
-def test_what_a_server_that_is_gone_did_not_take_is_added_by_the_next_writer(
+def test_what_a_server_that_is_gone_did_not_take_is_added_by_the_next_run(
     server: Server, url: str, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.records.connection.PATIENCE_S", 0.5)
@@ -146,7 +146,8 @@ def test_what_a_server_that_is_gone_did_not_take_is_added_by_the_next_writer(
     assert len(str(error.value).splitlines()) == 1
     assert secret not in str(error.value) + "".join(said)
     assert not any(secret.encode() in path.read_bytes() for path in file.parent.iterdir())
-    with Records(url) as records, records.writer(None):  # the password is no part of the database's address
+    with Records(url) as records:
+        records.add_unwritten()  # the password is no part of the database's address
         assert values(server, url) == [row.value for row in made]
     assert not file.exists()
 
@@ -159,8 +160,30 @@ def test_a_role_that_may_only_read(server: Server, url: str) -> None:
     readers = url.replace("postgres@", f"{role}@")
     with Records(readers, read_only=True) as records:
         assert [row.value for row in records.newest_of()] == [1.0]
+    with Records(readers) as records, pytest.raises(UserError, match="permission denied"):
+        records.ask([request(evaluation())])  # what a run writes first
+
+
+def test_a_role_that_may_write_rows_but_change_no_table(server: Server, url: str) -> None:
+    role = f"r{secrets.token_hex(4)}"
+    with Records(url):
+        pass
+    rights = (
+        f"CREATE ROLE {role} LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role};"
+        f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {role}; DROP INDEX ix_requests_submission"
+    )
+    server.query(rights, url)
+    made = rows(3)
+    with Records(url.replace("postgres@", f"{role}@")) as records, records.claims() as claims:
+        assert claims.take([row.key for row in made]) == {row.key for row in made}
+        with records.writer(claims) as writer:
+            for row in made:
+                writer.add(row)
+        records.ask([request(made[0])])
+    assert values(server, url) == [0.0, 1.0, 2.0]
+    server.query("DROP TABLE requests", url)
     with pytest.raises(UserError, match="permission denied"):
-        Records(readers)
+        Records(url.replace("postgres@", f"{role}@"))
 
 
 def test_a_lock_of_another_program_is_waited_for_with_a_warning(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,214 @@
+"""Records that a database did not take: in a local file, until the next run adds them."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UserError
+from harness.records import Evaluation, Records
+from tests.records.evaluation_rows import NOW, evaluation
+from tests.records.statements import execute
+from tests.records.test_writer import hide_table, rows, show_table, values
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.records.connection.PATIENCE_S", 0.0)
+
+
+def add_unwritten(location: str) -> list[str]:
+    """Add kept records, as every run does first; returns the lines that it prints."""
+    said: list[str] = []
+    with Records(location) as records:
+        records.warn = said.append
+        records.add_unwritten()
+    return said
+
+
+def give_up(location: str, made: list[Evaluation]) -> str:
+    """Write to a database that takes nothing; returns the error."""
+    with Records(location) as records:
+        hide_table(location)
+        with pytest.raises(UserError) as error, records.writer(None) as writer:  # noqa: PT012
+            for row in made:
+                writer.add(row)
+    show_table(location)
+    return str(error.value)
+
+
+def kept_file(cache: Path) -> Path:
+    (file,) = (cache / "unwritten").glob("*.db")
+    return file
+
+
+def test_what_a_database_does_not_take_is_added_by_the_next_run(location: str, cache: Path) -> None:
+    message = give_up(location, rows(3))
+    file = kept_file(cache)
+    assert len(message.splitlines()) == 1
+    assert f"; finished calls are kept in {file}; fix this and run the same command again" in message
+    assert values(location) == []
+    (line,) = add_unwritten(location)
+    assert line.endswith(": added 3 records that it had not taken before")
+    assert values(location) == [0.0, 1.0, 2.0]
+    assert not file.exists()
+    assert add_unwritten(location) == []
+
+
+@pytest.mark.parametrize("ahead", [timedelta(0), timedelta(days=1)], ids=["clock right", "clock ahead"])
+def test_kept_records_count_as_the_last_written_whatever_the_clock_said(location: str, ahead: timedelta) -> None:
+    kept = rows(2)
+    with Records(location) as records:
+        records.add(*(evaluation(key=row.key, value=8.0, finished_at=NOW + ahead) for row in kept))
+    for row in kept:
+        row.finished_at = NOW + timedelta(hours=1)
+    give_up(location, kept)
+    add_unwritten(location)
+    with Records(location) as records:
+        assert [row.value for row in records.newest({row.key for row in kept})] == [0.0, 1.0]
+    assert values(location) == [8.0, 8.0, 0.0, 1.0]
+
+
+def test_kept_records_are_added_once_though_their_file_remained(location: str, cache: Path) -> None:
+    """As after a kill between their transaction and the removal of the file."""
+    give_up(location, rows(3))
+    file = kept_file(cache)
+    content = file.read_bytes()
+    for _ in range(2):
+        file.write_bytes(content)
+        add_unwritten(location)
+    assert values(location) == [0.0, 1.0, 2.0]
+
+
+def test_kept_records_of_another_database_stay(tmp_path: Path, cache: Path) -> None:
+    give_up(str(tmp_path / "one.db"), rows(2))
+    assert add_unwritten(str(tmp_path / "other.db")) == []
+    assert values(str(tmp_path / "other.db")) == []
+    assert kept_file(cache).exists()
+
+
+def test_a_kept_file_remains_while_the_database_takes_nothing(location: str, cache: Path) -> None:
+    give_up(location, rows(2))
+    with Records(location) as records:
+        hide_table(location)
+        with pytest.raises(UserError, match="the results database failed"):
+            records.add_unwritten()
+    show_table(location)
+    assert kept_file(cache).exists()
+    add_unwritten(location)
+    assert values(location) == [0.0, 1.0]
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+@pytest.mark.parametrize("damage", [lambda _: b"", lambda _: b"x" * 5000, cut], ids=["empty", "garbage", "cut"])
+def test_a_kept_file_that_cannot_be_read_is_set_aside(
+    damage: Callable[[bytes], bytes], tmp_path: Path, cache: Path
+) -> None:
+    location = str(tmp_path / "results.db")
+    for number in (1, 2):
+        give_up(location, rows(3))
+        file = kept_file(cache)
+        content = damage(file.read_bytes())
+        file.write_bytes(content)
+        (line,) = add_unwritten(location)
+        aside = file.with_name(f"{file.name}.unusable-{number}")
+        assert line.startswith(f"{file}: ")
+        assert line.endswith(f"; 0 of its records were added, and it is now called {aside}")
+        assert aside.read_bytes() == content
+        assert not file.exists()
+    with Records(location) as records, records.writer(None) as writer:
+        writer.add(evaluation(value=7.0))
+    assert values(location) == [7.0]
+
+
+def test_a_kept_file_whose_rows_are_not_the_harness_own_is_set_aside(tmp_path: Path, cache: Path) -> None:
+    location = str(tmp_path / "results.db")
+    give_up(location, rows(2))
+    execute(str(kept_file(cache)), "update evaluations set finished_at = 'yesterday' where id = 2")
+    (line,) = add_unwritten(location)
+    assert "table evaluations, row 2, column finished_at" in line
+    assert values(location) == []
+
+
+FULL = """
+import resource, sys
+from harness.errors import UserError
+from harness.records import Records
+from tests.records.evaluation_rows import evaluation
+
+with Records(sys.argv[1]) as records:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    try:
+        with records.writer(None) as writer:
+            for number in range(3):
+                writer.add(evaluation(model=f"model_{number}", output_tail=16_000 * "x"))
+                writer.flush()
+    except UserError as error:
+        print(error)
+"""
+
+
+def test_a_disk_that_is_full_for_database_and_cache_blocks_no_later_run(tmp_path: Path, cache: Path) -> None:
+    """No file may grow: the system refuses to write, as on a full disk."""
+    location = str(tmp_path / "results.db")
+    command = [sys.executable, "-c", FULL, location]
+    ended = subprocess.run(command, cwd=ROOT, env=os.environ, check=True, capture_output=True, text=True)
+    (line,) = ended.stdout.splitlines()
+    assert "; 1 finished call lost, because " in line
+    assert ": cannot be written: " in line
+    assert "kept" not in line
+    assert line.endswith("; fix this and run the same command again")
+    assert list((cache / "unwritten").glob("*.db*")) == []
+    assert add_unwritten(location) == []
+    with Records(location) as records, records.writer(None) as writer:
+        writer.add(evaluation(value=7.0))
+    assert values(location) == [7.0]
+
+
+def move(file: Path) -> None:
+    file.rename(file.with_suffix(".elsewhere"))
+
+
+def replace(file: Path) -> None:
+    move(file)
+    file.write_bytes(b"")
+
+
+def move_directory(file: Path) -> None:
+    file.parent.rename(file.parent.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("change", [Path.unlink, move, replace, move_directory])
+def test_a_file_that_is_deleted_or_moved_in_mid_run_is_named_as_that(
+    change: Callable[[Path], object], tmp_path: Path, cache: Path
+) -> None:
+    file = tmp_path / "directory" / "results.db"
+    file.parent.mkdir()
+    with Records(file) as records, records.claims() as claims:
+        claims.take([row.key for row in rows(2)])
+        with pytest.raises(UserError) as error, records.writer(None) as writer:  # noqa: PT012
+            writer.add(rows(1)[0])
+            writer.flush()
+            change(file)
+            left = file.read_bytes() if file.exists() else None
+            with pytest.raises(UserError, match="; put it back, or run the same command again, which makes a new one"):
+                claims.take(["more"])
+            writer.add(rows(2)[1])
+            writer.flush()
+    assert (file.read_bytes() if file.exists() else None) == left
+    assert str(error.value) == (
+        f"{file}: the results database failed: its file has been deleted or moved meanwhile; finished calls are kept "
+        f"in {kept_file(cache)}; fix this and run the same command again, which adds them"
+    )
+    file.parent.mkdir(exist_ok=True)
+    add_unwritten(str(file))
+    assert values(str(file)) == [1.0]
