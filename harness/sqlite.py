@@ -130,8 +130,9 @@ class Watch:
         """Yield at each look whether the statement ends."""
         while True:
             try:
-                yield self.reason is not None
-                self._require_bounded()
+                while True:  # inside of `try`: where a loop begins again, Python calls handlers of signals, too
+                    yield self.reason is not None
+                    self._require_bounded()
             except GeneratorExit:
                 return
             except BaseException as error:
