@@ -145,7 +145,7 @@ def _costly_pairs(
 
 
 def _costs(p: Matrix, n_pairs: Vector, tied: bool) -> Vector:
-    """What the set's value gains if a pair of each cell is ordered as the gap does it, shape (n_cells,).
+    """How much the set's value gains if one pair of a cell is put into the order of the gaps, shape (n_cells,).
 
     The pair itself moves from (+, -) to (+, +), its mirror image from (-, +) to (-, -). The mirror image of a pair of
     equal measures is there already.

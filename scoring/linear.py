@@ -15,8 +15,8 @@ Matrix = NDArray[np.float64]
 def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector, Matrix]:
     """The value given each pair of hyperparameters, and how much each model adds to it.
 
-    A value is a function of counts of pairs. A model adds its own pairs, times the derivatives of the value by the
-    counts of their cells; what it adds more than other models is its influence (Hajek's projection).
+    A value is a function of counts of pairs in cells. A model adds its own pairs, each times the derivative of the
+    value by the count of the pair's cell (Hajek's projection).
 
     Args:
         measure: value of the measure for each model, shape (n_models,).
@@ -42,7 +42,7 @@ def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector
 
 
 def _both_ways(values: Vector, groups: tuple[Indices, int]) -> tuple[Counts, Counts]:
-    """For each model, those of each group that are smaller, and those that are larger."""
+    """For each model i, how many models of each group have smaller values than i, and how many have larger ones."""
     return smaller_counts(values, *groups), smaller_counts(-values, *groups)
 
 

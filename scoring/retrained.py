@@ -26,8 +26,9 @@ def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
     drawn at random. The residuals of the gap and of all submissions stay together, so that shared luck stays shared.
     Residuals are widened for the terms of the fit.
 
-    On tasks of more than `MOST_RESAMPLED` models, the value given each pair of hyperparameters is normal: the sum of
-    what each model adds, of which that part is drawn anew that hyperparameters do not explain.
+    On tasks of more than `MOST_RESAMPLED` models, draws of the value given each pair of hyperparameters are normal.
+    Each model adds a number to the value (`influences`); hyperparameters explain a part of it, and the rest is drawn
+    anew.
 
     Returns:
         Shape (N_TRAININGS, n_submissions), in points of the final score.
