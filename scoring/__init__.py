@@ -16,6 +16,7 @@ from scoring.grid import Grid
 from scoring.hyperparameters import additive_fit, fit_from_effects, main_effects
 from scoring.kappa import error_rates, one_vs_rest_kappas
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
+from scoring.many_models import MOST_RESAMPLED
 from scoring.needed_shifts import needed_shifts
 from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
 from scoring.oracle import ORACLE_DRAWS, ORACLE_NOISE, noisy_oracle, oracle_scores
@@ -53,6 +54,7 @@ __all__ = [
     "INTERVAL_LEVEL",
     "MINIMUM_HYPERPARAMETERS",
     "MINIMUM_TASKS",
+    "MOST_RESAMPLED",
     "ORACLE_DRAWS",
     "ORACLE_NOISE",
     "RULE",

@@ -3,6 +3,7 @@
 The time grows with the number of models to the power of 1.5, the memory with the number of models times that of groups.
 """
 
+from dataclasses import dataclass
 from math import ceil, isqrt
 
 import numpy as np
@@ -63,14 +64,36 @@ def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups:
     return found
 
 
-def agreeing_pairs(gap: Vector, measure: Vector, groups: Indices) -> NDArray[np.intp]:
-    """Pairs (i, j) of each group with gap[i] > gap[j] and measure[i] > measure[j], shape (n_groups,).
+@dataclass(frozen=True)
+class Pairs:
+    """Numbers of unordered pairs of models of each group, each of shape (n_groups,).
 
-    `groups` numbers the group of each model, from 0.
+    Attributes:
+        alike: gap and measure put the two into the same order.
+        opposite: into opposite orders.
+        gap_differs: the gaps are not equal.
+        measure_differs: the values of the measure are not equal.
     """
+
+    alike: NDArray[np.intp]
+    opposite: NDArray[np.intp]
+    gap_differs: NDArray[np.intp]
+    measure_differs: NDArray[np.intp]
+
+
+def pairs_in_groups(gap: Vector, measure: Vector, groups: Indices) -> Pairs:
+    """Count pairs by their orders; `groups` numbers the group of each model, from 0."""
     # As one group: the gaps of later groups are larger, and their measures smaller, so that they never agree.
-    counts = both_smaller_counts(_places(groups, gap), _places(-groups, measure), np.zeros_like(groups), 1).ravel()
-    return np.bincount(groups, weights=counts).astype(np.intp)
+    gap_places, measure_places = _places(groups, gap), _places(-groups, measure)
+    agreeing = both_smaller_counts(gap_places, measure_places, np.zeros_like(groups), 1).ravel()
+    alike = np.bincount(groups, weights=agreeing).astype(np.intp)
+    sizes = np.bincount(groups)
+    n_pairs = sizes * (sizes - 1) // 2
+    equal_gaps, equal_measures = _equal_pairs(gap_places, groups), _equal_pairs(measure_places, groups)
+    opposite = n_pairs - equal_gaps - equal_measures - alike
+    if equal_gaps.any() and equal_measures.any():
+        opposite += _equal_pairs(gap_places * measure.size + measure_places, groups)
+    return Pairs(alike, opposite, n_pairs - equal_gaps, n_pairs - equal_measures)
 
 
 def cell_sums(counts: NDArray[np.floating], groups: Indices, n_groups: int) -> NDArray[np.float64]:
@@ -89,6 +112,14 @@ def _places(groups: Indices, values: Vector) -> Vector:
     places = np.empty(values.size)
     places[order] = np.concatenate([[0], np.cumsum(rises)])
     return places
+
+
+def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.intp]:
+    """Pairs of models of each group with equal numbers, which no models of different groups have."""
+    _, first, sizes = np.unique(numbers, return_index=True, return_counts=True)
+    if first.size == groups.size:
+        return np.zeros(groups.max() + 1, np.intp)
+    return np.bincount(groups[first], weights=sizes * (sizes - 1) // 2).astype(np.intp)
 
 
 def _members(groups: Indices, n_groups: int) -> Counts:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.group_counts import agreeing_pairs
+from scoring.group_counts import pairs_in_groups
 from scoring.vectors import Vector, as_vectors, as_vectors_of
 
 
@@ -72,8 +72,7 @@ def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> Granul
 
 def _taus(measure: Vector, gap: Vector, group: NDArray[np.intp]) -> Vector:
     """Tau of every group of at least two models; `group` numbers the group of each model, from 0."""
-    alike, otherwise = (agreeing_pairs(gap, sign * measure, group) for sign in (1, -1))
-    sizes = np.bincount(group)
+    pairs, sizes = pairs_in_groups(gap, measure, group), np.bincount(group)
     several = sizes > 1
-    taus: Vector = 2 * (alike - otherwise)[several] / (sizes * (sizes - 1))[several]
+    taus: Vector = 2 * (pairs.alike - pairs.opposite)[several] / (sizes * (sizes - 1))[several]
     return taus

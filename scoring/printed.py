@@ -5,12 +5,12 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from scoring.contingency import frequencies, gap_entropy, mutual_information
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.group_counts import agreeing_pairs
+from scoring.group_counts import pairs_in_groups
 from scoring.vectors import Vector, as_vectors_of
 
 Ties = Literal["drop", "minus"]
@@ -77,16 +77,15 @@ def printed_score(
 
 def _conditioned_on(names: tuple[str, ...], measure: Vector, gap: Vector, grid: Grid, ties: Ties) -> float:
     groups = grid.group_numbers(names)
-    sizes = np.bincount(groups).astype(np.float64)
-    alike, otherwise = (_pairs(gap, sign * measure, groups) for sign in (1, -1))
+    pairs, sizes = pairs_in_groups(gap, measure, groups), np.bincount(groups).astype(np.float64)
+    # Of the two orders of a pair whose numbers differ, one has the sign +.
+    alike, gap_plus, measure_plus = (
+        each.astype(np.float64) for each in (pairs.alike, pairs.gap_differs, pairs.measure_differs)
+    )
     if ties == "drop":
-        ordered = alike + otherwise
-        p = frequencies(alike, ordered, ordered, 2 * ordered)
+        differ = alike + pairs.opposite
+        p = frequencies(alike, differ, differ, 2 * differ)
     else:
-        p = frequencies(alike, _pairs(gap, gap, groups), _pairs(measure, measure, groups), sizes * (sizes - 1))
+        p = frequencies(alike, gap_plus, measure_plus, sizes * (sizes - 1))
     entropy = gap_entropy(p).sum()
     return max(0.0, float(mutual_information(p).sum() / entropy)) if entropy > 0 else 0.0
-
-
-def _pairs(first: Vector, second: Vector, groups: NDArray[np.intp]) -> Vector:
-    return agreeing_pairs(first, second, groups).astype(np.float64)

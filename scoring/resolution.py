@@ -23,7 +23,7 @@ POWER = 0.8  #: share of cases in which a difference is seen
 TYPICAL = 0.25  #: score of the two measures, 0 to 1
 DRAWS = 200  #: of noise; the error of a standard deviation from so many is 5 %
 TRIED = 4000  #: values that find the strength of the noise: the more models, the fewer draws tell a mean score
-STEPS = 12  #: of the bisection
+STEPS = 10  #: of the bisection
 
 
 def smallest_p_value(grid: Grid) -> float:

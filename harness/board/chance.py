@@ -21,10 +21,10 @@ from harness.cache import cache_directory, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code
 from harness.errors import UserError
-from scoring import Chance, Grid, adjusted_p_values, compare_with_chance, p_values, smallest_p_value
+from scoring import MOST_RESAMPLED, Chance, Grid, adjusted_p_values, compare_with_chance, p_values, smallest_p_value
 
-#: Permutations for each pair of hyperparameters: enough for p-values of 0.0025. On boards of more rows than `MANY`,
-#: half as many save half of the time.
+#: Permutations for each pair of hyperparameters: enough for p-values of 0.0025. On boards of more rows than `MANY`, and
+#: with a task of more than `MOST_RESAMPLED` models, half as many save half of the time.
 N_PERMUTATIONS, MANY = 400, 250
 
 
@@ -34,7 +34,8 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
     Found once for the same values and gaps, and kept in the cache.
     """
     tasks = [task for row in rows for task in row.tasks.values()]
-    n_permutations = N_PERMUTATIONS if len(rows) <= MANY else N_PERMUTATIONS // 2
+    is_large = len(rows) > MANY or any(task.n_models > MOST_RESAMPLED for task in tasks)
+    n_permutations = N_PERMUTATIONS // 2 if is_large else N_PERMUTATIONS
     with ThreadPoolExecutor(available_cores()) as pool:
         found = pool.map(partial(_with_chance, n_permutations=n_permutations), tasks)
     return [replace(row, tasks={name: next(found) for name in row.tasks}) for row in rows]

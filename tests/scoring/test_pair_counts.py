@@ -10,7 +10,7 @@ from test_official_score import literal_official_score
 from scoring import official_score, score_task
 from scoring.batches import crossed_scores, official_scores
 from scoring.conditioning import conditioning
-from scoring.group_counts import agreeing_pairs, both_smaller_counts, cell_sums, smaller_counts
+from scoring.group_counts import both_smaller_counts, cell_sums, pairs_in_groups, smaller_counts
 from scoring.jackknife import delete_one
 from scoring.pair_counts import cell_counts, is_larger
 
@@ -31,9 +31,15 @@ def test_sorting_counts_what_comparing_all_pairs_counts(t: Task) -> None:
             both = both_smaller_counts(gap, measure, *groups)
             assert (cell_sums(both, *groups).ravel() == of_both[cond.cells(number)]).all()
             assert (cell_sums(smaller_counts(gap, *groups), *groups).ravel() == of_gap[cond.cells(number)]).all()
+            pairs = pairs_in_groups(gap, measure, groups[0])
             own = groups[0][:, None] == groups[0]
-            expected = np.bincount(groups[0], weights=(gap_plus & measure_plus & own).sum(axis=1))
-            assert (agreeing_pairs(gap, measure, groups[0]) == expected).all()
+            for found, expected in (
+                (pairs.alike, gap_plus & measure_plus),
+                (pairs.opposite, gap_plus & measure_plus.T),
+                (pairs.gap_differs, gap_plus),
+                (pairs.measure_differs, measure_plus),
+            ):
+                assert (found == np.bincount(groups[0], weights=(expected & own).sum(axis=1))).all()
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
