@@ -6,6 +6,8 @@ in_runtime.py RUNTIME modes DIR...     JSON: differences between the outputs in 
 in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
 in_runtime.py RUNTIME weights DIR      JSON: the last weights of a staged model that is built without drawing, the
                                        spread of what its initializer draws afterwards, and the model's own last weights
+in_runtime.py RUNTIME functions DIR    JSON: the operations of which TensorFlow has made a function after a staged model
+                                       and data have been loaded, and after an operation on them
 in_runtime.py RUNTIME draws            JSON: random numbers of every library under seed 0
 in_runtime.py RUNTIME bars             what a model prints that is fitted, evaluated and predicts, and, after a line of
                                        dashes, that predicts with a progress bar
@@ -91,6 +93,20 @@ def weights(directory):
     print(json.dumps(found))
 
 
+def functions(directory):
+    from tensorflow.python.eager import context
+
+    def optimized():
+        names = context.context().list_function_names()
+        return sorted(name.partition("_device_")[0] for name in names if name.startswith("__wrapped__"))
+
+    model, dataset = runtime.load_model(Path(directory)), runtime.load_dataset(Path(directory))
+    loaded = optimized()
+    for inputs, _labels in dataset.batch(2).take(1):
+        model(inputs)
+    print(json.dumps([loaded, optimized()]))
+
+
 def draws():
     runtime.seed(0)
     drawn = {"python": [random.random() for _ in range(2000)], "numpy": np.random.rand(2000).tolist()}
@@ -120,4 +136,5 @@ if sys.argv[2] == "forward":
     forward(sys.argv[3:])
 else:
     runtime.import_libraries()
-    {"imports": imports, "draws": draws, "weights": weights, "modes": modes, "bars": bars}[sys.argv[2]](*sys.argv[3:])
+    programs = imports, draws, weights, functions, modes, bars
+    {program.__name__: program for program in programs}[sys.argv[2]](*sys.argv[3:])

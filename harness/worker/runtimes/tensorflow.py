@@ -2,7 +2,8 @@
 
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +57,15 @@ class TensorFlow(Runtime):
     def import_libraries(self) -> None:
         """Add `model(x, tape)`, which makes the tape watch `x`, and `layer._last_seen_input`."""
         super().import_libraries()
+        _fill_registry()
         layer, model = self.keras.layers.Layer, self.keras.Model
         layer.__call__ = _remembering_input(layer.__call__)
         model.__call__ = _watching_input(model.__call__)
+
+    def load_model(self, directory: Path) -> Any:
+        """Load the model as every runtime does."""
+        with _not_optimized():
+            return super().load_model(directory)
 
     def seed(self, seed: int) -> None:
         """Seed all; a seed that a submission itself gives to an operation is not mixed with it."""
@@ -85,7 +92,7 @@ class TensorFlow(Runtime):
 
         arrays = map_arrays(directory)
         block = max(min(BLOCK, BLOCK_BYTES // arrays[0][0].nbytes), 1)
-        with tf.device("CPU:0"):  # the whole training set stays in host memory; batches move to the GPU
+        with tf.device("CPU:0"), _not_optimized():  # all of it stays in host memory; batches move to the GPU
             mapped = [tf.Variable(tf.experimental.dlpack.from_dlpack(array.__dlpack__())) for array in arrays]
 
             def examples(start: Any) -> Any:
@@ -98,6 +105,35 @@ class TensorFlow(Runtime):
         for name, value in (("arrays", arrays), ("_mapped", mapped)):  # TensorFlow itself keeps no variable alive
             object.__setattr__(dataset, name, value)  # bypasses TensorFlow's tracking of attributes
         return dataset
+
+
+def _fill_registry() -> None:
+    """Let TensorFlow make its list of all operations now, and not once in every fork: it does so for an unknown one."""
+    from tensorflow.python.framework import op_def_registry
+
+    op_def_registry.get("no such operation")
+    for name in ("range_op", "flat_map_op"):  # of `load_dataset`, imported on first use
+        importlib.import_module(f"tensorflow.python.data.ops.{name}")
+
+
+@contextmanager
+def _not_optimized() -> Iterator[None]:
+    """Run operations at once, as long as the harness sets weights and wraps data.
+
+    Otherwise TensorFlow makes a function of each and optimizes it, which takes half of the time to load a small model.
+    No number depends on it here, since nothing is computed; a submission's own operations run as ever.
+    """
+    from tensorflow.python import pywrap_tfe
+    from tensorflow.python.eager import context
+
+    present = context.context()
+    present.ensure_initialized()
+    pywrap_tfe.TFE_ContextSetRunEagerOpAsFunction(present._handle, False)
+    try:
+        yield
+    finally:
+        pywrap_tfe.TFE_ContextClearCaches(present._handle)  # else the same operations would later run like this, too
+        pywrap_tfe.TFE_ContextSetRunEagerOpAsFunction(present._handle, True)
 
 
 # Both have the module and name of what they call, so that AutoGraph leaves them alone as it does that.

@@ -1,0 +1,21 @@
+"""Moves the memory of a process into huge pages, which a fork copies, and the end of the fork frees, in less time."""
+
+import ctypes
+from pathlib import Path
+
+#: Advice of madvise(2): make huge pages of these pages now (Linux 6.1).
+MADV_COLLAPSE = 25
+
+#: Size of a huge page in bytes.
+HUGE = 2 * 1024**2
+
+
+def gather() -> None:
+    """Gather this process' own memory, wherever a huge page fits; an older kernel leaves all as it is."""
+    libc = ctypes.CDLL(None)
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        addresses, access, _, _, inode, *_ = line.split()
+        if access == "rw-p" and inode == "0":  # of no file
+            start, end = (int(address, 16) // HUGE * HUGE for address in addresses.split("-"))
+            if start + HUGE < end:
+                libc.madvise(ctypes.c_void_p(start + HUGE), ctypes.c_size_t(end - start - HUGE), MADV_COLLAPSE)
