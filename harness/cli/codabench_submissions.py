@@ -21,7 +21,7 @@ def add_to(group: click.Group) -> None:
 @TOML
 @PAGE
 @PHASE
-@options.output_file
+@options.required_output
 @TOKEN
 @ALLOW_HTTP
 def submissions(

@@ -31,7 +31,6 @@ COMMANDS = {
     "report": "Explain a submission's score: why it is not higher, and what to try next.",
     "verify": "Compute a site again from its records, and compare.",
     "results": "Print the recorded calls, as a table or for other programs.",
-    "records": "Bring the results of an earlier version to the present one.",
     "measures": "List the library's measures, or explain one.",
     "compare": "Run measures of the library on every model, and compare their scores.",
     "overfit": "Test whether models have been fitted to their test set.",

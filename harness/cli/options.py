@@ -232,10 +232,8 @@ _OUTPUT: Any = {
     "import), the beginning of their names (compare), or a file (codabench bundle).",
 }  # fmt: skip
 output = click.option("--output", **_OUTPUT)
-#: Of commands that write one file.
-output_file = click.option("--output", required=True, **_OUTPUT)
-#: Of commands that make a task. `--out` is the name that it had in version 0.1.
-out = click.option("--output", "--out", "out", required=True, **_OUTPUT)
+#: Of commands that write one file, or a task.
+required_output = click.option("--output", required=True, **_OUTPUT)
 
 
 def execution(command: Any) -> Any:

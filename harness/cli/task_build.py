@@ -22,7 +22,7 @@ UNFINISHED = 3
 
 @click.command("build")
 @click.argument("recipe", metavar="RECIPE", shell_complete=completion.recipes)
-@options.out
+@options.required_output
 @options.workers
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Train only the first N models, for a trial.")
 @click.option(
@@ -30,7 +30,7 @@ UNFINISHED = 3
     help="Reuse the models that an earlier run of the same recipe has finished, or start from scratch.",
 )  # fmt: skip
 @as_json.option
-def command(recipe: str, out: Path, workers: int | None, limit: int | None, resume: bool, form: str) -> int:
+def command(recipe: str, output: Path, workers: int | None, limit: int | None, resume: bool, form: str) -> int:
     """Train every model of RECIPE's grid, and write a task in the competition's layout.
 
     RECIPE is a file, or the name of a recipe in the package, as listed by pgdl task recipes. Finished models are kept
@@ -43,7 +43,7 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
     from harness.corpus.recipe import read_recipe
 
     console = as_json.console_of(form)
-    build = Build(read_recipe(find_recipe(recipe)), out)
+    build = Build(read_recipe(find_recipe(recipe)), output)
     if not build.is_finished:
         with build.alone():
             if not build.is_finished:  # by another command, meanwhile

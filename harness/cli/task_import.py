@@ -14,7 +14,7 @@ from harness.shell import typed
 @click.argument("table", metavar="TABLE", type=click.Path(path_type=Path))
 @options.data
 @click.option("--test", metavar="DATA", help="Test data: computes or checks test accuracies. Never shown to measures.")
-@options.out
+@options.required_output
 @as_json.option
 @options.quiet
 @click.option("--name", metavar="NAME", help="Name of the task. Default: that of TABLE, without its suffix.")
@@ -23,7 +23,7 @@ from harness.shell import typed
     metavar="NUMBER", help="Divide all inputs by this number, e.g. 255 for pixels.",
 )  # fmt: skip
 def command(
-    table: Path, data: str, test: str | None, out: Path, name: str | None, divisor: float, form: str, quiet: bool
+    table: Path, data: str, test: str | None, output: Path, name: str | None, divisor: float, form: str, quiet: bool
 ) -> None:
     """Make a task of the trained models in TABLE, a CSV file with a column `file` and one row per model.
 
@@ -40,7 +40,7 @@ def command(
     from harness.format.problems import InvalidTaskError
     from harness.importer.run import Order, import_task
 
-    order = Order(table, data, test, out, name or table.stem, divisor)
+    order = Order(table, data, test, output, name or table.stem, divisor)
     notes: list[str] = []
 
     def tell(line: str) -> None:
@@ -57,4 +57,4 @@ def command(
     if form == as_json.JSON and not quiet:
         as_json.show({"task": order.name, "directory": order.task, "reference": order.reference, "notes": notes})
     elif not quiet:
-        say(f"Wrote {order.task}. Next: {typed('pgdl', 'task', 'show', str(out))}")
+        say(f"Wrote {order.task}. Next: {typed('pgdl', 'task', 'show', str(output))}")

@@ -14,8 +14,8 @@ from harness.format.layout import INPUTS
 from harness.reading import read_regular
 from harness.shell import typed
 
-#: The file, the one of version 0.1, which had the whole command, and the largest one in bytes.
-REQUEST, OLD, MOST = "request.json", "command", 1024**2
+#: The file, and the largest one in bytes.
+REQUEST, MOST = "request.json", 1024**2
 
 #: Names of corpora, tasks and models that may stand in a command for pasting.
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
@@ -39,7 +39,6 @@ class FetchRequest:
 
     def write(self, directory: Path) -> None:
         """Write the file into the directory of a task."""
-        (directory / OLD).unlink(missing_ok=True)
         (directory / REQUEST).write_bytes(json.dumps(asdict(self)).encode())
 
 

@@ -6,7 +6,6 @@ from harness.records.export import write_csv, write_json_lines, write_parquet
 from harness.records.machines import machine_classes
 from harness.records.merge import add_records
 from harness.records.request import Request
-from harness.records.schema_upgrade import upgrade
 from harness.records.store import Records
 from harness.records.tables import columns_of
 from harness.records.versions import cells_of, has_several_builds, newest_of_version, recorded_versions
@@ -14,6 +13,6 @@ from harness.records.writer import Writer
 
 __all__ = [
     "Claims", "Evaluation", "Records", "Request", "Writer", "add_records", "cells_of", "columns_of",
-    "has_several_builds", "machine_classes", "newest_of_version", "recorded_versions", "upgrade", "write_csv",
-    "write_json_lines", "write_parquet",
+    "has_several_builds", "machine_classes", "newest_of_version", "recorded_versions", "write_csv", "write_json_lines",
+    "write_parquet",
 ]  # fmt: skip

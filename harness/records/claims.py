@@ -19,7 +19,6 @@ from harness.errors import UserError
 from harness.records.connection import Database
 from harness.records.keys import rows_of
 from harness.records.rows import read
-from harness.records.schema import SCHEMA
 from harness.records.tables import Base
 
 #: Seconds between two heartbeats, and seconds without one after which a run on another machine counts as dead.
@@ -142,7 +141,7 @@ class Claims:
 
     def _forget_dead(self, connection: Connection) -> None:
         query = select(Run.id, Run.place, Run.process, Run.started, Run.beats)
-        runs = read(connection, query, Run, SCHEMA, self._database.name)
+        runs = read(connection, query, Run, self._database.name)
         dead = [run.id for run in runs if not self._is_alive(run.id, run.place, run.process, run.started, run.beats)]
         if dead:
             _forget(connection, dead)

@@ -10,7 +10,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from harness.errors import UserError
 from harness.records.connection import Database, ForbiddenError
-from harness.records.schema import SCHEMA, present, schema_of, stamp
+from harness.records.schema import has_tables, stamp
 from harness.records.tables import OTHER_DATABASE, Base
 
 #: What to do where there are no records.
@@ -20,25 +20,20 @@ FIRST_RUN = f"run `pgdl run SUBMISSION` first, or {OTHER_DATABASE}"
 CREATING = 7_413_020
 
 
-def open_tables(database: Database, *, read_only: bool) -> int:
-    """Create the tables if there are none, unless `read_only`; returns their version."""
+def open_tables(database: Database, *, read_only: bool) -> None:
+    """Create the tables if there are none, unless `read_only`."""
     with database.begin() as connection:
-        schema = schema_of(connection, database.name)
-    if schema is None and read_only:
+        is_new = not has_tables(connection, database.name)
+    if is_new and read_only:
         raise UserError("holds no records", file=database.name, remedy=FIRST_RUN)
-    if not (read_only or schema in (None, SCHEMA)):
-        remedy = "run `pgdl records upgrade` with the same --results; until then it can only be read"
-        raise UserError("version of the tables", file=database.name, expected=SCHEMA, found=schema, remedy=remedy)
-    if schema is None:
-        schema = SCHEMA
+    if is_new:
         with _changing(database) as connection:
-            stamp(connection)  # first: tables without a stamp are those of the first version
+            stamp(connection)  # first: tables without a stamp are refused
     if not read_only:
         _create_tables(database)
-    _require_columns(database, schema)
+    _require_columns(database)
     if not read_only:
         _create_indexes(database)
-    return schema
 
 
 def _create_tables(database: Database) -> None:
@@ -60,7 +55,7 @@ def _create_indexes(database: Database) -> None:
                     connection.execute(CreateIndex(index, if_not_exists=True))
 
 
-def _require_columns(database: Database, schema: int) -> None:
+def _require_columns(database: Database) -> None:
     """Raise `UserError` if the database is not one of this program."""
     with database.begin() as connection:
         inspector = sqlalchemy.inspect(connection)
@@ -69,7 +64,7 @@ def _require_columns(database: Database, schema: int) -> None:
             if table.name not in there:
                 raise UserError(f"no table {table.name}", file=database.name, remedy=OTHER_DATABASE)
             found = {column["name"] for column in inspector.get_columns(table.name)}
-            missing = sorted({str(column.key) for column in present(table.columns, schema)} - found)
+            missing = sorted({str(column.key) for column in table.columns} - found)
             if missing:
                 problem = f"table {table.name} lacks columns {', '.join(missing)}"
                 raise UserError(problem, file=database.name, remedy=OTHER_DATABASE)

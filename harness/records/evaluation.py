@@ -8,9 +8,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from harness.records.tables import DIGEST, WORD, Base, Flag, UtcDateTime, longest
 
-#: A version's newest records are found in this index alone, however many others there are; so are the versions.
-VERSIONS = "ix_evaluations_version"
-
 
 class Evaluation(Base, kw_only=True):
     """One call of one submission on one model, whatever its outcome. Rows are only ever added.
@@ -19,7 +16,10 @@ class Evaluation(Base, kw_only=True):
     """
 
     __tablename__ = "evaluations"
-    __table_args__ = (Index(VERSIONS, "submission", "submission_digest", "configuration", "task", "key"),)
+    # A version's newest records are found in this index alone, however many others there are; so are the versions.
+    __table_args__ = (
+        Index("ix_evaluations_version", "submission", "submission_digest", "configuration", "task", "key"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True, init=False, comment="Number of the row.")
     key: Mapped[str] = mapped_column(

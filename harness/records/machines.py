@@ -16,8 +16,8 @@ LONGEST = 200
 def machine_classes(records: Records, rows: Sequence[int]) -> list[str]:
     """Return the distinct classes of machines that rows of the records name, in alphabetical order.
 
-    A class is what tells machines apart on which values may differ: cores, processor and GPUs. Older
-    records name none.
+    A class is what tells machines apart on which values may differ: cores, processor and GPUs. A
+    record may name none.
     """
     found = Evaluation.environment["machine_class"].as_string()
     if records.file is not None:  # which may hold any text

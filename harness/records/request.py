@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from harness.records.tables import DIGEST, WORD, Base, Flag, UtcDateTime, longest, since
+from harness.records.tables import DIGEST, WORD, Base, Flag, UtcDateTime, longest
 
 
 class Request(Base, kw_only=True):
@@ -40,18 +40,16 @@ class Request(Base, kw_only=True):
     )
     team: Mapped[str] = mapped_column(
         Text,
-        server_default="",
-        info=since(2) | longest(4096),
+        info=longest(4096),
         comment="Who made the submission, by its metadata; may be empty.",
     )
     description: Mapped[str] = mapped_column(
-        Text, server_default="", info=since(2) | longest(4096),
+        Text, info=longest(4096),
         comment="What it does, by its metadata or, for a measure, by the library; may be empty.",
     )  # fmt: skip
     paper: Mapped[str] = mapped_column(
         Text,
-        server_default="",
-        info=since(2) | longest(4096),
+        info=longest(4096),
         comment="Address or title of its paper, by its metadata; may be empty.",
     )
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime, comment="Time of the request (UTC).")

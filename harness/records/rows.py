@@ -13,7 +13,6 @@ from sqlalchemy.types import NullType
 
 from harness.errors import UserError
 from harness.records.row_rules import Rule, fit_together, rule_of
-from harness.records.schema import present
 from harness.records.tables import OTHER_DATABASE, Base
 from harness.text import printable
 
@@ -27,14 +26,13 @@ SHOWN = 40
 _CANNOT_BE_CONVERTED = (ValueError, TypeError, OverflowError, RecursionError)
 
 
-def read(connection: Connection, query: Executable, kind: type[Base], schema: int, name: str) -> Iterator[Row[Any]]:
+def read(connection: Connection, query: Executable, kind: type[Base], name: str) -> Iterator[Row[Any]]:
     """Yield the rows of a query.
 
     Args:
         connection: of a database of any kind.
         query: columns of one table under their names, and perhaps others.
         kind: the table.
-        schema: version of the database's tables.
         name: of the database, for messages.
 
     Raises:
@@ -52,7 +50,7 @@ def read(connection: Connection, query: Executable, kind: type[Base], schema: in
         except _CANNOT_BE_CONVERTED:
             fit = False
         if not fit:
-            raise _first_wrong(connection, table, schema, name)
+            raise _first_wrong(connection, table, name)
         if not rows:
             return
         yield from rows
@@ -66,9 +64,9 @@ def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], of_calls: 
     return not rows or all(all(map(rule.holds, rule.different(columns[i]))) for i, rule in rules)
 
 
-def _first_wrong(connection: Connection, table: Table, schema: int, name: str) -> UserError:
+def _first_wrong(connection: Connection, table: Table, name: str) -> UserError:
     """Return an error that names the first value of the table that the harness would not write."""
-    columns = present(table.columns, schema)
+    columns = list(table.columns)
     stored = [type_coerce(column, NullType()).label(column.name) for column in columns]  # as it is, not converted
     streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
     for row in streamed.execute(select(*stored).order_by(table.c.id)):

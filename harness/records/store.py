@@ -5,7 +5,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
-import sqlalchemy
 from sqlalchemy import ColumnElement, Executable, Row, func, insert, or_, select
 from sqlalchemy.engine import Connection
 
@@ -19,7 +18,6 @@ from harness.records.evaluation import Evaluation
 from harness.records.keys import chunks
 from harness.records.request import Request
 from harness.records.rows import ROWS_AT_ONCE, read
-from harness.records.schema import readable
 from harness.records.tables import OTHER_DATABASE, Base, columns_of
 from harness.records.unwritten import add_unwritten
 from harness.records.writer import Writer
@@ -46,7 +44,6 @@ class Records:
     Raises `UserError` if the database cannot be opened, read or written; rows already written are kept.
 
     Attributes:
-        schema: version of its tables.
         file: the file of an SQLite database, None for others.
         name: of the database for readers, without passwords.
     """
@@ -54,14 +51,14 @@ class Records:
     def __init__(self, location: Address | Path | str, *, read_only: bool = False) -> None:
         """`location` is an SQLAlchemy URL, or the path of an SQLite file.
 
-        Opening a database `read_only` writes nothing: it has to exist, and may be of an earlier version. Otherwise the
-        tables are created if there are none, and must be of the present version.
+        Opening a database `read_only` writes nothing, and it has to exist. Otherwise the tables are created if there
+        are none.
         """
         self._database = Database(Address.of(location, "results"), read_only=read_only)
         self.file, self.name = self._database.file, self._database.name
         if read_only and self.file is not None and not self.file.exists():
             raise UserError("no such results file", file=self.name, remedy=FIRST_RUN)
-        self.schema = open_tables(self._database, read_only=read_only)
+        open_tables(self._database, read_only=read_only)
 
     @property
     def warn(self) -> Callable[[str], None]:
@@ -96,8 +93,7 @@ class Records:
         same = (Request.submission, Request.submission_digest, Request.task, Request.configuration, Request.source)
         newest = select(func.max(Request.id)).where(Request.merged_at.is_(None)).group_by(*same)
         chosen = or_(Request.id.in_(newest), Request.merged_at.is_not(None))
-        columns = list(Request.__table__.columns)
-        query = select(*readable(columns, self.schema)).where(chosen).order_by(Request.id)
+        query = select(*Request.__table__.columns).where(chosen).order_by(Request.id)
         with self._database.begin() as connection:
             found = list(self._read(connection, query, Request))
         for request in found:
@@ -151,7 +147,7 @@ class Records:
         """
         columns = list(Evaluation.__table__.columns) if long else short_columns()
         newest = select(func.max(Evaluation.id)).where(*conditions).group_by(Evaluation.key)
-        rows = select(*readable(columns, self.schema)).where(Evaluation.id.in_(newest), *only).order_by(Evaluation.id)
+        rows = select(*columns).where(Evaluation.id.in_(newest), *only).order_by(Evaluation.id)
         with self._database.begin() as connection:
             yield from self._read(connection.execution_options(yield_per=ROWS_AT_ONCE), rows)
 
@@ -161,11 +157,6 @@ class Records:
             if self._database.is_postgresql:  # which may spend a second on compiling what then takes milliseconds
                 connection.execute(select(func.set_config("jit", "off", True)))
             return list(self._read(connection, query))
-
-    def has_index(self, name: str) -> bool:
-        """Whether the records have an index of this name; one that an earlier version has written may lack it."""
-        with self._database.begin() as connection:
-            return name in {one["name"] for one in sqlalchemy.inspect(connection).get_indexes(Evaluation.__tablename__)}
 
     def output_tails(self, keys: Collection[str]) -> dict[str, str]:
         """Return the end of the output of the newest record of each key."""
@@ -183,11 +174,11 @@ class Records:
         with self._database.begin() as connection:
             for part in chunks(list(keys)):
                 newest = select(func.max(Evaluation.id)).where(Evaluation.key.in_(part)).group_by(Evaluation.key)
-                rows = select(*readable(columns, self.schema)).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
+                rows = select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
                 yield from self._read(connection, rows)
 
     def _read(self, connection: Connection, query: Executable, kind: type[Base] = Evaluation) -> Iterator[Row[Any]]:
-        return read(connection, query, kind, self.schema, self.name)
+        return read(connection, query, kind, self.name)
 
     def _insert(self, kind: type[Base], rows: Iterable[Base]) -> None:
         given = [columns_of(row) for row in rows]

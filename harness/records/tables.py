@@ -54,11 +54,6 @@ def longest(characters: int) -> dict[str, Any]:
     return {"longest": characters}
 
 
-def since(version: int) -> dict[str, Any]:
-    """Return the `info` of a column that came with this version of the tables; it needs a `server_default` as well."""
-    return {"since": version}
-
-
 def columns_of(row: Base | Row[Any]) -> dict[str, Any]:
     """Return the values of a row by column, without its number, which the database gives."""
     names = row._fields if isinstance(row, Row) else row.__table__.columns.keys()

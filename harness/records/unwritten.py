@@ -23,7 +23,7 @@ from harness.records.creation import open_tables
 from harness.records.evaluation import Evaluation
 from harness.records.keys import are_there
 from harness.records.rows import read
-from harness.records.schema import SCHEMA, readable
+from harness.records.schema import SCHEMA
 from harness.records.tables import columns_of
 from harness.sqlite import beside
 from harness.text import counted
@@ -86,10 +86,10 @@ def _parts(file: Path) -> Iterator[Sequence[Row[Any]]]:
     """Yield the records of a local file, in their order."""
     try:
         with _opened(file) as local:
-            schema = open_tables(local, read_only=True)
-            query = select(*readable(Evaluation.__table__.columns, schema)).order_by(Evaluation.id)
+            open_tables(local, read_only=True)
+            query = select(*Evaluation.__table__.columns).order_by(Evaluation.id)
             with local.begin() as connection:
-                rows = read(connection, query, Evaluation, schema, local.name)
+                rows = read(connection, query, Evaluation, local.name)
                 while part := list(islice(rows, AT_ONCE)):
                     yield part
     except UserError as error:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from harness.records.evaluation import VERSIONS, Evaluation
+from harness.records.evaluation import Evaluation
 from harness.records.index_scan import distinct_combinations
 from harness.records.store import Records
 
@@ -17,13 +17,10 @@ def recorded_versions(records: Records, tasks: Collection[str]) -> list[Version]
     """Return every version and configuration that has records on these tasks."""
     table = Evaluation.__table__.c
     columns, on_tasks = [table.submission, table.submission_digest, table.configuration], table.task.in_(list(tasks))
-    if records.has_index(VERSIONS):
-        found = distinct_combinations(columns)
-        same = (column == found.c[column.name] for column in columns)
-        one = select(table.id).where(*same, on_tasks).limit(1).scalar_subquery()  # EXISTS: PostgreSQL reads all records
-        query = select(found).where(found.c.configuration.is_not(None), one.is_not(None))
-    else:  # an earlier version wrote the file, and whoever only reads it writes no index
-        query = select(*columns).where(on_tasks).distinct()
+    found = distinct_combinations(columns)
+    same = (column == found.c[column.name] for column in columns)
+    one = select(table.id).where(*same, on_tasks).limit(1).scalar_subquery()  # EXISTS: PostgreSQL reads all records
+    query = select(found).where(found.c.configuration.is_not(None), one.is_not(None))
     return [tuple(row) for row in records.rows(query)]
 
 

@@ -51,7 +51,6 @@ PRINTED_BY = {
     "protocols/subject.py": ("overfit",),
     "records/creation.py": ("run", "score", "board", "report", "results", "ci"),
     "records/evaluation.py": ("run",),
-    "records/schema_upgrade.py": ("records upgrade",),
     "records/tables.py": ("run", "score", "board", "report", "results", "ci"),
     "submission/find.py": ("run", "check"),
     "task/hidden.py": (*RUNS, "score", "report", "board", "task show", "task list", "task validate"),

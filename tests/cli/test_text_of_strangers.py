@@ -51,7 +51,7 @@ COMMANDS = [
     ["board"], ["board", "--wide", "--all"], ["board", "--format", "markdown"], ["board", "--format", "latex"],
     ["board", "--html", "site", "--output", "files"], ["score"], ["report"], ["report", "--html", "pages"],
     ["results"], ["task", "show"], ["task", "list"], ["task", "validate"], ["task", "show", "--html", "page.html"],
-    ["verify", "site"], ["records", "upgrade"],
+    ["verify", "site"],
     *([*words, HOSTILE] for words in (
         [], ["score"], ["run"], ["check"], ["board"], ["report"], ["verify"], ["measures"], ["new"], ["task"],
         ["task", "fetch"], ["task", "build"], ["task", "show", "--task"], ["board", "--format"], ["board", "--results"],

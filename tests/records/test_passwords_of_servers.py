@@ -38,7 +38,7 @@ def commands(pgdl: Pgdl, tmp_path: Path) -> Commands:
     def run(url: str) -> list[Ended]:
         asked = [
             ["board", "--html", "site", "--output", "files"], ["score"], ["score", "nobody"],
-            ["report", "--html", "pages"], ["results"], ["records", "upgrade"], ["compare", "--recorded"],
+            ["report", "--html", "pages"], ["results"], ["compare", "--recorded"],
             ["ci", "--head", "main"],
             *(["board", "--format", form] for form in ("json", "csv", "markdown", "latex")),
             *(["results", "--format", form] for form in ("json", "csv")),

@@ -17,7 +17,7 @@ from harness import sqlite
 from harness.cli.completion import recorded
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.records import Records, upgrade
+from harness.records import Records
 from tests.board.board_examples import write_reference
 from tests.records.evaluation_rows import evaluation, request
 from tests.records.statements import execute
@@ -66,8 +66,6 @@ def test_tables_and_indices_are_plain(file: Path, statements: tuple[str, ...], r
     change(file, *statements)
     with pytest.raises(UserError, match=r": expected plain tables and indices, found CREATE .*; name another file of"):
         Records(str(file), read_only=read_only)
-    with pytest.raises(UserError, match="expected plain tables and indices"):
-        upgrade(str(file))
 
 
 def test_a_table_is_looked_at_in_one_pass(file: Path) -> None:
@@ -98,13 +96,15 @@ def test_tables_and_indices_of_ones_own_do_no_harm(file: Path) -> None:
 def test_a_version_is_a_number(file: Path, version: str) -> None:
     change(file, "DROP TABLE alembic_version", "CREATE TABLE alembic_version (version_num VARCHAR(32))")
     change(file, f"INSERT INTO alembic_version VALUES ({version})")
-    with pytest.raises(UserError, match=f"^{file}: version of the tables: expected one number, found .{{1,40}}$"):
+    with pytest.raises(
+        UserError, match=f"^{file}: version of the tables: expected one number, found .{{1,40}}; name another"
+    ):
         Records(str(file), read_only=True)
 
 
 def test_what_a_later_version_wrote_is_named_only_if_it_is_a_version(file: Path) -> None:
     change(
-        file, "UPDATE alembic_version SET version_num = '3'", "UPDATE evaluations SET harness_version = '1; rm -r /'"
+        file, "UPDATE alembic_version SET version_num = '2'", "UPDATE evaluations SET harness_version = '1; rm -r /'"
     )
     with pytest.raises(UserError, match=r"install pgdl-harness of the version that wrote it or a later one$"):
         Records(str(file), read_only=True)

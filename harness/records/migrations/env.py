@@ -1,4 +1,4 @@
-"""What Alembic runs: all missing steps, in the transaction of `harness.records.schema_upgrade`."""
+"""What Alembic runs: the steps that a database lacks, on the caller's connection."""
 
 from alembic import context
 
