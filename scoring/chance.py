@@ -11,7 +11,7 @@ from scoring.batches import official_scores
 from scoring.conditioning import conditioning
 from scoring.dealt_groups import dealt_values
 from scoring.grid import Grid
-from scoring.many_models import MOST_RESAMPLED, enough_draws
+from scoring.many_models import FEWEST, MOST_RESAMPLED
 from scoring.official import official_score, require_official
 from scoring.permutations import Scorer, deals
 from scoring.resolution import smallest_p_value
@@ -114,6 +114,6 @@ def _dealt_scores(
 @lru_cache(maxsize=256)  # the same for all measures without ties
 def _level(in_order: bytes, gap: bytes, grid: Grid, n: int, seed: int) -> float:
     measure, gaps = np.frombuffer(in_order), np.frombuffer(gap)
-    n, cond = enough_draws(n, gaps.size), conditioning(grid)
+    n, cond = n if gaps.size <= MOST_RESAMPLED else FEWEST, conditioning(grid)
     dealt = deals(measure, np.zeros(gaps.size, np.intp), n, stream("level", seed))
     return float(sum(official_scores(chunk.astype(np.float64), gaps[None], cond).sum() for chunk in dealt)) / n

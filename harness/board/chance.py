@@ -36,9 +36,12 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
     tasks = [task for row in rows for task in row.tasks.values()]
     is_large = len(rows) > MANY or any(task.n_models > MOST_RESAMPLED for task in tasks)
     n_permutations = N_PERMUTATIONS // 2 if is_large else N_PERMUTATIONS
-    with ThreadPoolExecutor(available_cores()) as pool:
+    pool = ThreadPoolExecutor(available_cores())
+    try:
         found = pool.map(partial(_with_chance, n_permutations=n_permutations), tasks)
-    return [replace(row, tasks={name: next(found) for name in row.tasks}) for row in rows]
+        return [replace(row, tasks={name: next(found) for name in row.tasks}) for row in rows]
+    finally:
+        pool.shutdown(cancel_futures=True)  # a signal need not wait for all rows
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:

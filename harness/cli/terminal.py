@@ -75,7 +75,9 @@ class Terminal(Progress):
         assert self._run is not None
         self._run.__exit__(None, None, None)
         if type(sys.exception()) is KeyboardInterrupt:  # Ctrl-C, not a container whose time is up
-            self.console.print(f"{n_recorded} of {n_calls} calls are recorded; the same command resumes the run.")
+            self.console.print(
+                f"At least {n_recorded} of {n_calls} calls are recorded; the same command resumes the run."
+            )
 
 
 def warn(line: str) -> None:

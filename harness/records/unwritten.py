@@ -74,12 +74,13 @@ def add_unwritten(database: Database) -> None:
                 for part in _parts(file):
                     database.write(partial(_add, part))
                     number += len(part)
-            except UnusableError as error:
-                database.warn(f"{error}; {number} of its records were added, and it is now called {_set_aside(file)}")
+            except UnusableError:
+                lost = f"{file}, which keeps records of finished calls, cannot be read"
+                database.warn(f"{lost}; {number} of its records were added, and it is now called {_set_aside(file)}")
                 continue
             with writing(file):
                 file.unlink()
-            database.warn(f"{database.name}: added {counted(number, 'record')} that it had not taken before")
+            database.warn(f"{database.name}: added {counted(number, 'record')} that were kept aside")
 
 
 def _parts(file: Path) -> Iterator[Sequence[Row[Any]]]:

@@ -22,6 +22,9 @@ from harness.sandbox.watch import Watch
 #: bounds no processes of root without capabilities, and counts those of an ordinary user together.
 WATCHED = 2
 
+#: Seconds of processor time of a call that was measured, at least: 0 is that of a call that could not be measured.
+LEAST_CPU_S = 0.001
+
 #: Share of its memory limit from which on a call is to blame if the kernel kills its worker for lack of memory: calls
 #: that keep their limits leave a tenth of the memory free, and one that grows fast is measured late.
 BLAMED = 0.5
@@ -172,7 +175,8 @@ class Call:
             clock.spend(-wall)
             return Interrupted(f"the harness was stopped for {deadline.paused_s:.1f} s during the call")
         self._sample_usage()
-        cpu = max(self._usage.cpu_s - self._cpu_before, 0.0)
+        # Where time can be measured, loading has taken some; a call may end before the system's clock has ticked.
+        cpu = max(self._usage.cpu_s - self._cpu_before, LEAST_CPU_S if self._usage.cpu_s else 0.0)
         self._cpu_before = self._usage.cpu_s
         self._result = replace(self._result, call_wall_s=wall, call_cpu_s=cpu)
         if ended.outcome is Outcome.TIMEOUT:

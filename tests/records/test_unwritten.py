@@ -55,7 +55,7 @@ def test_what_a_database_does_not_take_is_added_by_the_next_run(location: str, c
     assert f"; finished calls are kept in {file}; fix this and run the same command again" in message
     assert values(location) == []
     (line,) = add_unwritten(location)
-    assert line.endswith(": added 3 records that it had not taken before")
+    assert line.endswith(": added 3 records that were kept aside")
     assert values(location) == [0.0, 1.0, 2.0]
     assert not file.exists()
     assert add_unwritten(location) == []
@@ -121,7 +121,7 @@ def test_a_kept_file_that_cannot_be_read_is_set_aside(
         file.write_bytes(content)
         (line,) = add_unwritten(location)
         aside = file.with_name(f"{file.name}.unusable-{number}")
-        assert line.startswith(f"{file}: ")
+        assert line.startswith(f"{file}, which keeps records of finished calls, cannot be read; ")
         assert line.endswith(f"; 0 of its records were added, and it is now called {aside}")
         assert aside.read_bytes() == content
         assert not file.exists()
