@@ -80,7 +80,7 @@ def add_unwritten(database: Database) -> None:
                 continue
             with writing(file):
                 file.unlink()
-            database.warn(f"{database.name}: added {counted(number, 'record')} that were kept aside")
+            database.warn(f"{database.name}: added {counted(number, 'record')} from where an earlier run kept them")
 
 
 def _parts(file: Path) -> Iterator[Sequence[Row[Any]]]:

@@ -55,7 +55,7 @@ def test_what_a_database_does_not_take_is_added_by_the_next_run(location: str, c
     assert f"; finished calls are kept in {file}; fix this and run the same command again" in message
     assert values(location) == []
     (line,) = add_unwritten(location)
-    assert line.endswith(": added 3 records that were kept aside")
+    assert line.endswith(": added 3 records from where an earlier run kept them")
     assert values(location) == [0.0, 1.0, 2.0]
     assert not file.exists()
     assert add_unwritten(location) == []
@@ -135,7 +135,7 @@ def test_a_kept_file_whose_rows_are_not_the_harness_own_is_set_aside(tmp_path: P
     give_up(location, rows(2))
     execute(str(kept_file(cache)), "update evaluations set finished_at = 'yesterday' where id = 2")
     (line,) = add_unwritten(location)
-    assert "table evaluations, row 2, column finished_at" in line
+    assert "cannot be read; 0 of its records were added" in line
     assert values(location) == []
 
 
