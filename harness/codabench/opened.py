@@ -1,15 +1,22 @@
 """The files of a bundle that is being checked, those in archives among them, too."""
 
+import shutil
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import IO
 
-from harness.format.archive import file_infos, names, open_info, open_member, open_zip
+from harness.errors import UserError
+from harness.format.archive import file_infos, names, open_info, open_member, open_zip, require_proportion
 
 #: Most bytes of the list of members of an archive in a bundle, and of a page or logo.
 MAX_LIST, MAX_FILE = 16 * 1024**2, 64 * 1024**2
+
+#: Most files of a bundle, those in archives among them.
+MAX_FILES = 500_000
 
 #: What files with the same content have in common: checksum and size.
 Mark = tuple[int, int]
@@ -57,11 +64,22 @@ class OpenedBundle:
         return Member(self.archive, self.archive.getinfo(_plain(path))).read(MAX_FILE)
 
     def members(self) -> Iterator[tuple[str, Member]]:
-        """Yield all files with their paths, those in archives of the bundle, too."""
+        """Yield all files with their paths, those in archives of the bundle, too.
+
+        Raises `UserError` if there are more than `MAX_FILES`, or they are suspiciously large together.
+        """
+        count = unpacked = 0
         for name in sorted(self.names):
-            yield name, Member(self.archive, self.archive.getinfo(name))
+            member = Member(self.archive, self.archive.getinfo(name))
+            yield name, member
+            unpacked += member.info.file_size
             if name.endswith(".zip"):
                 with self.files(name) as files:
+                    count += len(files)
+                    if count > MAX_FILES:
+                        raise UserError("too many files", expected=f"at most {MAX_FILES}, those in archives included")
+                    unpacked += sum(one.info.file_size for one in files.values())
+                    require_proportion(self.archive.start_dir, unpacked)
                     yield from ((f"{name}: {one}", member) for one, member in files.items())
 
     @contextmanager
@@ -73,14 +91,25 @@ class OpenedBundle:
             inside = [one for one in self.names if one.startswith(folder)]
             yield {one.removeprefix(folder): Member(self.archive, self.archive.getinfo(one)) for one in inside}
             return
-        with open_member(self.archive, name) as (stream, _):
+        with open_member(self.archive, name) as (stream, _), _seekable(stream, self.archive.getinfo(name)) as content:
             try:
-                inner = open_zip(stream, MAX_LIST)
+                inner = open_zip(content, MAX_LIST)
             except zipfile.BadZipFile:
                 yield {}
                 return
             with inner:
                 yield {one.filename: Member(inner, one) for one in file_infos(inner)}
+
+
+@contextmanager
+def _seekable(stream: IO[bytes], info: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
+    """Yield a packed member as a temporary file: `zipfile` would unpack it from its beginning for each of its files."""
+    if info.compress_type == zipfile.ZIP_STORED:
+        yield stream
+        return
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(stream, copy)
+        yield copy
 
 
 def _plain(path: str) -> str:

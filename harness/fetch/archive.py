@@ -32,7 +32,7 @@ from harness.fetch.members import (
 )
 from harness.fetch.troubles import ADDRESS
 from harness.fetch.whole import fetch_file
-from harness.format.archive import DAMAGE, file_infos, open_zip
+from harness.format.archive import DAMAGE, file_infos, open_info, open_zip, require_proportion
 from harness.format.files import lasting_if_filled
 from harness.reading import open_regular, read_text
 
@@ -137,7 +137,7 @@ def _ignored(_number: int) -> None:
 
 def _unpack(archive: Path, target: Path) -> None:
     """Write the files of an archive; limits apply to the bytes that come out of it, not to declared sizes."""
-    written = 0
+    written, size = 0, archive.stat().st_size
     try:
         for number, (name, stream) in enumerate(_members(archive), start=1):
             if number > MAX_FILES:
@@ -149,9 +149,12 @@ def _unpack(archive: Path, target: Path) -> None:
                     written += len(chunk)
                     if written > MAX_BYTES:
                         raise BadArchiveError(f"expected at most {MAX_BYTES / 1024**3:g} GiB of files, found more")
+                    require_proportion(size, written)
                     file.write(chunk)
     except (tarfile.TarError, *DAMAGE) as error:
         raise BadArchiveError(f"expected a readable tar or zip: {error}") from error
+    except UserError as error:
+        raise BadArchiveError(str(error)) from error
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
         raise BadArchiveError(f"two files of one name: {Path(error.filename).relative_to(target)}") from error
 
@@ -163,7 +166,7 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
             for entry in members.infolist():
                 require_regular(entry)
             for entry in file_infos(members):
-                with members.open(entry) as content:
+                with open_info(members, entry) as content:
                     yield entry.filename, content
         return
     with _unpacked(archive) as plain, tarfile.open(fileobj=plain, mode="r|") as stream:  # type: ignore[call-overload]

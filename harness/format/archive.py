@@ -1,5 +1,6 @@
 """Zip archives of unknown origin: single members are read, within bounds; nothing is unpacked to disk."""
 
+import io
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ from harness.text import printable
 #: Most members, and most bytes of their list, which takes ten times as much memory; a `.keras` file has three members.
 MAX_MEMBERS, MAX_LIST = 1000, 1024**2
 
-#: Members that are larger must not be compressed to less than 1/`MAX_RATIO`; deflate reaches 1/1000 on zeros.
+#: Members that are larger, alone or together, must not be compressed to less than 1/`MAX_RATIO`; deflate reaches 1/1000
+#: on zeros, and members that overlap any ratio.
 SUSPECT_BYTES = 64 * 1024**2
 MAX_RATIO = 100
 
@@ -64,11 +66,23 @@ class Pieces(BufferedReader):
 
 
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
-    """Open an archive whose list of members has at most `most` bytes; raises one of `DAMAGE`."""
+    """Open an archive whose list of members has at most `most` bytes.
+
+    Raises one of `DAMAGE`, or `UserError` if all members together are packed in a suspicious way.
+    """
     try:
-        return zipfile.ZipFile(Pieces(stream, most))
+        archive = zipfile.ZipFile(Pieces(stream, most))
+        require_proportion(stream.seek(0, io.SEEK_END), sum(info.file_size for info in archive.infolist()))
     except OSError as error:  # a position before the beginning
         raise zipfile.BadZipFile(str(error)) from error
+    return archive
+
+
+def require_proportion(size: int, unpacked: int) -> None:
+    """Raise `UserError` if an archive of `size` bytes unpacks to suspiciously many."""
+    if unpacked > SUSPECT_BYTES and unpacked > MAX_RATIO * size:
+        found = f"{size} bytes that unpack to {unpacked}"
+        raise UserError("members together", expected=f"at most {MAX_RATIO} times the archive's size", found=found)
 
 
 def names(archive: zipfile.ZipFile) -> list[str]:

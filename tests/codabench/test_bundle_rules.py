@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.test_plain_yaml import MERGES
+from tests.zip_bombs import overlapping
 
 Content = dict[str, Any]
 
@@ -134,3 +135,23 @@ def test_what_is_no_bundle_is_refused_in_one_line(folder, pgdl, members, said):
     assert checked.code == 2
     assert said in checked.err
     assert len(checked.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("bombs", "files"), [(1, 55), (12, 1)], ids=["in one archive", "in several archives"])
+def test_archives_in_a_bundle_that_unpack_to_too_much_are_refused(bundled, folder, pgdl, bombs, files):
+    content = overlapping(folder / "bomb.zip", files).read_bytes()
+    more = {f"bomb_{number}.zip": content for number in range(bombs)}
+    bundle = changed(bundled / "bundle.zip", folder / "changed.zip", lambda _: None, more)
+    refused = pgdl("codabench", "validate", bundle)
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert "changed.zip: members together: expected at most 100 times the archive's size" in refused.err
+
+
+def test_a_packed_archive_in_a_bundle_is_read_as_one_that_is_not(bundled, folder, pgdl):
+    public = "phase_0_reference_data.zip"
+    with zipfile.ZipFile(bundled / "bundle.zip") as whole, zipfile.ZipFile("new.zip", "w") as new:
+        for name in whole.namelist():
+            new.writestr(name, whole.read(name), zipfile.ZIP_DEFLATED)
+        assert public in whole.namelist()
+    stored, packed = (pgdl("codabench", "validate", bundle) for bundle in (bundled / "bundle.zip", "new.zip"))
+    assert (packed.code, packed.out) == (stored.code, stored.out.replace(str(bundled / "bundle.zip"), "new.zip"))

@@ -74,7 +74,7 @@ class TestNpz:
 
     def test_a_bomb_and_what_is_no_array_are_refused(self, tmp_path):
         np.savez_compressed(tmp_path / "data.npz", x_train=np.zeros((2**14, 64, 64), np.uint8))
-        with pytest.raises(UserError, match="expected at most 100 times its packed size"):
+        with pytest.raises(UserError, match="expected at most 100 times the archive's size"):
             load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
         with zipfile.ZipFile(tmp_path / "data.npz", "w") as archive:
             archive.writestr("y_train", b"no array")

@@ -23,6 +23,7 @@ from harness.task.layout import find_tasks
 from tests.fetch.servers import serve
 from tests.in_process import in_process
 from tests.throwaway import make_task
+from tests.zip_bombs import overlapping
 
 
 def digest(file: Path) -> str:
@@ -191,6 +192,36 @@ def test_a_tar_may_be_packed_in_any_way(packing, tmp_path):
     file.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(UserError, match="cannot be unpacked: expected a readable tar or zip"):
         fetch_tasks(file.as_uri(), digest(file), tmp_path / "others")
+
+
+def test_a_zip_that_unpacks_to_too_much_is_refused(tmp_path):
+    file = overlapping(tmp_path / "tasks.zip", 120)
+    with pytest.raises(
+        UserError, match=r"tasks\.zip: cannot be unpacked: members together: expected at most 100 times"
+    ):
+        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+    assert not (tmp_path / "tasks").exists()
+
+
+@pytest.mark.parametrize("packing", ["gz", "xz"])
+def test_a_tar_that_unpacks_to_too_much_is_refused(packing, tmp_path):
+    file, member = tmp_path / "tasks.tar", tarfile.TarInfo("zeros")
+    member.size = 70 * 1024**2
+    with tarfile.open(file, f"w:{packing}") as members:
+        members.addfile(member, io.BytesIO(bytes(member.size)))
+    with pytest.raises(
+        UserError, match=r"tasks\.tar: cannot be unpacked: members together: expected at most 100 times"
+    ):
+        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_zip_of_another_method_is_refused(tmp_path, method):
+    file = tmp_path / "tasks.zip"
+    with zipfile.ZipFile(file, "w", method) as members:
+        members.writestr("x", bytes(1000))
+    with pytest.raises(UserError, match="cannot be unpacked: member x: expected a stored or deflated file"):
+        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
 
 
 def test_links_in_a_zip_are_refused(tmp_path):

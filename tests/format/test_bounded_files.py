@@ -5,6 +5,7 @@ import json
 import os
 import struct
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import h5py
 import numpy as np
 import pytest
 from little_memory import little_memory
+from zip_bombs import overlapping
 
 from harness.errors import UserError
 from harness.format import arrays
@@ -40,6 +42,26 @@ def test_an_archive_that_declares_a_large_directory(tmp_path: Path) -> None:
         pytest.raises(UserError, match="damaged: expected a whole zip archive"),
         open_archive(tmp_path / "model.keras"),
     ):
+        pass
+
+
+def test_an_archive_whose_members_are_too_large_together(tmp_path: Path) -> None:
+    file = overlapping(tmp_path / "data.npz", 120)
+    said = rf"members together: expected at most 100 times the archive's size, found {file.stat().st_size} bytes"
+    with pytest.raises(UserError, match=rf"^{file}: {said} that unpack to 7549747200$"), open_npz(file):
+        pass
+
+
+@pytest.mark.parametrize(("method", "flags"), [(zipfile.ZIP_STORED, 1), (zipfile.ZIP_LZMA, 0), (97, 0)])
+def test_members_that_are_encrypted_or_packed_by_another_method(tmp_path: Path, method: int, flags: int) -> None:
+    np.savez(tmp_path / "data.npz", x=np.zeros(3))
+    content = bytearray((tmp_path / "data.npz").read_bytes())
+    entry = content.rindex(b"PK\x01\x02")
+    content[entry + 8] |= flags
+    struct.pack_into("<H", content, entry + 10, method)
+    (tmp_path / "data.npz").write_bytes(content)
+    said = r"data\.npz: member x\.npy: expected a stored or deflated file, found encryption or another method$"
+    with pytest.raises(UserError, match=said), open_npz(tmp_path / "data.npz"):
         pass
 
 

@@ -87,7 +87,7 @@ ARCHIVES = {
     "no weights": (keras_file(**{"model.weights.h5": None}), "not a .keras file: expected config.json and model.weigh"),
     "weights elsewhere": (keras_file(**{"model.weights.json": "{}"}), "weights in several files: expected"),
     "a member twice": (zipped(twice), "member config.json: expected one of this name, found 2"),
-    "a bomb": (zipped(bomb), "member model.weights.h5: expected at most 100 times its packed size, found"),
+    "a bomb": (zipped(bomb), "members together: expected at most 100 times the archive's size, found"),
     "truncated": (truncated, "m3.keras: damaged: expected a whole zip archive"),
     "encrypted": (encrypted, "member model.weights.h5: expected a stored or deflated file, found encryption"),
     "many members": (keras_file(**{str(n): "" for n in range(2000)}), "too many members: expected at most 1000"),
