@@ -30,7 +30,7 @@ class Stage:
     """A kind of sandbox that is prepared, and jobs for it."""
 
     def __init__(self, kind: Kind, staging: Staging) -> None:
-        self.kind = kind
+        self.kind, self._others = kind, set(psutil.Process().children())  # such as a zygote that other tests share
         self.control, self.nap = (trial_job(staging, trap, runtime=RUNTIME) for trap in (CONTROL, NAP))
         kind.prepare([self.control])
 
@@ -41,8 +41,9 @@ class Stage:
         return call
 
     def kill(self) -> None:
-        """Kill the zygote; it is the only child with its program."""
-        (zygote,) = (child for child in psutil.Process().children() if _is_zygote(child))
+        """Kill the stage's zygote."""
+        own = set(psutil.Process().children()) - self._others
+        (zygote,) = (child for child in own if _is_zygote(child))
         zygote.send_signal(signal.SIGKILL)
 
     def control_result(self) -> CallResult:
