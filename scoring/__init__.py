@@ -7,7 +7,6 @@ test accuracy) and the value that a complexity measure gave each model. No files
 from scoring.across_tasks import MINIMUM_TASKS, difference_on_other_tasks, mean_on_other_tasks
 from scoring.best_of_many import adjusted_p_values, p_values
 from scoring.chance import Chance, compare_with_chance
-from scoring.combination import pca_gi_mixup
 from scoring.comparison import INTERVAL_LEVEL, Comparison, Difference, Standing, compare_submissions
 from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
@@ -23,7 +22,6 @@ from scoring.oracle import ORACLE_DRAWS, ORACLE_NOISE, noisy_oracle, oracle_scor
 from scoring.overfitting import (
     IndependenceTest,
     RiskEstimates,
-    basic_independence_test,
     bernstein_interval,
     pairwise_independence_test,
 )
@@ -33,7 +31,6 @@ from scoring.ranking import Entry, Ranked, rank
 from scoring.resolution import detectable_difference, smallest_p_value
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
-from scoring.spearman import spearman_rho
 from scoring.spread import HeldOut
 from scoring.stability import Stability, measure_stability
 from scoring.task_score import TaskScore, score_task
@@ -94,7 +91,6 @@ __all__ = [
     "Value",
     "additive_fit",
     "adjusted_p_values",
-    "basic_independence_test",
     "bernstein_interval",
     "class_spread",
     "compare_mean_ranks",
@@ -125,7 +121,6 @@ __all__ = [
     "p_values",
     "pairwise_independence_test",
     "pareto_front",
-    "pca_gi_mixup",
     "printed_score",
     "rank",
     "require_official",
@@ -135,7 +130,6 @@ __all__ = [
     "sign_errors",
     "signed_rank_p_values",
     "smallest_p_value",
-    "spearman_rho",
     "strongest_translation",
     "trade_off",
 ]

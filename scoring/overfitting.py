@@ -108,14 +108,6 @@ class IndependenceTest:
     n_models: int = 1
 
 
-def basic_independence_test(estimates: RiskEstimates) -> IndependenceTest:
-    """Compare both estimates, each within its own Bernstein bound; weaker than `pairwise_independence_test`."""
-    statistic = float(estimates.differences.mean())
-    deviations = float(estimates.losses.std() + estimates.weighted_losses.std())
-    delta = _confidence(len(estimates.losses), deviations, abs(statistic), 2.0)  # both bounds have a range of 1
-    return IndependenceTest(statistic, min(1.0, 2 * delta))
-
-
 def pairwise_independence_test(*estimates: RiskEstimates, difference_range: float = ANY_GENERATOR) -> IndependenceTest:
     """Test the mean difference, point by point; several models are averaged first (the N-model test).
 
@@ -143,7 +135,12 @@ def independence_p_value(n_points: int, variance: float, statistic: float, diffe
         statistic: their mean.
         difference_range: of one difference (U).
     """
-    return _confidence(n_points, math.sqrt(variance), abs(statistic), difference_range)
+    difference = abs(statistic)
+    slope = math.sqrt(2 * variance / n_points)
+    # A quadratic equation for the root of log(3 / delta), solved without a difference of nearly equal numbers.
+    root = math.sqrt(slope**2 + 12 * difference_range * difference / n_points)
+    logarithm = (2 * difference / (slope + root)) ** 2 if slope + root else 0.0
+    return min(1.0, 3 * math.exp(-logarithm))
 
 
 def bernstein_half_width(n_points: int, variance: float, delta: float, value_range: float) -> float:
@@ -171,12 +168,3 @@ def bernstein_interval(values: Vector, level: float = LEVEL) -> tuple[float, flo
     mean = float(values.mean())
     half_width = bernstein_half_width(len(values), float(values.var()), 1 - level, 1.0)
     return max(0.0, mean - half_width), min(1.0, mean + half_width)
-
-
-def _confidence(n_points: int, deviation: float, difference: float, value_range: float) -> float:
-    """The delta at which the Bernstein bound equals `difference`, at most 1."""
-    slope = deviation * math.sqrt(2 / n_points)
-    # A quadratic equation for the root of log(3 / delta), solved without a difference of nearly equal numbers.
-    root = math.sqrt(slope**2 + 12 * value_range * difference / n_points)
-    logarithm = (2 * difference / (slope + root)) ** 2 if slope + root else 0.0
-    return min(1.0, 3 * math.exp(-logarithm))

@@ -12,7 +12,6 @@ from scoring.overfitting import (
     ANY_GENERATOR,
     TRANSLATION,
     RiskEstimates,
-    basic_independence_test,
     bernstein_half_width,
     bernstein_interval,
     independence_p_value,
@@ -78,19 +77,8 @@ def test_a_generator_that_moves_nothing_never_rejects() -> None:
     losses = [0, 1, 1, 0]
     still = RiskEstimates.of(losses, losses, np.ones(4))
     assert (still.error_rate, still.adversarial_error_rate, still.adversarial_estimate) == (0.5, 0.5, 0.5)
-    for test in (basic_independence_test(still), pairwise_independence_test(still)):
-        assert (test.statistic, test.p_value) == (0.0, 1.0)
-
-
-def test_the_basic_test_rejects_where_its_two_bounds_together_equal_the_difference() -> None:
-    one = estimates(moved=0.9, density=0.9)
-    test = basic_independence_test(one)
-    assert 0 < test.p_value < 0.5
-    widths = [
-        bernstein_half_width(len(values), float(values.var()), test.p_value / 2, 1.0)
-        for values in (one.losses, one.weighted_losses)
-    ]
-    assert sum(widths) == pytest.approx(abs(test.statistic))
+    test = pairwise_independence_test(still)
+    assert (test.statistic, test.p_value) == (0.0, 1.0)
 
 
 def test_intervals_are_bernstein_bounds_within_the_range_of_a_risk() -> None:

@@ -1,11 +1,11 @@
-"""Kendall's tau, overall and granulated, and Spearman's rho: against SciPy, by hand, and in their limits."""
+"""Kendall's tau, overall and granulated: against SciPy, by hand, and in their limits."""
 
 import pytest
 from hypothesis import given
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import kendalltau
 from scoring_examples import Task, task, tasks
 
-from scoring import ScoreUndefined, granulated_kendall, kendall_tau, spearman_rho
+from scoring import ScoreUndefined, granulated_kendall, kendall_tau
 
 
 @given(tasks(distinct=True))
@@ -51,29 +51,7 @@ def test_huge_numbers_do_not_overflow() -> None:
     assert kendall_tau([-1.7e308, 1.7e308], [0.0, 1.0]) == 1
 
 
-@given(tasks())
-def test_spearman_equals_scipy_with_ties_too(t: Task) -> None:
-    measure, gap, _ = t.arrays
-    if len(set(measure)) == 1 or len(set(gap)) == 1:
-        assert spearman_rho(measure, gap) == 0
-    else:
-        assert spearman_rho(measure, gap) == pytest.approx(spearmanr(measure, gap).statistic, abs=1e-12)
-
-
-@given(tasks(distinct=True))
-def test_spearman_without_ties_by_the_school_formula(t: Task) -> None:
-    """1 - 6 sum d^2 / (n (n^2 - 1)); the numbers of these tasks are ranks already."""
-    measure, gap, _ = t.arrays
-    n = len(measure)
-    squares = sum((x - y) ** 2 for x, y in zip(measure, gap, strict=True))
-    assert spearman_rho(measure, gap) == pytest.approx(1 - 6 * squares / (n * (n * n - 1)), abs=1e-12)
-    assert (spearman_rho(gap, gap), spearman_rho([-g for g in gap], gap)) == (1, -1)
-    assert spearman_rho([m**3 for m in measure], gap) == spearman_rho(measure, gap)
-
-
 def test_too_few_models() -> None:
-    with pytest.raises(ScoreUndefined, match="Spearman's rho: expected at least 2 models, found 1"):
-        spearman_rho([1.0], [1.0])
     with pytest.raises(ScoreUndefined, match="expected at least 2 models, found 1"):
         kendall_tau([1.0], [1.0])
     with pytest.raises(ScoreUndefined, match="expected models that differ in one hyperparameter only, found none"):
