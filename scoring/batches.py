@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from scoring.conditioning import Conditioning
 from scoring.contingency import frequencies
-from scoring.official import MOST_MODELS_PAIRWISE, cell_frequencies, conditional_information
+from scoring.official import MOST_MODELS_PAIRWISE, conditional_information, pair_values
 from scoring.pair_counts import cell_counts, is_larger
 from scoring.vectors import Vector
 
@@ -27,7 +27,7 @@ def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], co
     """
     if gaps.shape[1] > MOST_MODELS_PAIRWISE:
         pairs = zip(*np.broadcast_arrays(measures, gaps), strict=True)
-        return np.array([conditional_information(cell_frequencies(m, g, cond), cond).min() for m, g in pairs])
+        return np.array([pair_values(measure, gap, cond).min() for measure, gap in pairs])
     n_rows = max(len(measures), len(gaps))
     measure_ranks, gap_ranks = (np.broadcast_to(ranks(rows), (n_rows, rows.shape[1])) for rows in (measures, gaps))
     scores = np.empty(n_rows)

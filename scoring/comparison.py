@@ -150,8 +150,9 @@ def compare_submissions(
     by_task, draws = by_task[:, :-1], draws[:, :-1]
     scores, other_tasks = by_task.mean(axis=0), mean_on_other_tasks(by_task)
     errors = draws.std(axis=0, ddof=1)
-    is_known = held_out is not None and max(task.gap.size for task in tasks) <= MOST_RESAMPLED
-    gap_errors = np.minimum(gap_spread(paired.tasks, held_out), errors) if is_known and held_out is not None else None
+    if any(task.gap.size > MOST_RESAMPLED for task in tasks):
+        held_out = None
+    gap_errors = None if held_out is None else np.minimum(gap_spread(paired.tasks, held_out), errors)
     intervals = np.minimum(score_intervals(scores, draws, critical), np.maximum(FULL_SCORE, scores)[:, None])
     between = difference_errors(draws)
     standardized = standardized_differences(scores, between)

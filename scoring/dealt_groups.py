@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scoring.conditioning import conditioning
 from scoring.contingency import frequencies, gap_entropy, mutual_information
 from scoring.grid import Grid
-from scoring.group_counts import cell_sums, smaller_counts
+from scoring.group_counts import cell_sums, ordered_counts, smaller_counts
 from scoring.official import EPSILON
 from scoring.streams import stream
 from scoring.vectors import Vector
@@ -20,8 +20,8 @@ def dealt_values(
     """The value given a pair of hyperparameters, when the measure is dealt out among models that share both, n times.
 
     How many models of each group have smaller numbers than a model does not change with the deal, so the pairs that
-    both order alike are the sum of products over models (Hajek's projection of the count). What is left out has a share
-    of 1 / (2 * models in a group) of the count's variance.
+    both order alike are the sum of products over models (Hajek's projection of the count). The projection
+    leaves out 1 / (2 * models in a group) of the count's variance.
 
     Returns:
         Shape (n,), 0 to 1. Each is at least the official score of that deal, the lowest over all pairs.
@@ -60,8 +60,8 @@ class _Counted:
     """
 
     def __init__(self, values: Vector, groups: NDArray[np.intp], n_groups: int) -> None:
-        both_ways = [smaller_counts(each, groups, n_groups) for each in (values, -values)]
-        counts = np.hstack(both_ways)[np.argsort(groups, kind="stable")].reshape(n_groups, -1, 2 * n_groups)
+        both_ways = np.hstack(ordered_counts(values, groups, n_groups))
+        counts = both_ways[np.argsort(groups, kind="stable")].reshape(n_groups, -1, 2 * n_groups)
         counts -= counts.mean(axis=1, keepdims=True)
         mixed = stream("basis", n_groups).normal(size=(2 * n_groups, RANK)).astype(np.float32)
         self.basis = np.linalg.qr(counts @ mixed).Q

@@ -26,6 +26,11 @@ def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
     return counts
 
 
+def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Counts, Counts]:
+    """For each model, how many models of each group have smaller values, and how many have larger ones."""
+    return smaller_counts(values, groups, n_groups), smaller_counts(-values, groups, n_groups)
+
+
 def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups: int) -> Counts:
     """For each model i, models j of each group with gap[j] < gap[i] and measure[j] < measure[i].
 

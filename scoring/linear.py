@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from scoring.conditioning import Conditioning, Indices
 from scoring.contingency import frequencies, gap_entropy, mutual_information
-from scoring.group_counts import Counts, both_smaller_counts, cell_sums, smaller_counts
+from scoring.group_counts import Counts, both_smaller_counts, cell_sums, ordered_counts
 from scoring.official import EPSILON
 from scoring.vectors import Vector
 
@@ -33,17 +33,12 @@ def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector
         groups = cond.groupings[number]
         n_pairs = cond.n_pairs[cond.cells(number)].reshape(groups[1], groups[1])
         both = both_smaller_counts(gap, measure, *groups), both_smaller_counts(-gap, -measure, *groups)
-        counts = [both, _both_ways(gap, groups), _both_ways(measure, groups)]
+        counts = [both, ordered_counts(gap, *groups), ordered_counts(measure, *groups)]
         sums = [cell_sums(of_first, *groups) for of_first, _ in counts]
         values[number], slopes = _value(sums[0], sums[1], sums[2], n_pairs)
         added = [_added(*pair, slope, groups[0]) for pair, slope in zip(counts, slopes, strict=True)]
         found[number] = np.sum(added, axis=0)
     return values, found
-
-
-def _both_ways(values: Vector, groups: tuple[Indices, int]) -> tuple[Counts, Counts]:
-    """For each model i, how many models of each group have smaller values than i, and how many have larger ones."""
-    return smaller_counts(values, *groups), smaller_counts(-values, *groups)
 
 
 def _added(as_first: Counts, as_second: Counts, slope: Matrix, group: Indices) -> Vector:

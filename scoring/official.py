@@ -61,7 +61,7 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
     require_official(grid)
     cond = conditioning(grid)
-    values = conditional_information(cell_frequencies(measure, gap, cond), cond).tolist()
+    values = pair_values(measure, gap, cond).tolist()
     return OfficialScore(min(values), dict(zip(cond.sets, values, strict=True)))
 
 
@@ -76,6 +76,11 @@ def require_official(grid: Grid) -> None:
         raise ScoreUndefined(f"official score: expected one model in every cell, found {grid.empty_cell()}")
 
 
+def pair_values(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
+    """The value given each set of hyperparameters, shape (n_sets,)."""
+    return conditional_information(cell_frequencies(measure, gap, cond), cond)
+
+
 def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
     """Relative frequencies of the signs in each cell, shape (n_cells, 2, 2): rows gap +/-, columns measure +/-."""
     both, of_gap, of_measure = _counts(measure, gap, cond)
@@ -83,7 +88,7 @@ def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArra
 
 
 def _counts(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
-    """Pairs of each cell with both signs +, with that of the gap, and with that of the measure: (3, n_cells)."""
+    """How many pairs of each cell have a gap and a measure of sign +, such a gap, and such a measure: (3, n_cells)."""
     if gap.size <= MOST_MODELS_PAIRWISE:
         gap_plus, measure_plus = is_larger(gap), is_larger(measure)
         return cell_counts(np.stack([gap_plus & measure_plus, gap_plus, measure_plus]), cond)
@@ -91,7 +96,7 @@ def _counts(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.floa
     return np.stack([_both_in_cells(*known, cond), *(_larger_in_cells(values, cond) for values in known)])
 
 
-@lru_cache(maxsize=64)  # a board needs those of each row several times
+@lru_cache(maxsize=64)  # a board asks for the counts of each row several times
 def _both_in_cells(gap: bytes, measure: bytes, cond: Conditioning) -> Vector:
     vectors = np.frombuffer(gap), np.frombuffer(measure)
     return np.concatenate([cell_sums(both_smaller_counts(*vectors, *own), *own).ravel() for own in cond.groupings])

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from scoring.additive import DECIMALS, degrees_of_freedom, fit_additively
 from scoring.batches import chunks
-from scoring.conditioning import Conditioning
 from scoring.linear import influences
 from scoring.many_models import FEWEST, MOST_RESAMPLED
-from scoring.official import cell_frequencies, conditional_information
+from scoring.official import pair_values
 from scoring.paired import PairedTask
 from scoring.permutations import Scorer
 from scoring.quantiles import normal_scores
@@ -65,7 +64,7 @@ def _on_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float6
 def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float64]:
     n_models, cond = task.gap.size, task.conditioning
     noise = random.normal(size=(N_TRAININGS, n_models)) * np.sqrt(n_models / degrees_of_freedom(task.grid))
-    by_chance = np.stack([_values(random.normal(size=n_models), task.gap, cond) for _ in range(FEWEST)])
+    by_chance = np.stack([pair_values(random.normal(size=n_models), task.gap, cond) for _ in range(FEWEST)])
     level, spread = by_chance.mean(axis=0), by_chance.min(axis=1).std(ddof=1)
     scores = np.empty((N_TRAININGS, len(task.measures)))
     for number, measure in enumerate(task.measures):
@@ -78,16 +77,11 @@ def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.
 
 
 def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vector:
-    """Return by how much first-order deviations are too large, 0 to 1, shape (n_sets,).
+    """Return the share of first-order deviations that is not due to chance, 0 to 1, shape (n_sets,).
 
-    What a model adds is estimated from the same models. The square of the estimate has the share of chance in it that
-    the value has; what remains of a useless measure is the spread of scores under chance.
+    The same models give the value and the estimate of what each of them adds. So chance has the same share in the
+    square of the estimate as in the value. A useless measure is left with the spread of scores under chance.
     """
     signal = np.clip(1 - level / np.maximum(values, level), 0, 1) * errors**2
     share: Vector = np.sqrt(np.clip((signal + spread**2) / np.where(errors > 0, errors, np.inf) ** 2, 0, 1))
     return share
-
-
-def _values(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
-    values: Vector = conditional_information(cell_frequencies(measure, gap, cond), cond)
-    return values

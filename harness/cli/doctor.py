@@ -78,7 +78,6 @@ def _software() -> Iterator[Finding]:
 
 
 def _machine() -> Iterator[Finding]:
-
     from harness.cache import cache_directory
     from harness.configuration import GIB
     from harness.execution.machine import plan_lanes

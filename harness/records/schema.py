@@ -28,7 +28,7 @@ STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), p
 
 
 def has_tables(connection: Connection, name: str) -> bool:
-    """Whether a database has tables of the present version; raises `UserError` if it has those of another one."""
+    """Whether a database has tables; raises `UserError` if their version is not the present one."""
     tables = sqlalchemy.inspect(connection).get_table_names()
     query = select(func.substr(STAMP.c.version_num, 1, SHOWN, type_=NullType())).limit(2)
     stamps = [str(row[0]) for row in connection.execute(query)] if STAMP.name in tables else []

@@ -144,7 +144,7 @@ class Writer:
         return self._database.write(lambda connection: _write_group(connection, group, self._claims), self._hurry)
 
     def _keep(self, group: list[Evaluation], cause: Exception) -> Exception:
-        """Put records into the local file; returns the error that says what has become of them."""
+        """Put records into the local file; returns an error that says where they are, or that they are lost."""
         try:
             self._file = keep(self._database, group)
         except Exception as error:  # the thread has to go on, or who waits for it would wait without end

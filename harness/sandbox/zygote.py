@@ -31,7 +31,7 @@ IMPORT_S = 120.0
 #: Seconds until the process ID of a forked worker must have been reported.
 FORK_S = 30.0
 
-#: Seconds that the end of a process may come after that of its connection.
+#: A process may close its connection up to so many seconds before it ends.
 END_S = 1.0
 
 T = TypeVar("T")

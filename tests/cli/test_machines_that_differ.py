@@ -18,7 +18,7 @@ LINE = "calls were made on machines that differ, and values may in their last di
     [
         (["8 x B, NVIDIA H100", "2 x A", "2 x A"], True),
         (["2 x A"], False),
-        (["2 x A", None], False),  # a record that names none
+        (["2 x A", None], False),  # the second record has no class
     ],
 )
 def test_it_is_said_where_they_do(

@@ -30,7 +30,7 @@ class Stage:
     """A kind of sandbox that is prepared, and jobs for it."""
 
     def __init__(self, kind: Kind, staging: Staging) -> None:
-        self.kind, self._others = kind, set(psutil.Process().children())  # such as a zygote that other tests share
+        self.kind, self._others = kind, set(psutil.Process().children())  # other tests may share a zygote
         self.control, self.nap = (trial_job(staging, trap, runtime=RUNTIME) for trap in (CONTROL, NAP))
         kind.prepare([self.control])
 
@@ -50,7 +50,7 @@ class Stage:
         return run_trial(self.kind.start, self.control, 0, 60.0)
 
     def nap_result(self) -> CallResult:
-        """What becomes of a call during which the zygote is killed."""
+        """Make a call, kill the zygote during it, and return the result of the call."""
         with ThreadPoolExecutor(1) as threads:
             call = self.prepared(self.nap)
             result = threads.submit(call.run, 0, Clock(120.0, "the time limit"))

@@ -7,7 +7,7 @@ the model is an instance.
 import importlib
 import sys
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -24,7 +24,12 @@ class Packages(NamedTuple):
 
     def has(self, module: str) -> bool:
         """Whether a module has one of the names, or is in a package that has."""
-        return any(f"{module}.".startswith(f"{package}.") for package in self.names)
+        return bool(self.among([module]))
+
+    def among(self, modules: Iterable[str]) -> list[str]:
+        """Return the modules that have one of the names, or are in a package that has."""
+        packages = tuple(f"{package}." for package in self.names)
+        return [module for module in modules if f"{module}.".startswith(packages)]
 
 
 KERAS_2 = Packages("tf_keras.api._v2.keras", "tf_keras.src", ("keras", "tensorflow.keras", "tensorflow.python.keras"))
@@ -33,8 +38,7 @@ KERAS_3 = Packages("keras", "keras.src", ("tensorflow.python.keras",))
 
 def alias_keras(packages: Packages) -> None:
     """Make every package with one of the names the Keras that runs."""
-    inside = tuple(f"{package}." for package in packages.names)
-    for name in [name for name in sys.modules if f"{name}.".startswith(inside)]:  # of thousands, in every call
+    for name in packages.among(sys.modules):
         del sys.modules[name]  # the private copy that parts of TensorFlow use keeps its own references
     sys.meta_path.insert(0, _Aliases(packages))
     sys.meta_path.append(_Moved(packages))
