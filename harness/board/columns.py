@@ -27,8 +27,8 @@ def _excess(row: Row) -> str:
     """Return the score above chance with its interval, for instance `3.1 (-0.4 to 7.2)`."""
     if row.excess is None:
         return "-"
-    interval = "" if row.excess_low is None else f" ({row.excess_low:.1f} to {row.excess_high:.1f})"
-    return f"{row.excess:.1f}{interval}"
+    interval = "" if row.excess_low is None else f" ({decimal(row.excess_low, 1)} to {decimal(row.excess_high, 1)})"
+    return f"{decimal(row.excess, 1)}{interval}"
 
 
 def _settings(row: Row) -> str:

@@ -13,8 +13,8 @@ def official(result: TaskScore | str, decimals: int) -> str:
 
 
 def decimal(number: float | None, digits: int) -> str:
-    """Return a number with `digits` decimals, or a dash for None."""
-    return "-" if number is None else f"{number:.{digits}f}"
+    """Return a number with `digits` decimals, without the sign of a rounded 0, or a dash for None."""
+    return "-" if number is None else f"{number:z.{digits}f}"
 
 
 def percent(number: float | None) -> float | None:

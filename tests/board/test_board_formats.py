@@ -19,6 +19,7 @@ from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import latex, markdown, table
 from harness.board.leaderboard import build_board
+from harness.board.scores import decimal
 from harness.outcome import Outcome
 from scoring import RULE
 
@@ -286,3 +287,7 @@ def test_a_narrow_terminal_is_shown_what_can_least_be_spared(
     assert Text.from_ansi(table.render(board, wide=True)).plain.split("\n")[0].split() == [
         *filter(None, board.headings)
     ]
+
+
+def test_a_rounded_zero_has_no_sign() -> None:
+    assert [decimal(number, 1) for number in (-0.04, -0.06, 0.04, None)] == ["0.0", "-0.1", "0.0", "-"]
