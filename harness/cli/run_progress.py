@@ -84,7 +84,7 @@ class RunProgress(Bars):
         machines = machines_line(self._machines)
         self._bars.update(self._all, advance=1, description=f"{self._name} {machines}" if machines else self._name)
         if not self._left[name] and not self._console.is_terminal:
-            self._console.print(f"{name}: {self._total[name]} calls done {failed}".rstrip())
+            self._console.print(f"{name}: {self._total[name]} calls done{failed and f', {failed}'}")
         if self._line_is_due(time.monotonic()):
             self._print_all()
 
