@@ -1,0 +1,92 @@
+"""`python -m tests.mutants`: how many of 500 small changes of the code the tests notice.
+
+Each mutant of mutants.tsv is tried in a copy of the checkout, by the tests of its own room first, then by all others.
+Results are added to build/mutants.tsv; the same command goes on where it was interrupted.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from tests.mutants.mutations import Mutant, draw, read, write
+
+ROOT = Path(__file__).parents[2]
+LIST = Path(__file__).with_name("mutants.tsv")
+RESULTS = ROOT / "build" / "mutants.tsv"
+ROOMS = ("scoring", "harness/board", "harness/records", "harness/execution", "baselines/core")
+NUMBER = 500
+FLOORS = {"test": "not full and not rest", "rest": "rest and not full"}
+#: A mutant that makes a test endless is noticed, too.
+LIMIT_S = 1200
+
+
+@click.command()
+@click.option("--draw", "seed", type=int, help="Draw another list of mutants with this seed, and try none.")
+@click.option(
+    "--floor",
+    type=click.Choice([*FLOORS]),
+    default="test",
+    help="Whose tests try them; `rest` only tries what `test` missed.",
+)
+@click.option("--most", type=int, help="Try at most this many.")
+def main(seed: int | None, floor: str, most: int | None) -> None:
+    """Try the mutants, and print how many were noticed."""
+    if seed is not None:
+        write(draw(ROOT, [file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))], NUMBER, seed), LIST)
+        return
+    known = dict(line.rsplit("\t", 1) for line in RESULTS.read_text().splitlines()) if RESULTS.exists() else {}
+    RESULTS.parent.mkdir(exist_ok=True)
+    for mutant in read(LIST)[:most]:
+        before = known.get(str(mutant))
+        if before is None or (floor == "rest" and before == "missed by test"):
+            known[str(mutant)] = result = attempt(mutant, floor)
+            with RESULTS.open("a") as stream:
+                stream.write(f"{mutant}\t{result}\n")
+            click.echo(f"{result}: {mutant}")
+    for result, number in sorted(Counter(known.values()).items()):
+        click.echo(f"{number:4} {result}")
+
+
+def attempt(mutant: Mutant, floor: str) -> str:
+    """Return whether the tests of a floor notice a mutant."""
+    with tempfile.TemporaryDirectory() as directory:
+        copy = Path(directory, "checkout")
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "build", "__pycache__", "*.egg-info"))
+        if not mutant.apply(copy):
+            return "line is gone"
+        own = copy / "tests" / mutant.file.removeprefix("harness/").split("/")[0]
+        for where in ([own], [f"--ignore={own}"]):
+            if not passes(copy, [*map(str, where), "-m", FLOORS[floor]]):
+                return f"noticed by {floor}"
+    return f"missed by {floor}"
+
+
+def passes(checkout: Path, arguments: list[str]) -> bool:
+    """Return whether tests pass."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-n",
+        "2",
+        "--dist",
+        "loadfile",
+        *arguments,
+    ]
+    try:
+        return subprocess.run(command, cwd=checkout, capture_output=True, timeout=LIMIT_S, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+if __name__ == "__main__":
+    main()
