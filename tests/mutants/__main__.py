@@ -4,6 +4,7 @@ Each mutant of mutants.tsv is tried in a copy of the checkout, by the tests of i
 Results are added to build/mutants.tsv; the same command goes on where it was interrupted.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -39,12 +40,14 @@ def main(seed: int | None, floor: str, most: int | None) -> None:
     if seed is not None:
         write(draw(ROOT, [file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))], NUMBER, seed), LIST)
         return
+    if attempt(None, floor, [room.split("/")[-1] for room in ROOMS]) != f"missed by {floor}":
+        raise click.ClickException(f"the tests of {floor} fail without any mutant: mend them first")
     known = dict(line.rsplit("\t", 1) for line in RESULTS.read_text().splitlines()) if RESULTS.exists() else {}
     RESULTS.parent.mkdir(exist_ok=True)
     for mutant in read(LIST)[:most]:
         before = known.get(str(mutant))
         if before is None or (floor == "rest" and before == "missed by test"):
-            known[str(mutant)] = result = attempt(mutant, floor)
+            known[str(mutant)] = result = attempt(mutant, floor, [mutant.file.removeprefix("harness/").split("/")[0]])
             with RESULTS.open("a") as stream:
                 stream.write(f"{mutant}\t{result}\n")
             click.echo(f"{result}: {mutant}")
@@ -52,40 +55,31 @@ def main(seed: int | None, floor: str, most: int | None) -> None:
         click.echo(f"{number:4} {result}")
 
 
-def attempt(mutant: Mutant, floor: str) -> str:
-    """Return whether the tests of a floor notice a mutant."""
+def attempt(mutant: Mutant | None, floor: str, rooms: list[str]) -> str:
+    """Return whether the tests of a floor notice a mutant, those of `rooms` first; None: the code as it is."""
     with tempfile.TemporaryDirectory() as directory:
         copy = Path(directory, "checkout")
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "build", "__pycache__", "*.egg-info"))
-        if not mutant.apply(copy):
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache", "build", "__pycache__"))
+        if mutant and not mutant.apply(copy):
             return "line is gone"
-        own = copy / "tests" / mutant.file.removeprefix("harness/").split("/")[0]
-        for where in ([own], [f"--ignore={own}"]):
-            if not passes(copy, [*map(str, where), "-m", FLOORS[floor]]):
+        others = [f"--ignore=tests/{room}" for room in rooms]
+        for where in ([f"tests/{room}" for room in rooms], others):
+            if not passes(copy, [*where, "-m", FLOORS[floor]]):
                 return f"noticed by {floor}"
     return f"missed by {floor}"
 
 
 def passes(checkout: Path, arguments: list[str]) -> bool:
-    """Return whether tests pass."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-n",
-        "2",
-        "--dist",
-        "loadfile",
-        *arguments,
-    ]
+    """Return whether tests pass; programs that they start import the checkout, too."""
+    command = [sys.executable, *"-m pytest -x -q -p no:cacheprovider -n 2 --dist loadfile".split(), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(checkout)}
     try:
-        return subprocess.run(command, cwd=checkout, capture_output=True, timeout=LIMIT_S, check=False).returncode == 0
+        ended = subprocess.run(
+            command, cwd=checkout, env=environment, capture_output=True, timeout=LIMIT_S, check=False
+        )
     except subprocess.TimeoutExpired:
         return False
+    return ended.returncode == 0
 
 
 if __name__ == "__main__":

@@ -138,9 +138,8 @@ def test_continuous_integration_starts_from_nothing(machine):
         "apt-get",
         f'[ "$1" = update ] || {{ for name; do :; done; cp {machine.programs}/any "{machine.programs}/$name"; }}',
     )
-    machine.add(
-        "any", f'[ "${{0##*/}}" = make ] || {{ {A_PYTHON}; }}'
-    )  # what is installed: make says that it was called, python3 is a Python
+    # What is installed: make says that it was called, python3 is a Python.
+    machine.add("any", f'[ "${{0##*/}}" = make ] || {A_PYTHON}')
     ended = machine.run(".ci/run")
     calls = machine.calls()
     assert make.exists()
