@@ -56,7 +56,7 @@ def main(seed: int | None, floor: str, most: int | None) -> None:
 
 
 def attempt(mutant: Mutant | None, floor: str, rooms: list[str]) -> str:
-    """Return whether the tests of a floor notice a mutant, those of `rooms` first; None: the code as it is."""
+    """Return whether the tests of a floor notice a mutant; the tests of `rooms` run first. None: without a mutant."""
     with tempfile.TemporaryDirectory() as directory:
         copy = Path(directory, "checkout")
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache", "build", "__pycache__"))
@@ -71,12 +71,10 @@ def attempt(mutant: Mutant | None, floor: str, rooms: list[str]) -> str:
 
 def passes(checkout: Path, arguments: list[str]) -> bool:
     """Return whether tests pass; programs that they start import the checkout, too."""
-    command = [sys.executable, *"-m pytest -x -q -p no:cacheprovider -n 2 --dist loadfile".split(), *arguments]
+    command = [sys.executable, "-m", "pytest", "-xq", "-n2", "--dist=loadfile", "-pno:cacheprovider", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     try:
-        ended = subprocess.run(
-            command, cwd=checkout, env=environment, capture_output=True, timeout=LIMIT_S, check=False
-        )
+        ended = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
         return False
     return ended.returncode == 0

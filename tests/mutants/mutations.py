@@ -1,4 +1,4 @@
-"""Mutants: small changes of one expression each, which a test should notice."""
+"""Mutants: changes of one expression that a test should notice."""
 
 import ast
 import copy

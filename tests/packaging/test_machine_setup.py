@@ -138,7 +138,7 @@ def test_continuous_integration_starts_from_nothing(machine):
         "apt-get",
         f'[ "$1" = update ] || {{ for name; do :; done; cp {machine.programs}/any "{machine.programs}/$name"; }}',
     )
-    # What is installed: make says that it was called, python3 is a Python.
+    # The installed `make` only logs its call; the installed `python3` is this Python.
     machine.add("any", f'[ "${{0##*/}}" = make ] || {A_PYTHON}')
     ended = machine.run(".ci/run")
     calls = machine.calls()
