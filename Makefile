@@ -11,6 +11,7 @@ STAMP = $(VENV)/.installed
 TENSORFLOW = $(VENV)/.tensorflow
 SPHINX = $(VENV)/.sphinx
 DEMO = build/demo
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
 BASELINES = num_params vc_dim distance_from_init log_prod_of_spec path_norm_over_margin inverse_margin jacobian_norm \
 	pacbayes_mag_flatness davies_bouldin_index mixup_error gi_intra_l0 cna random
 
@@ -50,18 +51,17 @@ pictures: setup demo-full ## Redraw the pictures of README and docs/, and docs/r
 docs: $(SPHINX) ## Build the documentation as a site, with every link checked: build/docs/index.html
 	$(BIN)/python -m sphinx -E -W --keep-going -q -c docs . build/docs
 
-test: style sandbox ## Set everything up and run all checks
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
+test: style sandbox ## Set everything up and run all checks that a person waits for (5 minutes)
+	$(PYTEST) -m "not full and not rest"
 
-test-all: style sandbox ## Run all checks with every combination of runtime, sandbox and attack (an hour; nightly in CI)
-	PGDL_REDTEAM=full PGDL_REFEREE_EXAMPLES=150 $(BIN)/python -m pytest -m "full or not full" -n $(JOBS) \
-		--dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
+test-rest: setup sandbox postgresql ## Run the tests that `make test` leaves out: more kinds, attacks, interruptions, PostgreSQL (10 minutes)
+	$(PYTEST) -m "rest and not full"
 
-test-rest: setup postgresql ## Run the tests that need what few machines have: a server of PostgreSQL, installed where permissions allow it
-	$(BIN)/python -m pytest tests/records -rs
+test-all: style sandbox postgresql ## Run all checks with every combination of runtime, sandbox and attack (an hour; nightly in CI)
+	PGDL_REDTEAM=full PGDL_REFEREE_EXAMPLES=150 $(PYTEST) -m "full or not full"
 
-durations: setup sandbox ## Record how long each test file takes (tests/durations.json), on a quiet machine
-	PGDL_RECORD_DURATIONS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+durations: setup sandbox ## Record what the tests cost (tests/durations.json, docs/testing.md), on a quiet machine
+	PGDL_RECORD_DURATIONS=1 $(PYTEST)
 
 style: setup ## Check style and format
 	$(BIN)/ruff check
@@ -124,4 +124,4 @@ clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full pictures docs test test-all test-rest durations style lint format science bench redteam referee fuzz codabench-real soak setup sandbox postgresql lock clean
+.PHONY: help demo demo-full pictures docs test test-rest test-all durations style lint format science bench redteam referee fuzz codabench-real soak setup sandbox postgresql lock clean

@@ -17,7 +17,7 @@ from types import SimpleNamespace  # noqa: E402
 
 import compared_measures  # noqa: E402
 import pytest  # noqa: E402
-from durations import Durations, longest_first  # noqa: E402
+from durations import Costs, longest_first  # noqa: E402
 from forks import forks  # noqa: E402
 from hypothesis import settings  # noqa: E402
 from shared_zygotes import SharedZygotes  # noqa: E402
@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items):
 def pytest_configure(config):
     compared_measures.watch()
     config.pluginmanager.register(compared_measures.Watch())
-    config.pluginmanager.register(Durations())
+    config.pluginmanager.register(Costs())
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,51 +1,82 @@
-"""How long each test file took when that was last recorded, by `make durations`; the longest come first.
+"""What tests cost: files that took longest come first, and docs/testing.md has a table of both floors.
 
-No test process then works on a long file while the others have no more to do.
+`make durations` records both. A file is given to one process, which then does not work on a long file while the others
+have no more to do.
 """
 
 import json
 import os
+import resource
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 TESTS = Path(__file__).parent
 RECORDED = TESTS / "durations.json"
+PAGE = TESTS.parent / "docs" / "testing.md"
 
-#: Set to write `RECORDED`.
+#: Set to write `RECORDED` and the table of `PAGE`.
 RECORD = "PGDL_RECORD_DURATIONS"
 
 #: Files that took less are not recorded: they fill the gaps.
 LEAST_S = 2
 
 
-def longest_first(items):
+def longest_first(items: list[pytest.Item]) -> None:
     """Sort tests by the seconds of their files."""
     seconds = json.loads(RECORDED.read_text())
     items.sort(key=lambda item: -seconds.get(item.path.relative_to(TESTS).as_posix(), 0))
 
 
-class Durations:
-    """A plugin of pytest, which adds up the durations of the tests of all processes."""
+class Costs:
+    """A plugin of pytest, which adds up what the tests of all processes took."""
 
-    def __init__(self):
-        self.seconds = defaultdict(float)
+    def __init__(self) -> None:
+        self._spent_s = _spent_s()
+        self._wall_s: dict[str, float] = defaultdict(float)  # of each file
+        self._rooms: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))  # processor time, by floor
 
-    def pytest_runtest_logreport(self, report):
-        self.seconds[report.nodeid.partition("::")[0].removeprefix("tests/")] += report.duration
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
+        """Add the processor time since the last report, which xdist carries to the process that adds up."""
+        report = yield
+        before, self._spent_s = self._spent_s, _spent_s()
+        report.processor_s = self._spent_s - before
+        report.floor = "make test-rest" if item.get_closest_marker("rest") else "make test"
+        return report
 
-    def pytest_sessionfinish(self, session):
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Add the time of one phase of a test."""
+        file = report.nodeid.partition("::")[0].removeprefix("tests/")
+        self._wall_s[file] += report.duration
+        self._rooms[file.rpartition("/")[0] or "tests"][report.floor] += report.processor_s
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Record the costs, if that was asked."""
         if os.environ.get(RECORD) and not hasattr(session.config, "workerinput"):
-            kept = {file: round(self.seconds[file]) for file in sorted(self.seconds) if self.seconds[file] >= LEAST_S}
+            kept = {file: round(wall_s) for file, wall_s in sorted(self._wall_s.items()) if wall_s >= LEAST_S}
             RECORDED.write_text(json.dumps(kept, indent=1) + "\n")
+            before, after = PAGE.read_text().split("| room |", 1)
+            PAGE.write_text("\n".join([before.rstrip("\n"), "", *self._table(), "", after.split("\n\n", 1)[1]]))
 
-    def pytest_terminal_summary(self, terminalreporter):
-        """Print what each part of the suite took."""
-        if len(self.seconds) < 50:
-            return
-        parts = defaultdict(float)
-        for file, seconds in self.seconds.items():
-            parts[file.rpartition("/")[0] or "tests"] += seconds
-        whole = sum(parts.values())
-        terminalreporter.section("seconds of each part, set-up included")
-        for part, seconds in sorted(parts.items(), key=lambda pair: -pair[1]):
-            terminalreporter.write_line(f"{seconds:7.0f}  {seconds / whole:4.0%}  {part}")
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Print the costs of each room, unless few tests ran."""
+        if len(self._wall_s) >= 50:
+            terminalreporter.section("processor seconds")
+            for line in self._table():
+                terminalreporter.write_line(line)
+
+    def _table(self) -> list[str]:
+        floors = ("make test", "make test-rest")
+        rows = sorted(self._rooms.items(), key=lambda item: -sum(item[1].values()))
+        rows.append(("all", {floor: sum(room[floor] for _, room in rows) for floor in floors}))
+        lines = [f"| {room} | {' | '.join(f'{spent[floor]:.0f}' for floor in floors)} |" for room, spent in rows]
+        return [f"| room | {' | '.join(f'`{floor}`' for floor in floors)} |", "|---|---|---|", *lines]
+
+
+def _spent_s() -> float:
+    """Return the processor time of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)

@@ -10,6 +10,8 @@ from measure_values import values
 from baselines import MEASURES
 from baselines.core.measure import Need
 
+pytestmark = pytest.mark.rest
+
 #: Kinds that are tried for every push; each of the others is another layer or another class of data.
 EVERY_PUSH = ("attention", "like_convnext")
 

@@ -108,6 +108,7 @@ def seen_by(name, written):
     return FORMS[name] if name in OF_SOME_ARRAYS else None
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("watched")
 def test_the_table_says_what_measures_look_at():
     written = KINDS["batch_norm_folded"]()

@@ -112,6 +112,7 @@ def test_coherence_of_equal_and_of_orthogonal_gradients():
     assert m_coherence(dense(np.zeros((50, 3))), orthogonal) == pytest.approx(-1)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
 def test_against_one_backward_pass_for_each_example(make):
     model = make()

@@ -77,6 +77,7 @@ def examples(shape, number=20):
     return rng.normal(size=(number, *shape)), rng.integers(0, 3, number)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
 def test_against_one_backward_pass_for_each_example(make):
     model = make()

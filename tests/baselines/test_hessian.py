@@ -139,6 +139,7 @@ def test_trace_of_a_piecewise_linear_network_is_exact(make, images):
     assert trace(model, images) == pytest.approx(trace_by_products(model, images), rel=1e-3)
 
 
+@pytest.mark.rest
 def test_trace_from_fewer_signs_than_classes(images):
     tf.keras.utils.set_random_seed(0)
     model = PIECEWISE_LINEAR["pooling"]()
@@ -147,6 +148,7 @@ def test_trace_from_fewer_signs_than_classes(images):
     assert np.mean(found) == pytest.approx(trace(model, images), rel=0.1)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", ["gelu", *map(full, list(CURVED)[1:])])
 def test_trace_of_another_network_is_near(name, images):
     tf.keras.utils.set_random_seed(0)
@@ -165,6 +167,7 @@ def test_layers_whose_second_derivatives_are_lacking_or_wrong_are_refused_by_nam
             measure(model, images)
 
 
+@pytest.mark.rest
 def test_trace_where_gradients_of_examples_cannot_be_told_apart(images):
     tf.keras.utils.set_random_seed(0)
     model = convolutional(layers.Conv2DTranspose(2, 2, activation="relu"))

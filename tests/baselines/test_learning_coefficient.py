@@ -30,6 +30,7 @@ def test_half_the_number_of_regular_directions_less_what_the_pull_takes(gamma, b
     assert found == pytest.approx(expected, rel=0.12)
 
 
+@pytest.mark.rest
 def test_weights_on_which_nothing_depends_do_not_count():
     """A unit that is dead, with weights of its own on both sides."""
     idle = np.concatenate([np.eye(4), np.full((4, 1), -50.0)], axis=1)

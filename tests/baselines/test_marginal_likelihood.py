@@ -70,6 +70,7 @@ def test_a_wide_hidden_layer_has_the_covariance_of_its_limit():
     np.testing.assert_allclose(random_covariance(subject, 12, 200, 0), expected, atol=0.03)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("narrow", [2, 8])
 def test_branches_that_are_added_have_the_covariance_of_their_sum(narrow):
     """A linear branch, whose covariance is twice that of its inputs, and a wide one of ReLUs; kernels of 2 / width."""

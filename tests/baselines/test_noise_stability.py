@@ -174,6 +174,7 @@ def jacobian(network, batch, place, other):
     return slope.numpy().reshape(behind.numpy().size, -1), value.numpy().reshape(-1)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(("make", "shape"), [(convolutional, (6, 6, 2)), (residual, (4, 4, 2))])
 def test_interlayer_cushions_of_jacobians(make, shape):
     subject = Subject(make(), dataset(inputs(1, shape), [0]))
@@ -189,6 +190,7 @@ def test_interlayer_cushions_of_jacobians(make, shape):
     assert interlayer_cushions(subject, 1, 300, 0, robust=True) == pytest.approx(expected, rel=0.1)
 
 
+@pytest.mark.rest
 def test_interlayer_cushions_of_many_examples():
     subject = Subject(dense(*kernels()), data(700))  # more than a batch
     one, many = (interlayer_cushions(subject, 700, probes, 0, robust=True) for probes in (1, 50))

@@ -60,6 +60,7 @@ def test_t1_by_hand():
     assert sharpness(t1(), dataset(*T1_DATA)) == pytest.approx(2 * of_one, rel=1e-5)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("stacked", [0, per_example.STACKED], ids=["apart", "stacked"])
 @pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
 def test_curvatures_belong_to_their_weights(make, stacked, monkeypatch):

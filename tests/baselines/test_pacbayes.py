@@ -52,6 +52,7 @@ def test_bounds_without_a_change():
     assert magnitude_bound(0, 0 * W, SIGMA, M) == math.log(M / SIGMA) + 10
 
 
+@pytest.mark.rest
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1), st.floats(SMALLEST, LARGEST))
 def test_no_magnitude_bound_is_below_that_of_no_change(vector, sigma):
     vector = np.array(vector)
@@ -101,6 +102,7 @@ def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
     assert sigma == pytest.approx(margin / np.sort(harm)[-11], rel=1e-3)  # so that ten draws do more
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("name", "deviation"), [("pacbayes_flatness", math.sqrt(2)), ("pacbayes_mag_flatness", math.sqrt(13))]
 )
@@ -190,6 +192,7 @@ def reordered(blobs):
         return {name: [value(name, model, blobs, n_draws=300) for model in models] for name in NAMES}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", NAMES)
 def test_order_of_hidden_units_does_not_matter_but_for_the_draws(reordered, name):
     first, second = reordered[name]

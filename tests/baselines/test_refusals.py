@@ -125,6 +125,7 @@ def test_labels_that_are_no_class_are_refused_with_the_example(data):
     assert set(values(small(), changed, of_labels).values()) == {said}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("bad", [np.nan, -np.inf])
 def test_inputs_that_are_not_finite_are_refused_with_the_example(bad):
     images = np.zeros((40, 6, 6, 1))

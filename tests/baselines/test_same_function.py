@@ -14,6 +14,8 @@ from small_networks import dataset, layers
 from baselines import MEASURES, MeasureUnavailable
 from baselines.network import network
 
+pytestmark = pytest.mark.rest
+
 #: Looks at every array as it is, or at what layers put out before they are normalized.
 BEFORE_NORMALIZATION = dict.fromkeys(IN_UNITS, "in the units in which the network was trained, as in its source") | {
     "distance_from_init": "nothing is folded, as in the starting kit",

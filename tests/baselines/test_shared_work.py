@@ -146,6 +146,7 @@ GRADIENTS = {
 }
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("kind", ["pass", "spectrum"])
 def test_no_work_is_done_twice(kind, work):
     """But for two. Logits beside those of moved weights are compiled like these, for equal last bits. WeightWatcher

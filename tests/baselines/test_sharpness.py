@@ -120,6 +120,7 @@ def test_a_drop_of_exactly_the_bound_is_allowed(share):
     assert kit == within(-0.8 / 2.8)
 
 
+@pytest.mark.rest
 def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
     kernels = [np.array([[1.1, 1.0], *[[late, 1.0]] * 9]) for late in np.linspace(1.7, 1.9, 9)]
     for name in ("sharpness_flatness", "sharpness_starter_kit"):

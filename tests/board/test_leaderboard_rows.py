@@ -89,6 +89,7 @@ def test_no_more_calls_are_counted_than_there_are_models(known: dict[str, Refere
     assert (found.calls_ok, found.calls_expected) == (16, 16)
 
 
+@pytest.mark.rest
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
 def test_neither_the_order_of_records_nor_the_names_of_submissions_matter(

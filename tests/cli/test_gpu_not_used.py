@@ -47,6 +47,7 @@ def test_a_check_warns_once(pgdl: Callable[..., Any], folder: Path) -> None:
     assert ended.err.splitlines().count(WARNING) == 1
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("gpu")
 def test_doctor_tries_every_runtime(pgdl: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.cli.doctor._installed", lambda: ["torch"])

@@ -65,6 +65,7 @@ def test_the_board_and_a_verified_site_are_built(export, collect, bundled, pgdl,
     assert "2 submissions, 0 new calls in results.db; 16 calls made again" in collect().out
 
 
+@pytest.mark.rest
 def test_calls_are_really_made_again(export, collect, bundled, folder):
     """Two results have the recorded values of nobody, and of their own measure."""
     export("eve", RIGHT)
@@ -84,6 +85,7 @@ def test_calls_are_really_made_again(export, collect, bundled, folder):
     assert "1 submission, 8 new calls in results.db; 8 calls made again" in collect().out
 
 
+@pytest.mark.rest
 def test_a_row_that_nobody_proved_says_so(export, collect):
     export("ann", RIGHT)
     assert "8 new calls in results.db; none of them made again" in collect("--rerun", "0").out

@@ -43,6 +43,7 @@ def test_every_augmentation(name, channels):
     assert not np.array_equal(changed, augmented(name, batch, seed=1))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", EVERY)
 def test_in_a_dataset_every_epoch_is_another_and_a_repetition_is_the_same(name):
     batch = images(40)

@@ -63,6 +63,7 @@ def test_the_models_fit_the_training_data(recipe):
     assert min(record["metrics"]["train_acc"] for record in records) > 0.9
 
 
+@pytest.mark.rest
 def test_a_cell_that_is_built_again_starts_the_same_and_ends_alike(tmp_path):
     """Data and initial weights to the last bit; sums, and so trained weights, depend on the processor."""
     recipe = read_recipe(TASK_DATA / "recipes" / "digits_vgg.toml")  # the quickest of them

@@ -134,6 +134,7 @@ def test_another_recipe_does_not_touch_it(built, build, tmp_path):
     assert (refused.returncode, "belongs to another recipe or version" in refused.stderr) == (2, True)
 
 
+@pytest.mark.rest
 @pytest.mark.timeout(600)
 def test_a_build_that_is_killed_and_resumed_gives_the_same_task(built, build, recipe, environment, tmp_path):
     command = [*PGDL, "task", "build", str(recipe), "--output", str(tmp_path), "--workers", "1"]
@@ -155,6 +156,7 @@ def test_a_build_that_is_killed_and_resumed_gives_the_same_task(built, build, re
     assert metrics(tmp_path) == metrics(built[0])
 
 
+@pytest.mark.rest
 def test_the_networks_are_the_same_whatever_the_number_of_workers(build, tmp_path):
     convolutions = RECIPE.replace('family = "mlp"\ndepth = 1', 'family = "vgg"\nn_blocks = 1\nn_dense = 1')
     recipe = tmp_path / "tiny.toml"
@@ -188,6 +190,7 @@ def test_images_too_small_for_a_later_model_are_refused_before_the_first_is_trai
     assert not (tmp_path / "building").exists(), "nothing was trained"
 
 
+@pytest.mark.rest
 def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finished(environment, build, tmp_path):
     recipe = tmp_path / "large.toml"  # the second model is too large
     recipe.write_text(RECIPE.replace('"tiny"', '"large"').replace("[16, 32]", "[16, 9000]").replace("0.3", "1e-9"))
@@ -206,6 +209,7 @@ def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finishe
     assert "2 of 4 models are finished already" in resumed.stdout
 
 
+@pytest.mark.rest
 def test_the_users_settings_of_keras_change_no_network(built, recipe, environment, tmp_path, new_processes):
     settings = {"floatx": "float64", "epsilon": 0.1, "backend": "jax", "image_data_format": "channels_first"}
     (tmp_path / "keras.json").write_text(json.dumps(settings))

@@ -55,6 +55,7 @@ def test_the_code_runs_and_prints_what_the_page_says(section: Section, demo: Pat
         assert printed == said
 
 
+@pytest.mark.rest
 def test_the_first_section_runs_as_a_notebook(demo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What differs there: the source of a function, the module it is in, and the streams of output."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))

@@ -6,6 +6,7 @@ from pages import run, sections
 SECTIONS = {section.heading: section for section in sections("your-own-models.md")}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("heading", SECTIONS)
 def test_the_page(heading, tmp_path, monkeypatch):
     section = SECTIONS[heading]

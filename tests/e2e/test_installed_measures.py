@@ -85,6 +85,7 @@ def pgdl_there(environment_copy, packages, environment):
     return run
 
 
+@pytest.mark.rest
 def test_they_are_listed_with_their_origin(pgdl_there):
     done = pgdl_there("measures")
     assert done.returncode == 0, done.stderr
@@ -108,6 +109,7 @@ def test_one_that_takes_the_librarys_name_is_refused(pgdl_there, one_model):
     assert "VC-dim of borrowed-measures 1.2: cannot be called so: vc_dim is a measure of the library" in done.stderr
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("sandbox")
 def test_one_is_run_as_a_submission_is_alone_and_by_its_files(pgdl_there, packages, one_model, tmp_path):
     database = tmp_path / "r.db"
@@ -141,6 +143,7 @@ def number_of_weights(tasks):
         return sum(item.size for item in found if isinstance(item, h5py.Dataset))
 
 
+@pytest.mark.rest
 def test_what_lies_outside_of_the_environment_is_refused(pgdl_there, packages, one_model, tmp_path):
     """By PYTHONPATH the harness could see it, and no sandbox."""
     for name in ("borrowed", "borrowed_measures-1.2.dist-info"):

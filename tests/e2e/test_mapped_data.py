@@ -15,7 +15,7 @@ from harness.format.layout import CONFIG, TRAIN, WEIGHTS
 from harness.sandbox import Landlock
 from harness.worker.runtimes import RUNTIMES
 
-pytestmark = pytest.mark.usefixtures("sandbox")
+pytestmark = [pytest.mark.usefixtures("sandbox"), pytest.mark.rest]
 
 #: Numbers of each input, and inputs: 96 MiB in all.
 WIDTH, LARGE, SMALL = 3072, 8192, 64

@@ -35,6 +35,7 @@ def check(pgdl: Any, tasks: Path, file: Path, *more: str) -> Any:
     return pgdl("check", file, "--tasks", tasks, "--models", "2", *more)
 
 
+@pytest.mark.rest
 def test_a_measure_that_reads_all_examples_is_tried_on_parts(tmp_path: Path, many_examples: Path, pgdl: Any) -> None:
     body = f"import time\nnumber = sum(1 for _ in dataset)\ntime.sleep({EACH_S} * number)\nreturn number"
     done = check(pgdl, many_examples, write_submission(tmp_path, "thorough", body))
@@ -51,6 +52,7 @@ def test_a_measure_that_reads_all_examples_is_tried_on_parts(tmp_path: Path, man
     assert content["forecast"]["seconds"] > content["forecast"]["at_least_seconds"] > 0
 
 
+@pytest.mark.rest
 def test_a_measure_that_takes_long_whatever_it_reads_gets_no_verdict(
     tmp_path: Path, many_examples: Path, pgdl: Any
 ) -> None:
@@ -65,6 +67,7 @@ def test_a_measure_that_takes_long_whatever_it_reads_gets_no_verdict(
     assert "training examples" not in whole.stdout
 
 
+@pytest.mark.rest
 def test_a_measure_for_which_the_first_part_is_too_small_is_tried_on_a_larger_one(
     tmp_path: Path, many_examples: Path, pgdl: Any
 ) -> None:
@@ -76,6 +79,7 @@ def test_a_measure_for_which_the_first_part_is_too_small_is_tried_on_a_larger_on
     assert done.stdout.count("on 512 of 1,500 training examples") == 2
 
 
+@pytest.mark.rest
 def test_a_measure_for_which_every_part_is_too_small_gets_no_verdict(
     tmp_path: Path, many_examples: Path, pgdl: Any
 ) -> None:

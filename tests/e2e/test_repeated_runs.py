@@ -9,7 +9,7 @@ import pytest
 from real_runs import FASTEST, records, wait_for, write_submission
 from throwaway import make_task
 
-pytestmark = pytest.mark.usefixtures("sandbox")
+pytestmark = [pytest.mark.usefixtures("sandbox"), pytest.mark.rest]
 
 STEADY = "import numpy as np\nreturn float(np.linalg.norm(model.get_weights()[0]))"
 NOISY = f"import random\n{STEADY.replace('return', 'size =', 1)}\nreturn size + random.gauss(0, 1)"

@@ -62,6 +62,7 @@ def test_an_interrupted_run_loses_nothing_and_leaves_no_process(tmp_path, compet
     assert {row["model"] for row in after} == MODELS
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("mode", ["fast", full("fresh")])
 def test_a_killed_harness_takes_an_endless_submission_with_it(tmp_path, one_model, start, mode):
     endless = "import signal\nfor number in range(1, 32):\n    try: signal.signal(number, signal.SIG_IGN)\n"
@@ -109,6 +110,7 @@ def test_two_harnesses_on_one_results_file(tmp_path, four_models, start):
     assert {row["value"] for row in rows} == {5.0, 6.0}
 
 
+@pytest.mark.rest
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a file system that is full")
 def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(tmp_path, competition, environment):
     output = "print('x' * 12000)\nreturn 1.0"
@@ -133,6 +135,7 @@ def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(tmp_
     assert 0 < kept[0] < 8 == kept[1]
 
 
+@pytest.mark.rest
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes cannot be stopped on this system")
 def test_a_harness_that_is_stopped_during_a_call_makes_it_again(tmp_path, one_model, start):
     """As by Ctrl-Z and fg: the worker goes on meanwhile."""
@@ -153,6 +156,7 @@ def test_a_harness_that_is_stopped_during_a_call_makes_it_again(tmp_path, one_mo
     assert row["outcome"] == "OK"
 
 
+@pytest.mark.rest
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a file system that is full")
 def test_a_full_disk_of_database_and_cache_blocks_no_later_run(tmp_path, four_models, environment):
     slow = "print('x' * 12000)\nimport time\ntime.sleep(1.5)\nreturn 1.0"

@@ -63,6 +63,7 @@ def arrays_in(path: Path) -> list[list[np.ndarray]]:
         return [[group[name][()] for name in group.attrs["weight_names"]] for group in groups]
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("sandbox")
 @pytest.mark.parametrize("names", [(DEFAULT, "jax"), full(tuple(RUNTIMES))], ids=["two", "all"])
 def test_templates_and_library_measure_the_same(

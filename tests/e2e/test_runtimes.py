@@ -21,6 +21,7 @@ def board(tmp_path_factory, sandbox):
     return tmp_path_factory.mktemp("board") / "results.db"
 
 
+@pytest.mark.rest
 def test_the_worked_submissions_agree(competition, board, pgdl):
     submissions = [shipped.submissions() / name for name in EXAMPLES.values()]
     done = pgdl("run", *submissions, "--tasks", competition, "--results", board)

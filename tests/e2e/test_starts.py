@@ -26,6 +26,7 @@ def run(pgdl, directory, tasks, body, mode, *more):
     return records(database)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("runtime", [full("keras2"), "tensorflow"])
 def test_values_are_the_same_to_the_last_bit(tmp_path, one_model, pgdl, runtime):
     fast, fresh = (run(pgdl, tmp_path, one_model, DRAWS, mode, "--runtime", runtime) for mode in ("fast", "fresh"))

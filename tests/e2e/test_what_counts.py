@@ -39,6 +39,7 @@ def place(tmp_path, pgdl):
     return Place(tmp_path, pgdl)
 
 
+@pytest.mark.rest
 def test_weights_that_were_overwritten_since(place):
     mine = write_submission(place.directory, "mine", WEIGHTS)
     place("run", mine)
@@ -59,6 +60,7 @@ def test_weights_that_were_overwritten_since(place):
     assert (after["calls_ok"], after["stale"], remarks) == (8, 0, [told])
 
 
+@pytest.mark.rest
 def test_going_back_to_an_earlier_version(place):
     mine = write_submission(place.directory, "mine", WEIGHTS)
     place("run", mine)
@@ -125,6 +127,7 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     assert "official score: expected one model in every cell" in scored
 
 
+@pytest.mark.rest
 def test_two_runs_at_once_share_the_work(place, start, tmp_path):
     """The second makes none of the first one's calls, and ends with all of them."""
     mine = write_submission(place.directory, "mine", "import time\ntime.sleep(1.5)\n" + WEIGHTS)
@@ -141,6 +144,7 @@ def test_two_runs_at_once_share_the_work(place, start, tmp_path):
     assert len(rows) == len({row["key"] for row in rows}) == 8
 
 
+@pytest.mark.rest
 def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, start, tmp_path):
     mine = write_submission(place.directory, "mine", "import time\ntime.sleep(0.5)\n" + WEIGHTS)
     shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)

@@ -164,6 +164,7 @@ def test_a_run_waits_for_a_machine_where_all_are_lost(stage: Stage) -> None:
     assert "another" in {one.machine["machine"] for one in stage.done.values()}
 
 
+@pytest.mark.rest
 def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage) -> None:
     """Only those that had begun count: the others have done nothing."""
     culprit, bystander = stage.parts.order("waits"), stage.parts.order("returns 1")
@@ -181,6 +182,7 @@ def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage
     assert stage.done[bystander.number].result.value == 1.0
 
 
+@pytest.mark.rest
 def test_the_seconds_of_a_lost_machine_are_spent(stage: Stage) -> None:
     """A budget's calls go to one machine; what they took there counts elsewhere, too."""
     shared = Allowance(7, 3.0, 0.0, "the budget")

@@ -68,6 +68,7 @@ def run_step() -> object:
     return runpy.run_path(str(HERE / "run"))["perform"]
 
 
+@pytest.mark.rest
 def test_a_step_that_hangs_is_killed_with_all_that_it_started(run_step, tmp_path: Path) -> None:
     program = f"echo begun; sleep 600 & echo $! > {tmp_path}/child; wait"
     result = run_step(["/bin/sh", "-c", program], "hangs", 5.5, time.monotonic() + 1000)

@@ -248,6 +248,7 @@ def test_an_array_that_declares_more_than_it_holds(folder, refused):
     assert "arr_0: expected 8000000000000128 bytes for shape (1000000000000000,), found" in refused()
 
 
+@pytest.mark.rest
 def test_a_model_that_needs_too_much_memory(folder, refused):
     """It has no weights to speak of, and shapes that Keras accepts: only the process that runs it can tell."""
     wide = [

@@ -53,6 +53,7 @@ def imported(tmp_path_factory, shared_cache):
     return folder
 
 
+@pytest.mark.rest
 @each_of("tensorflow", "torch", "keras2")
 def test_logits_are_those_of_plain_keras(imported, name):
     directories = sorted((imported / "canonical").glob("*/keras"))

@@ -113,6 +113,7 @@ def test_records_are_kept_whatever_happens():
     assert of_branch["with"]["restore-keys"] == "pgdl-records-branch-${{ github.base_ref || github.ref_name }}-"
 
 
+@pytest.mark.rest
 @pytest.mark.skipif(Fresh().problem() is not None, reason="no sandbox here")
 def test_the_steps_of_the_action_evaluate_a_pull_request_of_another_repository(tmp_path):
     """A repository of submissions, whose tasks are downloaded, and a clone without the commits of the pull request."""

@@ -5,10 +5,8 @@ import os
 import baselines
 
 STYLE = ["ruff check", "ruff format --check"]
-ALL_CHECKS = [
-    *STYLE,
-    "python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5",
-]
+PYTEST = "python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5"
+CHECKS = [*STYLE, f"{PYTEST} -m not full and not rest"]
 
 
 def installed(machine):
@@ -96,7 +94,7 @@ def test_demo_stops_where_a_call_failed(machine):
 def test_all_checks_are_made_and_pytest_comes_last(machine):
     installed(machine)
     assert machine.run("make", "-j4", "test").returncode == 0
-    assert machine.calls() == ALL_CHECKS
+    assert machine.calls() == CHECKS
 
 
 def test_types_are_checked_with_the_style(machine):
@@ -186,4 +184,4 @@ def test_the_rest_needs_a_server_of_postgresql(machine):
     installed(machine)
     machine.add("initdb")
     assert machine.run("make", "test-rest").returncode == 0
-    assert machine.calls() == ["python -m pytest tests/records -rs"]
+    assert machine.calls() == [f"{PYTEST} -m rest and not full"]

@@ -95,6 +95,7 @@ def material(place: Place, data: Path) -> Material:
     return Material(str(data), (SIDE, SIDE, 1), subject.task.data)
 
 
+@pytest.mark.rest
 def test_every_cell_has_its_classes(place: Place) -> None:
     found = place.dataset
     assert dict(found.sizes) == {"model": len(WIDTHS), "ssim": 2, "unseen": 3, "class": N_CLASSES}

@@ -18,6 +18,8 @@ from harness.records.claims import _forget
 from tests.records.evaluation_rows import evaluation, request
 from tests.records.servers import Server
 
+pytestmark = pytest.mark.rest
+
 
 @pytest.fixture
 def url(server: Server) -> str:

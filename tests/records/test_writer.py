@@ -241,6 +241,7 @@ for number in range(5):
 """
 
 
+@pytest.mark.rest
 def test_a_process_ends_and_loses_nothing_though_its_writer_was_not_left(location: str) -> None:
     """As after Ctrl-C at the wrong moment."""
     subprocess.run([sys.executable, "-c", LEAVES, location], cwd=ROOT, check=True)

@@ -47,6 +47,7 @@ def rows(request, tmp_path_factory, target, token, surroundings, beacon) -> dict
     return {row["submission"]: row for row in records(directory / "results.db")}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", [name if name in CHOSEN else full(name) for name in NAMES])
 def test_attack_on_a_platform(request, rows, name):
     if (reason := known_breach(FILES[name], PLATFORM)) is not None:

@@ -39,9 +39,10 @@ def place(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> dict[
 
 
 @pytest.mark.timeout(0)
-def test_people_in_random_order(place: dict[str, Path]) -> None:
+@pytest.mark.parametrize("examples", [1, pytest.param(EXAMPLES, marks=pytest.mark.rest)])
+def test_people_in_random_order(place: dict[str, Path], examples: int) -> None:
     chosen = settings(
-        max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, suppress_health_check=list(HealthCheck),
+        max_examples=examples, stateful_step_count=STEPS, deadline=None, suppress_health_check=list(HealthCheck),
         phases=PHASES, print_blob=True, derandomize="PGDL_REFEREE_EXAMPLES" not in os.environ,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from harness.worker.runtimes import RUNTIMES
 from harness.worker.runtimes.runtime import FRAMEWORKS
 
 
+@pytest.mark.rest
 @each_of("tensorflow", "jax", "torch")
 def test_no_other_framework_can_be_imported(name: str) -> None:
     runtime = RUNTIMES[name]

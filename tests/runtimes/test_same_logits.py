@@ -19,6 +19,8 @@ from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.worker.runtimes import RUNTIMES
 
+pytestmark = pytest.mark.rest
+
 INSTALLED = [name for name, runtime in RUNTIMES.items() if not runtime.missing()]
 
 

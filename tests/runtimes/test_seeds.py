@@ -4,12 +4,14 @@ import json
 from itertools import combinations
 
 import numpy as np
+import pytest
 from each_runtime import each, run
 
 #: Five standard deviations of the correlation of 2000 independent pairs.
 INDEPENDENT = 5 / 2000**0.5
 
 
+@pytest.mark.rest
 @each
 def test_no_two_libraries_draw_the_same(name: str) -> None:
     drawn = json.loads(run(name, "draws"))

@@ -18,6 +18,8 @@ from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.limits import Limits
 from harness.sandbox.process import WorkerProcess
 
+pytestmark = pytest.mark.rest
+
 BODIES = {
     "prints": "print('to the log'); import os; os.write(1, b'to the log, too'); return 1.5",
     "loops": "while True: pass",

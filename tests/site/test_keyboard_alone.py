@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.rest
+
 #: What a mouse can click; `[tabindex]` are boxes that scroll and the plot of times.
 CLICKABLE = "a[href], button, input, select, summary, [tabindex]"
 

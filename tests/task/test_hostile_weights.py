@@ -152,6 +152,7 @@ def test_names_that_no_layer_has(tmp_path, refused, names, message):
     refused(task, FILE, message)
 
 
+@pytest.mark.rest
 def test_a_layer_that_is_listed_over_and_over(tmp_path, refused):
     task = make_task(tmp_path)
     with h5py.File(task / FILE, "a", libver="latest") as file:
