@@ -5,7 +5,6 @@ A door writes what is right, and returns the path at which something else will b
 
 import gzip
 import shutil
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -168,12 +167,6 @@ def export(folder: Path) -> tuple[Path, Reader]:
     return folder / "exports/results/ann.zip", _collect(folder, folder / "exports")
 
 
-def bundle(folder: Path) -> tuple[Path, Reader]:
-    with zipfile.ZipFile(folder / "bundle.zip", "w"):
-        pass
-    return folder / "bundle.zip", ("codabench", "validate", folder / "bundle.zip")
-
-
 def archive(folder: Path) -> tuple[Path, Reader]:
     address = (folder / "tasks.zip").as_uri()
     return folder / "tasks.zip", ("task", "fetch", address, "--sha256", "0" * 64, "--tasks", folder / "tasks")
@@ -221,7 +214,6 @@ DOORS: dict[str, dict[str, Door]] = {
     "logo and pages of a competition": {"logo": page},
     "token, table of submissions": {"token": token, "table": submitted},
     "export of a platform": {"zip": export},
-    "bundle": {"bundle": bundle},
     "archive of tasks, `file:`": {"archive": archive},
     "results database of SQLite": {"database": database},
 }  # fmt: skip

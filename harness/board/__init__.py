@@ -6,3 +6,8 @@ MODULES = (
     "hyperparameters", "identical", "leaderboard", "oracle", "predictions", "published", "remarks", "recorded",
     "repetitions", "requested", "rounding", "row", "scores", "stability", "standings", "yardstick",
 )  # fmt: skip
+
+#: Columns of each task that a board shows on request, by key.
+ON_REQUEST = (
+    "chance", "p_value", "printed", "kendall", "granulated_kendall", "sign_error", "robust_sign_error",
+)  # fmt: skip

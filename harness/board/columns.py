@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from harness.board import ON_REQUEST
 from harness.board.column import Column, TaskColumn
 from harness.board.rounding import DECIMALS
 from harness.board.row import Row, counted
@@ -81,9 +82,6 @@ BEYOND = Column[Row](
     lambda row: "yes" if row.beyond_hyperparameters else "-", title="beyond", kind="text", optional=True, spare=2,
     note=BEYOND_NOTE,
 )  # fmt: skip
-
-#: The score beside chance and beside the hyperparameters, for programs.
-BESIDE_CHANCE = (CHANCE, EXCESS, EXCESS_LOW, EXCESS_HIGH, P_VALUE, ADJUSTED_P_VALUE, BEYOND)
 KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION, spare=8)
 OWN_ERROR = Column[Row](
     "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True, spare=7,
@@ -143,12 +141,10 @@ TASK_FAILED = TaskColumn("failed", lambda task: task.failures.total(), int)
 TASK_OUTCOMES = TaskColumn("outcomes", lambda task: counted(task.failures), str, kind="words")
 TASK_REASON = TaskColumn("reason", lambda task: task.reason, str, kind="words")
 
-SHOWN_ON_REQUEST = (
-    TASK_CHANCE, TASK_P_VALUE, TASK_PRINTED, TASK_KENDALL, TASK_GRANULATED, TASK_SIGN_ERROR, TASK_ROBUST_SIGN_ERROR,
-)  # fmt: skip
+_ON_TASKS = [one for one in list(globals().values()) if isinstance(one, TaskColumn)]
 
 #: Columns that a board shows on request, by key.
-MORE = {column.key: column for column in SHOWN_ON_REQUEST}
+MORE = {one.key: one for key in ON_REQUEST for one in _ON_TASKS if one.key == key}
 
 
 def find_more(keys: Iterable[str]) -> list[TaskColumn]:

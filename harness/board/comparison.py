@@ -8,7 +8,9 @@ from harness.board import columns, standings
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls, collect
+from harness.board.column import per_row
 from harness.board.hyperparameters import score_hyperparameters
+from harness.board.layouts import comparison
 from harness.board.rounding import rounding_note
 from harness.board.row import make_row
 from harness.format.reference import Reference
@@ -47,38 +49,19 @@ def _content(board: Board) -> list[dict[str, Any]]:
     ]
 
 
-MEASURE = replace(columns.SUBMISSION, key="measure")
-SECONDS_PER_MODEL = replace(columns.SECONDS_PER_MODEL, digits=3)
-
 #: Keys of a measure in JSON, before its tasks.
-HEAD = (
-    columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.LOW, standings.HIGH, standings.TASKS_LOW,
-    standings.TASKS_HIGH, *columns.BESIDE_CHANCE, columns.KENDALL, SECONDS_PER_MODEL,
-)  # fmt: skip
+HEAD = per_row(comparison("j"), tasks=())
 
 #: Measures on tasks; each row has its family. Those that lack a score on some task are faint.
 COMPARISON = Layout(
     "Comparison",
-    columns=(
-        columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.INTERVAL, standings.OTHER_TASKS,
-        columns.EXCESS, columns.ADJUSTED_P_VALUE, columns.BEYOND, columns.TASK_SCORE, columns.KENDALL,
-        SECONDS_PER_MODEL, columns.FAILED,
-    ),
-    figures=(
-        columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, columns.TASK_SCORE, columns.KENDALL, columns.TASK_KENDALL,
-        SECONDS_PER_MODEL, replace(columns.CALLS_EXPECTED, key="models"), columns.FAILED, columns.OUTCOMES,
-        columns.REASON, standings.LOW, standings.HIGH, standings.TASKS_LOW, standings.TASKS_HIGH,
-        *columns.BESIDE_CHANCE,
-    ),
-    lines=(
-        MEASURE, columns.FAMILY, columns.BEYOND, columns.TASK, columns.TASK_SCORE, columns.TASK_CHANCE,
-        columns.TASK_P_VALUE, columns.TASK_PRINTED, columns.TASK_KENDALL, columns.TASK_GRANULATED, columns.TASK_SECONDS,
-        columns.TASK_MODELS, columns.TASK_FAILED, columns.TASK_OUTCOMES, columns.TASK_REASON,
-    ),
+    columns=comparison("r"),
+    figures=comparison("f"),
+    lines=comparison("t"),
     notes=_notes,
     content=_content,
     is_faint=lambda row: not row.complete,
-)  # fmt: skip
+)
 
 
 def compare(

@@ -9,8 +9,9 @@ from harness.board.across_tasks import across_tasks_object
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls, Collected
-from harness.board.column import TaskColumn
+from harness.board.column import TaskColumn, per_row
 from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
+from harness.board.layouts import leaderboard
 from harness.board.oracle import Oracle, score_oracle
 from harness.board.rounding import rounding_note
 from harness.board.row import Row, make_row
@@ -20,11 +21,7 @@ from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
 #: Everything known about each row stands in JSON after these.
-HEAD = (
-    columns.RANK, columns.SUBMISSION, columns.KIND, columns.CALLS_OK, columns.CALLS_EXPECTED, columns.SECONDS_PER_MODEL,
-    columns.SANDBOXED, columns.VERSION, columns.REQUESTED_AT, columns.CONFIGURATION, columns.RUNTIME, columns.SETTINGS,
-    columns.STALE, *columns.BESIDE_CHANCE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
-)  # fmt: skip
+HEAD = per_row(leaderboard("j"), tasks=())
 
 
 def _notes(board: Board) -> list[str]:
@@ -65,28 +62,13 @@ def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
 #: withhold.
 LEADERBOARD = Layout(
     "Leaderboard",
-    columns=(
-        columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.SCORE, *standings.SHOWN,
-        columns.EXCESS, columns.ADJUSTED_P_VALUE, columns.BEYOND, columns.TASK_SCORE, columns.OWN_ERROR,
-        columns.RUNTIME,
-        columns.SECONDS_PER_MODEL, columns.CALLS_OK,
-    ),
-    figures=(
-        columns.RANK, columns.SUBMISSION, columns.KIND, columns.SCORE, columns.TASK_SCORE, columns.SECONDS_PER_MODEL,
-        columns.CALLS_OK, columns.CALLS_EXPECTED, columns.STALE, columns.SANDBOXED, columns.VERSION,
-        columns.REQUESTED_AT, columns.CONFIGURATION, columns.RUNTIME, columns.SETTINGS, columns.OWN_ERROR,
-        *standings.FIGURES, *columns.BESIDE_CHANCE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
-    ),
-    lines=(
-        columns.SUBMISSION, columns.KIND, columns.VERSION, columns.CONFIGURATION, columns.RUNTIME, columns.TASK,
-        columns.RANK, replace(columns.SCORE, key="final_score"), *standings.FIGURES, columns.BEYOND,
-        columns.OWN_ERROR, columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE, columns.TASK_PRINTED,
-        columns.TASK_KENDALL, columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS, columns.TASK_REASON,
-    ),
+    columns=leaderboard("r"),
+    figures=leaderboard("f"),
+    lines=leaderboard("t"),
     notes=_notes,
     content=_content,
     is_faint=lambda row: not (row.kind == "submission" and row.sandboxed),
-)  # fmt: skip
+)
 
 
 def score_calls(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:

@@ -49,18 +49,12 @@ BEST_RANK, WORST_RANK = _figure("best_rank", int), _figure("worst_rank", int)
 TASKS_LOW, TASKS_HIGH = (_figure(name, float, POINTS) for name in ("tasks_low", "tasks_high"))
 GROUP = replace(_figure("group", int), optional=True, spare=3)
 
-#: Columns for programs.
-FIGURES = (LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR, BEST_RANK, WORST_RANK, GROUP, TASKS_LOW, TASKS_HIGH)
-
 _INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
 INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, note=NOTE)
 OTHER_TASKS = replace(
     TASKS_LOW, key="other_tasks", title="other tasks", text=_text(_other_tasks), optional=True, spare=4
 )  # fmt: skip
 RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=2)
-
-#: Columns for readers.
-SHOWN = (INTERVAL, OTHER_TASKS, RANKS, GROUP)
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:

@@ -6,7 +6,7 @@ import click
 
 from harness.cli import codabench_collect, codabench_programs, codabench_submissions, options
 from harness.printing import say
-from harness.text import counted, size
+from harness.text import size
 
 
 @click.group(name="codabench")
@@ -39,28 +39,7 @@ def bundle(file: Path, output: Path) -> None:
             note(one.shortage)
         kind = "hidden, checked on" if one.phase.hidden else "public,"
         say(f"{one.phase.name}: {kind} {', '.join(one.phase.public_tasks)}")
-    say(f"Written and valid: {output}, {size(output.stat().st_size)}")
-
-
-@command.command()
-@click.argument("file", metavar="BUNDLE", type=click.Path(path_type=Path))
-@click.option(
-    "--competition", metavar="TOML", type=click.Path(path_type=Path),
-    help="The description that it was made from: BUNDLE is searched for names and files of its hidden tasks.",
-)  # fmt: skip
-def validate(file: Path, competition: Path | None) -> int:
-    """Check a bundle by Codabench's own rules; print every problem in one line. Exit code 2 if there is any.
-
-    Example: pgdl codabench validate bundle.zip --competition competition.toml
-    """
-    from harness.codabench.competition import read_competition
-    from harness.codabench.validation import validate_bundle
-
-    problems = validate_bundle(file, read_competition(competition) if competition else None)
-    for line in problems:
-        say(line)
-    say(f"{file}: {counted(len(problems), 'problem')}" if problems else f"{file}: valid")
-    return 2 if problems else 0
+    say(f"Written: {output}, {size(output.stat().st_size)}")
 
 
 codabench_collect.add_to(command)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.board import formats
+from harness.board import ON_REQUEST, formats
 from harness.cli import options
 from harness.errors import UserError
 from harness.printing import put
@@ -57,8 +57,7 @@ def no_names(remedy: str) -> Callable[[Any], Any]:
 
 columns = click.option(
     "--columns", callback=_parse_columns, metavar="NAME[,NAME...]",
-    help="Also show these, a column for each task: chance, p_value, printed, kendall, granulated_kendall, sign_error, "
-    "robust_sign_error.",
+    help=f"Also show these, a column for each task: {', '.join(ON_REQUEST)}.",
 )  # fmt: skip
 
 

@@ -3,5 +3,5 @@
 #: The modules that other rooms use.
 MODULES = (
     "bundle", "collection", "competition", "downloads", "entries", "ingestion", "platform", "publication",
-    "scoring_program", "validation",
+    "scoring_program",
 )  # fmt: skip

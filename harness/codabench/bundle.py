@@ -9,13 +9,16 @@ from harness.codabench.archives import Content, write_archive
 from harness.codabench.competition import Competition, read_competition
 from harness.codabench.description import INGESTION, INPUT, REFERENCE, SCORING, archive_of, describe
 from harness.codabench.kit import solution, starting_kit
-from harness.codabench.opened import MAX_FILE
 from harness.codabench.phases import PlannedPhase, plan_phases
+from harness.codabench.rules import LOGOS, hidden_in, is_logo, is_page
 from harness.codabench.settings import COMMAND, SETTINGS, inputs_of, references_of
-from harness.codabench.validation import validate_bundle
-from harness.errors import UserErrors, writing
+from harness.errors import UserError, UserErrors, writing
 from harness.format.files import located
 from harness.reading import read_regular
+from harness.task.layout import find_tasks
+
+#: Most bytes of a page or logo.
+MAX_FILE = 64 * 1024**2
 
 #: The commands that the platform runs, with the directories that it mounts.
 COMMANDS = {
@@ -36,20 +39,33 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
     pages = _pages(competition, source)
     step(f"reading the tasks in {competition.tasks}")
     phases = plan_phases(competition, source)
+    archives = _archives(phases)
+    contents: dict[str, Content] = dict(pages.values())
+    contents[description.NAME] = describe(competition, phases, {path: name for path, (name, _) in pages.items()})
+    step("looking for hidden tasks")
+    _require_public(competition, contents, archives, {name: path for path, (name, _) in pages.items()}, source)
     step(f"writing {out}")
-    members: dict[str, Content] = dict(pages.values())
-    members[description.NAME] = describe(competition, phases, {path: name for path, (name, _) in pages.items()})
     with writing(out), tempfile.TemporaryDirectory(dir=out.absolute().parent) as temporary:
-        for name, parts in _archives(phases).items():
-            members[name] = Path(temporary, name)
+        for name, parts in archives.items():
+            contents[name] = Path(temporary, name)
             write_archive(Path(temporary, name), parts)
         whole = Path(temporary, "bundle.zip")
-        write_archive(whole, members, packed=False)
-        step(f"checking {out}")
-        if problems := validate_bundle(whole, competition):
-            raise UserErrors(*(f"{source}: {_with_own_paths(line, pages)}" for line in problems))
+        write_archive(whole, contents, packed=False)
         whole.replace(out)
     return phases
+
+
+def _require_public(
+    competition: Competition, contents: Mapping[str, Content], archives: Mapping[str, Mapping[str, Content]],
+    own_names: Mapping[str, str], source: Path,
+) -> None:  # fmt: skip
+    """Raise `UserError` if a file names a hidden task, or is a file of one; pages have their own names in it."""
+    members = {own_names.get(name, name): content for name, content in contents.items()}
+    members |= {f"{name}: {path}": content for name, parts in archives.items() for path, content in parts.items()}
+    names = competition.hidden_tasks
+    found = hidden_in(members, find_tasks(Path(competition.tasks), names) if names else ())
+    if problems := [f"{source}: {line}" for line in found]:
+        raise UserErrors(*problems)
 
 
 def _archives(phases: Sequence[PlannedPhase]) -> dict[str, Mapping[str, Content]]:
@@ -73,12 +89,9 @@ def _pages(competition: Competition, source: Path) -> dict[str, tuple[str, bytes
     for number, path in enumerate([competition.image, competition.terms, *(page.file for page in competition.pages)]):
         with located(source):
             content = read_regular(source.parent / path, MAX_FILE, links=True)
+        if number == 0 and not is_logo(content):
+            raise UserError(path, file=source, expected=f"a whole {', '.join(LOGOS)} for an icon: not CMYK, not flat")
+        if number and not is_page(content):
+            raise UserError(path, file=source, expected="a text in UTF-8, not empty, without NUL")
         found[path] = (f"pages/{number}{Path(path).suffix.lower()}", content)
     return found
-
-
-def _with_own_paths(line: str, pages: Mapping[str, tuple[str, bytes]]) -> str:
-    """Return a line on a page of the bundle with the path that the organiser knows."""
-    for path, (name, _) in pages.items():
-        line = line.replace(name, path)
-    return line

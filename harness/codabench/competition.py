@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Self
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -18,6 +19,9 @@ from harness.toml import checked, read_toml, require
 
 #: Seconds that a submission may take on the platform's own workers (`src/apps/competitions/tasks.py:117`).
 DEFAULT_QUEUE_S = 600
+
+#: Largest number of submissions that the platform stores.
+MOST_SUBMISSIONS = 2**31 - 1
 
 #: Seconds that a container needs at least: to start, to import a framework, and to end in good time.
 SHORTEST_S = 60
@@ -54,8 +58,10 @@ class Phase(_Section):
     execution_time_limit: int = Field(
         DEFAULT_QUEUE_S, ge=SHORTEST_S, le=LONGEST_S, description="Seconds for all calls of a submission together."
     )
-    max_submissions_per_day: int = Field(5, ge=1, description="For each participant.")
-    max_submissions: int = Field(100, ge=1, description="For each participant, in the whole phase.")
+    max_submissions_per_day: int = Field(5, ge=1, le=MOST_SUBMISSIONS, description="For each participant.")
+    max_submissions: int = Field(
+        100, ge=1, le=MOST_SUBMISSIONS, description="For each participant, in the whole phase."
+    )
     auto_migrate_to_this_phase: bool = Field(
         False, description="Whether the submissions of the phase before are run again when this one begins."
     )
@@ -103,12 +109,17 @@ class Competition(_Section):
     image: str = Field(description="Logo: a PNG, JPEG or GIF file.")
     terms: str = Field(description="What participants agree to: a Markdown or HTML file.")
     docker_image: str = Field(min_length=1, max_length=128, description="The image of docs/codabench.md.")
-    queue: str | None = Field(None, description="Vhost of the queue of your own workers; default: the platform's.")
-    contact_email: str | None = Field(None, description="Address of the organisers.")
+    queue: UUID | None = Field(
+        None, strict=False, description="Vhost of the queue of your own workers; default: the platform's."
+    )
+    contact_email: str | None = Field(
+        None, max_length=256, pattern=r"^[\w.+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$",
+        description="Address of the organisers.",
+    )  # fmt: skip
     registration_auto_approve: bool = Field(False, description="Whether everybody who registers may take part.")
     tasks: str = Field(DEFAULT_DIRECTORY, description="Directory of the tasks.")
-    pages: list[Page] = Field(min_length=1)
-    phases: list[Phase] = Field(min_length=1)
+    pages: list[Page] = Field(min_length=1, max_length=200)
+    phases: list[Phase] = Field(min_length=1, max_length=200)
 
     @property
     def hidden_tasks(self) -> list[str]:

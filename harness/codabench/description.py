@@ -54,7 +54,7 @@ def describe(competition: Competition, phases: Sequence[PlannedPhase], files: Ma
     }  # fmt: skip
     for key in ("queue", "contact_email"):
         if getattr(competition, key) is not None:
-            content[key] = getattr(competition, key)
+            content[key] = str(getattr(competition, key))
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120).encode()
 
 

@@ -82,7 +82,8 @@ def test_formats_agree_on_the_numbers(kind: str, boards: dict[str, Board]) -> No
     table = parquet.read_table(BufferReader(formats.find("parquet").render(board))).to_pylist()
     objects = json.loads(formats.find("json").render(board))
     objects = objects["rows"] if kind == "leaderboard" else objects
-    in_table = {next(iter(line.values())): line["score"] for line in table if line["task"] == "open"}
+    name = "submission" if kind == "leaderboard" else "measure"
+    in_table = {line[name]: line["score"] for line in table if line["task"] == "open"}
     assert len(table) == len(TASKS) * len(board.rows)
     for line, found, row in zip(lines, objects, board.rows, strict=True):
         assert line["score"] == ("" if row.score is None else str(found["score"]))

@@ -18,7 +18,6 @@ from harness.codabench.collection import read_records
 from harness.codabench.competition import read_competition
 from harness.codabench.results import read_result
 from harness.codabench.settings import Settings
-from harness.codabench.validation import validate_bundle
 from harness.corpus.recipe import read_recipe
 from harness.corpus.sources import _npz as read_npz_of_recipe
 from harness.credentials import Address
@@ -195,7 +194,6 @@ READERS = {
     "results: merge": Reader(samples.database, _merge, "results.db"),
     "results: run": Reader(samples.database, _writing, "results.db"),
     "predictions": Reader(samples.predictions, _predictions, "values/*"),
-    "bundle": Reader(samples.bundle, lambda at: validate_bundle(at / "bundle.zip")),
     "result of a platform": Reader(samples.results, _result, "**/*"),
     "export of a platform": Reader(samples.results, _export, "mine.zip"),
     "report of a change": Reader(samples.report, _report, errors=(ReportError,)),

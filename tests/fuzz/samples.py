@@ -1,6 +1,5 @@
 """Files of every kind that a stranger may have written, as their readers accept them; no framework is needed."""
 
-import io
 import json
 import shutil
 import tarfile
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-import yaml
 from PIL import Image
 
 from harness.codabench.results import RECORDS, Result, write_result
@@ -248,31 +246,6 @@ def results(directory: Path) -> None:
     with zipfile.ZipFile(directory / "mine.zip", "w") as archive:
         for file in output.iterdir():
             archive.write(file, file.name)
-
-
-def bundle(directory: Path) -> None:
-    """A bundle of one phase."""
-    program, reference = io.BytesIO(), io.BytesIO()
-    with zipfile.ZipFile(program, "w") as archive:
-        archive.writestr("metadata.yaml", "command: pgdl codabench ingest\n")
-    with zipfile.ZipFile(reference, "w") as archive:
-        archive.writestr("reference_data/tiny/model_configs.json", "{}")
-        archive.writestr("reference_data/tiny/metadata", "hidden: true\n")
-    parts = {"ingestion_program": "program.zip", "scoring_program": "program.zip", "reference_data": "ref.zip"}
-    phase = {"index": 0, "name": "Feedback", "start": "2027-01-01 00:00:00", "tasks": [0]}
-    columns = [{"title": "a", "key": "a", "index": 0}]
-    content = {
-        "version": 2, "title": "A competition", "image": "pages/0.png", "terms": "pages/1.md", "docker_image": "x",
-        "queue": "0c2f7a3e-0000-4000-8000-000000000000", "pages": [{"title": "a", "file": "pages/1.md"}],
-        "tasks": [{"index": 0, "name": "Feedback", **parts}], "phases": [phase],
-        "leaderboards": [{"title": "Results", "key": "results", "columns": columns}],
-    }  # fmt: skip
-    with zipfile.ZipFile(directory / "bundle.zip", "w") as archive:
-        archive.writestr("competition.yaml", yaml.safe_dump(content))
-        archive.writestr("program.zip", program.getvalue())
-        archive.writestr("ref.zip", reference.getvalue())
-        for page in ("0.png", "1.md"):
-            archive.writestr(f"pages/{page}", b"x")
 
 
 def report(directory: Path) -> None:

@@ -1,0 +1,86 @@
+"""The columns of the leaderboard and of a comparison: one list, in the order of all tables and files."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from harness.board import columns as c
+from harness.board import standings as s
+from harness.board.column import AnyColumn
+
+MEASURE = replace(c.SUBMISSION, key="measure")
+_SECONDS = replace(c.SECONDS_PER_MODEL, digits=3)
+
+#: Each column with its uses on the leaderboard and in a comparison: `r` for readers, `f` in files with a line per row,
+#: `t` in those with a line per row and task, `j` in JSON beside what that has of each task. TASK_SCORE and all columns
+#: of tasks are a column for each task where a line is a row.
+USES: Sequence[tuple[AnyColumn, str, str]] = (
+    (c.RANK, "rftj", "rfj"),
+    (c.SUBMISSION, "rftj", ""),
+    (MEASURE, "", "rftj"),
+    (c.KIND, "rftj", ""),
+    (c.TEAM, "rfj", ""),
+    (c.FAMILY, "", "rftj"),
+    (c.SETTINGS, "rfj", ""),
+    (c.TASK, "t", "t"),
+    (c.SCORE, "rf", "rfj"),
+    (replace(c.SCORE, key="final_score"), "t", ""),
+    (s.INTERVAL, "r", "r"),
+    (s.OTHER_TASKS, "r", "r"),
+    (s.LOW, "ft", "fj"),
+    (s.HIGH, "ft", "fj"),
+    (s.TASKS_LOW, "ft", "fj"),
+    (s.TASKS_HIGH, "ft", "fj"),
+    (s.RANKS, "r", ""),
+    (s.BEST_RANK, "ft", ""),
+    (s.WORST_RANK, "ft", ""),
+    (s.GROUP, "rft", ""),
+    (s.ERROR, "ft", ""),
+    (s.GAP_ERROR, "ft", ""),
+    (s.MODEL_ERROR, "ft", ""),
+    (c.CHANCE, "fj", "fj"),
+    (c.EXCESS, "rfj", "rfj"),
+    (c.EXCESS_LOW, "fj", "fj"),
+    (c.EXCESS_HIGH, "fj", "fj"),
+    (c.P_VALUE, "fj", "fj"),
+    (c.ADJUSTED_P_VALUE, "rfj", "rfj"),
+    (c.BEYOND, "rftj", "rftj"),
+    (c.TASK_SCORE, "rft", "rft"),
+    (c.TASK_CHANCE, "t", "t"),
+    (c.TASK_P_VALUE, "t", "t"),
+    (c.TASK_PRINTED, "t", "t"),
+    (c.KENDALL, "", "rfj"),
+    (c.TASK_KENDALL, "t", "ft"),
+    (c.TASK_GRANULATED, "t", "t"),
+    (c.OWN_ERROR, "rft", ""),
+    (c.RUNTIME, "rftj", ""),
+    (c.SECONDS_PER_MODEL, "rfj", ""),
+    (_SECONDS, "", "rfj"),
+    (c.TASK_SECONDS, "t", "t"),
+    (c.CALLS_OK, "rfj", ""),
+    (c.CALLS_EXPECTED, "fj", ""),
+    (replace(c.CALLS_EXPECTED, key="models"), "", "f"),
+    (c.TASK_MODELS, "t", "t"),
+    (c.STALE, "fj", ""),
+    (c.FAILED, "", "rf"),
+    (c.OUTCOMES, "", "f"),
+    (c.REASON, "", "f"),
+    (c.TASK_FAILED, "", "t"),
+    (c.TASK_OUTCOMES, "", "t"),
+    (c.TASK_REASON, "t", "t"),
+    (c.SANDBOXED, "fj", ""),
+    (c.VERSION, "ftj", ""),
+    (c.REQUESTED_AT, "fj", ""),
+    (c.CONFIGURATION, "ftj", ""),
+    (c.DESCRIPTION, "fj", ""),
+    (c.PAPER, "fj", ""),
+)
+
+
+def leaderboard(use: str) -> list[AnyColumn]:
+    """Return the columns of the leaderboard for a use."""
+    return [column for column, uses, _ in USES if use in uses]
+
+
+def comparison(use: str) -> list[AnyColumn]:
+    """Return the columns of a comparison for a use."""
+    return [column for column, _, uses in USES if use in uses]
