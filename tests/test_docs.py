@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.outcome import Outcome
-from harness.records import Evaluation, Request
+from harness.records import EVALUATIONS, REQUESTS
 from harness.sandbox.kinds.landlock import MISSING
 from harness.worker.legacy.names import RENAMED
 from scoring import RULE
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 
 
-@pytest.mark.parametrize("table", [Evaluation.__table__, Request.__table__], ids=lambda table: table.name)
+@pytest.mark.parametrize("table", [EVALUATIONS, REQUESTS], ids=lambda table: table.name)
 def test_every_column_of_the_records_is_explained(table):
     section = (DOCS / "records.md").read_text().partition(f"## The table `{table.name}`")[2].partition("\n## ")[0]
     explained = [row for row in section.splitlines() if row.startswith("| `")]

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from harness.api.calls import Run
 from harness.api.check_report import CheckReport, to_github
 from harness.api.checks import MODELS
-from harness.board.collect import Record
 from harness.ci.annotations import SHOWN, annotation, last_frame, path_in
 from harness.execution.check import Watch, try_submission
 from harness.execution.plan import PlannedCall
 from harness.format.reference import Reference
 from harness.outcome import Outcome
-from harness.records import Records
+from harness.records import Record, Records
 from harness.submission import Submission
 
 

@@ -16,10 +16,11 @@ from harness.api.needs import find_left_out
 from harness.api.progress import SILENT, Progress
 from harness.board.board import Board
 from harness.board.collect import Calls
-from harness.board.comparison import compare as compare_rows
 from harness.board.comparison import compare_calls
 from harness.board.oracle import Oracle, score_oracle
 from harness.board.published import read_published, require_published, with_published
+from harness.board.recorded import read_records
+from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.format.reference import Reference
@@ -28,6 +29,7 @@ from harness.names import ALL, CHEAP
 from harness.records import Records
 from harness.submission import Submission, find_baseline
 from harness.task import DEFAULT_DIRECTORY
+from harness.task.contents import Contents
 from harness.task.hidden import Withhold
 from harness.task.notes import named as named_in_words
 from harness.task.task import Task
@@ -93,8 +95,16 @@ def compare(
         with Records(results) as records:
             plan, _ = record_with(run, records, progress, force=force, retry_timeouts=retry_timeouts)
             families = {one.submission.name: one.family for one in chosen}
-            rows = records.newest([call.key for call in plan.calls])
-            board = compare_rows(rows, references, families, run.withheld, run.left_out)
+            planned = {(call.submission.name, call.submission.digest, call.configuration.id) for call in plan.calls}
+            found = find_versions(records, references, everything=True, counts=lambda calls: calls.asked in planned)
+            contents = {
+                task.name: Contents({model.id: model.digest for model in task.models}, task.data.digest)
+                for task in run.tasks
+            }
+            shown = read_records(records, found, references, contents).shown
+    called = {one.submission: one for one in shown}
+    every = [called.get(measure, Calls(measure, is_baseline=True, rows={})) for measure in families]
+    board = compare_calls(every, references, families, run.withheld, run.left_out)
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(references, run.withheld)
     return CompareResult(board, oracle, records.name, run.setup.executor.is_sandboxed)

@@ -9,8 +9,9 @@ from harness.api.chosen import choose
 from harness.api.needs import failed_for_initial_weights
 from harness.board import remarks, repetitions
 from harness.board.collect import Calls, Collected
-from harness.board.recorded import find_versions, read_records
+from harness.board.recorded import read_records
 from harness.board.standings import held_out_sets
+from harness.board.versions import find_versions
 from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
@@ -161,7 +162,7 @@ def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:
 
 def note_machines(records: Records, shown: Sequence[Calls]) -> list[str]:
     """Return a line if the calls shown were made on machines of several classes."""
-    classes = machine_classes(records, [row.id for calls in shown for row in calls.rows.values()])
+    classes = machine_classes(records, [row.key for calls in shown for row in calls.rows.values()])
     if len(classes) < 2:
         return []
     return [f"calls were made on machines that differ, and values may in their last digits: {'; '.join(classes)}"]

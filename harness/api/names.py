@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from harness.board.requested import Requested, by_age
+from harness.board.versions import by_age
 from harness.errors import UserError
 from harness.names import alike
-from harness.records import Records
+from harness.records import Records, Request
 from harness.submission import Submission
 
 #: Asks the user a question with the answers yes and no.
@@ -33,7 +33,7 @@ def settle_names(
     Raises:
         UserError: a name belongs to another submission, or is written almost like another one.
     """
-    known: dict[str, list[Requested]] = {}
+    known: dict[str, list[Request]] = {}
     for request in by_age(records.requests()):
         known.setdefault(request.submission, []).append(request)
     similar = {alike(name): name for name in known}
@@ -62,13 +62,13 @@ def settle_names(
     return settled, notes
 
 
-def _note(submission: Submission, before: Sequence[Requested]) -> str:
+def _note(submission: Submission, before: Sequence[Request]) -> str:
     returns = submission.digest in {request.submission_digest for request in before}
     news = f"is asked for again after {before[-1].submission_digest[:8]}" if returns else "is new"
     return f"{submission.name}: version {submission.digest[:8]} {news}; the board shows it from now on"
 
 
-def _require_confirmed(submission: Submission, last: Requested, confirm: Confirm) -> None:
+def _require_confirmed(submission: Submission, last: Request, confirm: Confirm) -> None:
     question = f"{submission.name!r} was last run from {last.source}. Is {submission.source} a new version of it?"
     if not confirm(question):
         raise UserError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.outcome import Outcome
-from harness.records import Evaluation, Records
+from harness.records import EVALUATIONS, Evaluation, Records
 
 
 @contextmanager
@@ -19,10 +20,10 @@ def open_results(
     submissions: Sequence[str] = (),
     task_names: Sequence[str] = (),
     outcomes: Sequence[str] = (),
-) -> Iterator[Iterator[dict[str, Any]]]:
-    """Yield one row per recorded call, oldest first; of several records with the same key the newest.
+) -> Iterator[Iterator[Evaluation]]:
+    """Yield the record of each call, oldest first; of several with the same key the newest.
 
-    A row has every column of docs/records.md. Rows are read as they are asked for, within this context.
+    A record has every column of docs/records.md. Records are read as they are asked for, within this context.
 
     Args:
         results: database of the records.
@@ -33,12 +34,13 @@ def open_results(
     Raises:
         UserError: the records are not there, or have no such name or outcome.
     """
+    table = EVALUATIONS.c
     with Records(results, read_only=True) as records:
         words = [word.upper() for word in outcomes]
         for column, chosen, known in (
-            (Evaluation.submission, submissions, records.distinct("submission") if submissions else []),
-            (Evaluation.task, task_names, records.distinct("task") if task_names else []),
-            (Evaluation.outcome, words, list(Outcome)),
+            (table.submission, submissions, records.distinct("submission") if submissions else []),
+            (table.task, task_names, records.distinct("task") if task_names else []),
+            (table.outcome, words, list(Outcome)),
         ):
             for word in chosen:
                 if word not in known:
@@ -46,13 +48,13 @@ def open_results(
                     raise UserError(f"no {column.key} {word!r}", file=records.name, remedy=hint)
         calls = [
             column.in_(chosen)
-            for column, chosen in ((Evaluation.submission, submissions), (Evaluation.task, task_names)) if chosen
+            for column, chosen in ((table.submission, submissions), (table.task, task_names)) if chosen
         ]  # fmt: skip
-        ended = [Evaluation.outcome.in_(words)] if words else []
-        yield (dict(row._mapping) for row in records.newest_of(*calls, only=ended, long=True))
+        ended = [table.outcome.in_(words)] if words else []
+        yield records.whole_of(*calls, only=ended)
 
 
 def results(location: Address | Path | str = RESULTS, **only: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of `open_results` as a list, for instance for a `pandas.DataFrame`."""
+    """Return the records of `open_results` as a list of dictionaries, for instance for a `pandas.DataFrame`."""
     with open_results(location, **only) as rows:
-        return list(rows)
+        return list(map(asdict, rows))

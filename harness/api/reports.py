@@ -12,8 +12,8 @@ from harness.api.competition import failed_outputs, read_competition, read_curre
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.leaderboard import build_board
-from harness.board.recorded import find_versions
 from harness.board.row import Row
+from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
 from harness.records import Records
 from harness.site import Insight, find_insights, paths_of, records_of, submission_page, write_report

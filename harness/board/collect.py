@@ -1,18 +1,19 @@
-"""Selects the records of every submission that count, and separates those that do not."""
+"""The calls behind a row of a board: what was called in which version and configuration, and the records that count."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from harness.about import About
-from harness.board.requested import Asked, Requested, last_requests
-from harness.configuration import Configuration, configuration_from
+from harness.configuration import Configuration
 from harness.format.reference import Reference
 from harness.names import LIBRARY
 from harness.outcome import Outcome
-from harness.task.contents import Contents
 from scoring import Failure, TaskCalls
+
+if TYPE_CHECKING:
+    from harness.records import Record  # here: who verifies a site has no database
 
 #: Stands for the outcome of a call whose record is of another model or other data than the present ones.
 STALE = "stale"
@@ -20,8 +21,27 @@ STALE = "stale"
 #: Task and model.
 Cell = tuple[str, str]
 
-#: A row of the table `evaluations` (harness/records/evaluation.py), with or without its long columns.
-Record = Any
+#: Name and digest of a submission, and the ID of a configuration: what one row of a board is made of.
+Asked = tuple[str, str, str]
+
+
+class CallRecord(Protocol):
+    """The record of a call, of a database or of a site (docs/records.md)."""
+
+    # fmt: off
+    @property
+    def key(self) -> str: ...  # noqa: D102
+    @property
+    def outcome(self) -> str: ...  # noqa: D102
+    @property
+    def value(self) -> float | None: ...  # noqa: D102
+    @property
+    def message(self) -> str: ...  # noqa: D102
+    @property
+    def call_wall_s(self) -> float: ...  # noqa: D102
+    @property
+    def peak_memory_bytes(self) -> int: ...  # noqa: D102
+    # fmt: on
 
 
 @dataclass(frozen=True)
@@ -43,7 +63,7 @@ class Calls:
 
     submission: str
     is_baseline: bool
-    rows: Mapping[Cell, Record]
+    rows: Mapping[Cell, CallRecord]
     stale: frozenset[Cell] = frozenset()
     version: str = ""
     configuration: Configuration | None = None
@@ -89,14 +109,14 @@ class Collected:
     ran_on: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
-def value_of(row: Record) -> float | Failure:
+def value_of(row: CallRecord) -> float | Failure:
     """Return a call's value, or the failure."""
     if row.outcome == Outcome.OK and row.value is not None:
         return float(row.value)
     return Failure(row.outcome, exceeded=row.outcome == Outcome.TIMEOUT)
 
 
-def repeats_of(rows: Iterable[Record]) -> dict[Cell, list[float | Failure]]:
+def repeats_of(rows: Iterable["Record"]) -> dict[Cell, list[float | Failure]]:
     """Return the values of the repetitions among some records, in the order of their numbers.
 
     Of several records of a repetition, the last counts.
@@ -106,137 +126,3 @@ def repeats_of(rows: Iterable[Record]) -> dict[Cell, list[float | Failure]]:
     for task, model, repeat in sorted(found):
         repeats.setdefault((task, model), []).append(found[task, model, repeat])
     return repeats
-
-
-def collect(
-    evaluations: Iterable[Record],
-    references: Mapping[str, Reference],
-    requests: Sequence[Requested] = (),
-    contents: Mapping[str, Contents] | None = None,
-    *,
-    everything: bool = False,
-) -> Collected:
-    """Return the calls that count.
-
-    Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
-    only in versions of libraries and the harness, the most recently requested one. Other configurations have their own
-    rows.
-
-    Args:
-        evaluations: records, oldest first; of several with the same key only the newest.
-        references: task -> reference data.
-        requests: the requests, in the order of their rows. What was requested has a row even without any record: a run
-            may have been interrupted before its first one.
-        contents: task -> its present contents; without them, all records of the task count.
-        everything: show all versions and configurations.
-    """
-    groups: dict[Asked, list[Record]] = {}
-    for row in evaluations:
-        if is_of(references, row):
-            groups.setdefault((row.submission, row.submission_digest, row.configuration), []).append(row)
-    first = {name: group[0] for name, group in groups.items()}
-    everyone = versions_of(last_requests(requests, references), first)
-    found = choose_shown(everyone, everything=everything)
-    shown, left_out = (
-        [with_records(calls, groups.get(calls.asked, ()), contents or {}) for calls in part]
-        for part in (found.shown, found.left_out)
-    )
-    ran_on: dict[str, set[str]] = {}
-    for calls in left_out:
-        ran_on.setdefault(calls.submission, set()).update(task for task, _ in calls.rows)
-    return replace(found, shown=shown, ran_on=ran_on)
-
-
-def is_of(references: Mapping[str, Reference], row: Record) -> bool:
-    """Whether a record is of a model of these tasks."""
-    return row.task in references and row.model in references[row.task].gaps
-
-
-def versions_of(asked: dict[Asked, Requested], first: Mapping[Asked, Record]) -> list[Calls]:
-    """Return the calls of every version and configuration without their records, the most recently requested first.
-
-    Args:
-        asked: the last request of each, the oldest first.
-        first: the first record of each that has any, in their order. Those without a request come after all others.
-    """
-    unasked = [name for name in first if name not in asked]
-    newest_first = [*reversed(asked), *reversed(unasked)]
-    return [
-        _asked_calls(asked[name], age) if name in asked else _unasked_calls(first[name], age)
-        for age, name in enumerate(newest_first)
-    ]
-
-
-def choose_shown(everyone: Sequence[Calls], *, everything: bool = False) -> Collected:
-    """Return the calls that a board shows in the order of their names, and those that it does not.
-
-    Of each submission that is the first version among `everyone`, and of its configurations the first with each
-    combination of settings.
-    """
-    version: dict[str, str] = {}
-    chosen: dict[tuple[str, Configuration | None], Calls] = {}
-    for calls in everyone:
-        if version.setdefault(calls.submission, calls.version) == calls.version:
-            settings = calls.configuration.settings if calls.configuration else None
-            chosen.setdefault((calls.submission, settings), calls)
-    shown = list(everyone) if everything else list(chosen.values())
-    names = {calls.asked for calls in shown}
-    left_out = [calls for calls in everyone if calls.asked not in names]
-    return Collected(sorted(shown, key=lambda calls: calls.asked), left_out)
-
-
-def with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Return the calls with their records, oldest first, of which only those of the tasks' present contents count."""
-    rows: dict[Cell, Record] = {}
-    repetitions, stale = [], set()
-    for row in records:
-        if not is_current(row, contents.get(row.task)):
-            if not row.repeat:
-                stale.add((row.task, row.model))
-        elif row.repeat:
-            repetitions.append(row)
-        else:
-            rows[row.task, row.model] = row
-    return replace(calls, rows=rows, stale=frozenset(stale - rows.keys()), repeats=repeats_of(repetitions))
-
-
-def configuration_of(record: Record) -> Configuration:
-    """Return the configuration of a record, from its columns."""
-    from harness.sandbox import isolation_of  # here: who verifies a site has no records, and needs no sandbox
-
-    columns = {field.name: getattr(record, field.name) for field in fields(Configuration) if field.name != "isolation"}
-    return Configuration(isolation=isolation_of(record.sandbox), **columns)
-
-
-def is_current(row: Record, contents: Contents | None) -> bool:
-    """Whether a record is of the task's present model and data; without contents, it counts as such."""
-    return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)
-
-
-def _asked_calls(request: Requested, age: int) -> Calls:
-    return Calls(
-        submission=request.submission,
-        is_baseline=request.is_baseline,
-        rows={},
-        version=request.submission_digest,
-        configuration=configuration_from(request.settings),
-        source=request.source,
-        requested_at=request.requested_at,
-        age=age,
-        recorded_configuration=request.configuration,
-        deterministic=request.deterministic,
-        about=About.from_texts(request.team, request.description, request.paper),
-    )
-
-
-def _unasked_calls(first: Record, age: int) -> Calls:
-    return Calls(
-        submission=first.submission,
-        is_baseline=first.is_baseline,
-        rows={},
-        version=first.submission_digest,
-        configuration=configuration_of(first),
-        source=first.submission,
-        age=age,
-        recorded_configuration=first.configuration,
-    )

@@ -7,7 +7,7 @@ from typing import Any
 from harness.board import columns, standings
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
-from harness.board.collect import Calls, collect
+from harness.board.collect import Calls
 from harness.board.column import per_row
 from harness.board.hyperparameters import score_hyperparameters
 from harness.board.layouts import comparison
@@ -64,31 +64,6 @@ COMPARISON = Layout(
 )
 
 
-def compare(
-    evaluations: Iterable[Any],
-    references: Mapping[str, Reference],
-    families: Mapping[str, str],
-    withheld: Collection[str] = (),
-    left_out: Mapping[tuple[str, str], str] | None = None,
-) -> Board:
-    """Return the comparison of what was called, best first.
-
-    Unlike under the competition's rule, every task is scored separately: a measure that exceeds its time on one task
-    keeps its scores on the others. Measures without a score on some task rank below those with a score on every task,
-    and above those without any score; one that was called on no task has no rank.
-
-    Args:
-        evaluations: the records of the requested calls, oldest first.
-        references: task -> reference data.
-        families: measure, with its parameters -> its family. Records of other submissions are ignored.
-        withheld: tasks whose scores are rounded, and whose times and reasons are not shown.
-        left_out: measures that were not called on a task, as (measure, task), with the reasons.
-    """
-    collected = {calls.submission: calls for calls in collect(evaluations, references).shown}
-    called = [collected.get(measure, Calls(measure, True, {})) for measure in families]
-    return compare_calls(called, references, families, withheld, left_out)
-
-
 def compare_calls(
     called: Iterable[Calls],
     references: Mapping[str, Reference],
@@ -96,7 +71,19 @@ def compare_calls(
     withheld: Collection[str] = (),
     left_out: Mapping[tuple[str, str], str] | None = None,
 ) -> Board:
-    """Return the comparison of measures by their calls, one row each; see `compare`."""
+    """Return the comparison of measures by their calls, one row each, best first.
+
+    Unlike under the competition's rule, every task is scored separately: a measure that exceeds its time on one task
+    keeps its scores on the others. Measures without a score on some task rank below those with a score on every task,
+    and above those without any score; one that was called on no task has no rank.
+
+    Args:
+        called: the calls of each measure.
+        references: task -> reference data.
+        families: measure, with its parameters -> its family.
+        withheld: tasks whose scores are rounded, and whose times and reasons are not shown.
+        left_out: measures that were not called on a task, as (measure, task), with the reasons.
+    """
     rows = []
     for calls in called:
         measure = calls.submission

@@ -4,14 +4,17 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harness.board.collect import Record, value_of
+from harness.board.collect import value_of
 from harness.errors import UserError
 from harness.format.files import read_json
 from harness.format.layout import model_name
 from harness.format.reference import Reference
 from scoring import Failure
+
+if TYPE_CHECKING:
+    from harness.records import Record
 
 #: Value written by the competition's ingestion program for a model once the time was used up.
 EXCEEDED = "EXCEEDED"
@@ -39,7 +42,7 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
     return {name: _read(file, references[name]) if file.exists() else {} for name, file in files.items()}
 
 
-def predictions_of(rows: Iterable[Record]) -> dict[str, bytes]:
+def predictions_of(rows: Iterable["Record"]) -> dict[str, bytes]:
     """Return file name -> content for the records of one submission; a call that failed otherwise has no value."""
     tasks: dict[str, dict[str, float | str]] = {}
     for row in rows:

@@ -1,42 +1,13 @@
 """Reads from a database the records that a board shows, and no others: most are of versions that were replaced."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from harness.board.collect import (
-    Calls,
-    Collected,
-    Record,
-    choose_shown,
-    is_current,
-    is_of,
-    versions_of,
-    with_records,
-)  # fmt: skip
-from harness.board.requested import Asked, last_requests
+from harness.board.collect import Calls, Cell, Collected, repeats_of
+from harness.board.versions import is_of
 from harness.format.reference import Reference
-from harness.records import Records, cells_of, newest_of_version, recorded_versions
+from harness.records import Record, RecordedCall, Records, newest_of_version, recorded_calls
 from harness.task.contents import Contents
-
-
-def find_versions(
-    records: Records,
-    references: Mapping[str, Reference],
-    *,
-    everything: bool = False,
-    counts: Callable[[Calls], bool] = lambda _: True,
-) -> Collected:
-    """Return the calls that a board of these tasks shows and those that it does not, as `collect`, without records.
-
-    `counts` tells whether calls may be on the board at all.
-    """
-    asked = last_requests(records.requests(), references)
-    unasked = [one for one in recorded_versions(records, references) if one not in asked]
-    first = [row for one in unasked if (row := _first(records, one, references)) is not None]
-    first.sort(key=lambda row: row.id)
-    in_order = {(row.submission, row.submission_digest, row.configuration): row for row in first}
-    everyone = [calls for calls in versions_of(asked, in_order) if counts(calls)]
-    return choose_shown(everyone, everything=everything)
 
 
 def read_records(
@@ -46,12 +17,23 @@ def read_records(
     shown = []
     for calls in found.shown:
         rows = newest_of_version(records, calls.asked, references)
-        shown.append(with_records(calls, (row for row in rows if is_of(references, row)), contents))
+        shown.append(_with_records(calls, (row for row in rows if is_of(references, row)), contents))
     return replace(found, shown=shown, ran_on=_ran_on(records, shown, found.left_out, references, contents))
 
 
-def _first(records: Records, version: Asked, references: Mapping[str, Reference]) -> Record | None:
-    return next((row for row in newest_of_version(records, version, references) if is_of(references, row)), None)
+def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
+    """Return the calls with their records, oldest first, of which only those of the tasks' present contents count."""
+    rows: dict[Cell, Record] = {}
+    repetitions, stale = [], set()
+    for row in records:
+        if not _is_current(row, contents.get(row.task)):
+            if not row.repeat:
+                stale.add((row.task, row.model))
+        elif row.repeat:
+            repetitions.append(row)
+        else:
+            rows[row.task, row.model] = row
+    return replace(calls, rows=rows, stale=frozenset(stale - rows.keys()), repeats=repeats_of(repetitions))
 
 
 def _ran_on(
@@ -70,9 +52,14 @@ def _ran_on(
             lacking.setdefault(calls.submission, set()).update(missing)
     return {
         submission: {
-            cell.task for cell in cells_of(records, submission, tasks)
+            cell.task for cell in recorded_calls(records, submission, tasks)
             if (submission, cell.submission_digest, cell.configuration) in others
-            and is_of(references, cell) and is_current(cell, contents.get(cell.task))
+            and is_of(references, cell) and _is_current(cell, contents.get(cell.task))
         }
         for submission, tasks in lacking.items()
     }  # fmt: skip
+
+
+def _is_current(row: Record | RecordedCall, contents: Contents | None) -> bool:
+    """Whether a record is of the task's present model and data; without contents, it counts as such."""
+    return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)

@@ -2,10 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from harness.board.collect import Calls, Cell, Record, repeats_of, value_of
+from harness.board.collect import Calls, Cell, repeats_of, value_of
 from harness.task.notes import named
 from scoring import Failure
+
+if TYPE_CHECKING:
+    from harness.records import Record
 
 Value = float | Failure
 
@@ -22,7 +26,7 @@ def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
 
 
 def not_deterministic(
-    records: Iterable[Record], deterministic: Collection[str], withheld: Collection[str]
+    records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
     """Return a line for each submission in `deterministic` whose `records` of one configuration say otherwise."""
     rows: dict[str, list[Record]] = {name: [] for name in deterministic}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.about import About
-from harness.board.collect import Calls, Record, value_of
+from harness.board.collect import CallRecord, Calls, value_of
 from harness.board.rounding import rounded
 from harness.board.scores import percent
 from harness.board.stability import OwnRandomness, own_randomness
@@ -59,7 +59,7 @@ class OnTask:
     result: TaskScore | str
     n_models: int
     failures: Counter[str]
-    calls: Mapping[str, Record]
+    calls: Mapping[str, CallRecord]
     withheld: bool = False
     scored: TaskCalls | None = None
     chance: Chance | None = None
@@ -68,7 +68,7 @@ class OnTask:
 
     def left_out(self, reason: str) -> "OnTask":
         """Return the results of a measure that is not called on the task, without records, for this reason."""
-        return replace(self, result=f"left out: {reason}", n_models=0, failures=Counter())
+        return replace(self, result=f"left out: {reason}", n_models=0, failures=Counter(), calls={})
 
     @property
     def was_called(self) -> bool:
@@ -261,7 +261,7 @@ def make_row(
 ) -> Row:
     """Return the row of some calls, without a rank; rounds their score `result` where tasks are withheld."""
     shown = rounded(result, withheld)
-    records: dict[str, dict[str, Record]] = {task: {} for task in references}
+    records: dict[str, dict[str, CallRecord]] = {task: {} for task in references}
     for (task, model), record in calls.rows.items():
         if task in records:
             records[task][model] = record
@@ -293,7 +293,7 @@ def make_row(
     )
 
 
-def _failures(calls: Mapping[str, Record], n_models: int) -> Counter[str]:
+def _failures(calls: Mapping[str, CallRecord], n_models: int) -> Counter[str]:
     failures = Counter(str(call.outcome) for call in calls.values() if isinstance(value_of(call), Failure))
     if len(calls) < n_models:
         failures[MISSING] = n_models - len(calls)
@@ -318,5 +318,5 @@ def _mean(numbers: Iterable[float | None]) -> float | None:
     return statistics.fmean(known) if known else None
 
 
-def _median(calls: Sequence[Record]) -> float | None:
+def _median(calls: Sequence[CallRecord]) -> float | None:
     return statistics.median(call.call_wall_s for call in calls) if calls else None

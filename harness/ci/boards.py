@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.board.collect import Calls, Collected
-from harness.board.recorded import find_versions, read_records
+from harness.board.recorded import read_records
+from harness.board.versions import find_versions
 from harness.ci.git import Entry, Repository
 from harness.ci.reading import RefusedError, read_submission
 from harness.configuration import Configuration

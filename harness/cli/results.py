@@ -1,7 +1,7 @@
 """`pgdl results`: the recorded calls, for people and for programs."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,8 @@ from harness.printing import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from harness.records import Evaluation
 
 #: Columns of the table; the other formats have all columns.
 SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds", "MiB", "message")
@@ -59,20 +61,20 @@ def command(
             _write(rows, form)
 
 
-def _print_table(rows: "Iterable[dict[str, Any]]") -> None:
+def _print_table(rows: "Iterable[Evaluation]") -> None:
     from harness.tables import print_table, wide_console
 
     cells = [
         (
-            row["submission"],
-            row["submission_digest"][:8],
-            row["task"],
-            row["model"] + (f", repetition {row['repeat']}" if row["repeat"] else ""),
-            row["outcome"],
-            "-" if row["value"] is None else f"{row['value']:.6g}",
-            f"{row['call_wall_s']:.2f}",
-            f"{row['peak_memory_bytes'] / 1024**2:.0f}",
-            row["message"],
+            row.submission,
+            row.submission_digest[:8],
+            row.task,
+            row.model + (f", repetition {row.repeat}" if row.repeat else ""),
+            row.outcome,
+            "-" if row.value is None else f"{row.value:.6g}",
+            f"{row.call_wall_s:.2f}",
+            f"{row.peak_memory_bytes / 1024**2:.0f}",
+            row.message,
         )
         for row in rows
     ]
@@ -81,7 +83,7 @@ def _print_table(rows: "Iterable[dict[str, Any]]") -> None:
     )
 
 
-def _write(rows: "Iterable[dict[str, Any]]", form: str) -> None:
+def _write(rows: "Iterable[Evaluation]", form: str) -> None:
     from harness.records import write_csv, write_json_lines, write_parquet
 
     if form == "parquet" and sys.stdout.isatty():

@@ -133,7 +133,6 @@ def _check(run: "Run", dataset: "xr.Dataset", results: Address, console: "Consol
     from harness.api import UNSAFE
     from harness.api.calls import record_calls
     from harness.cli.terminal import Terminal, warn
-    from harness.outcome import Outcome
     from harness.protocols.testbed.consistency import check_consistency
     from harness.records import Records
 
@@ -148,7 +147,7 @@ def _check(run: "Run", dataset: "xr.Dataset", results: Address, console: "Consol
         rows = list(records.newest([call.key for call in plan.calls]))
     values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}
     for row in rows:
-        if row.outcome == Outcome.OK:
+        if row.value is not None:
             values[row.submission][row.model] = row.value
     failed = {name: len(probed) - len(of) for name, of in values.items() if len(of) < len(probed)}
     for name, number in failed.items():

@@ -7,12 +7,11 @@ files that the platform holds of this participant, and if calls that nobody coul
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from inspect import signature
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy.exc import StatementError
 
@@ -29,7 +28,7 @@ from harness.errors import UserError, UserErrors, writing
 from harness.execution.plan import call_key
 from harness.format.archive import open_archive, read_member
 from harness.outcome import Outcome
-from harness.records import Evaluation, Records, Request, columns_of
+from harness.records import EVALUATIONS, Evaluation, Records, Request
 from harness.submission import Submission, find_submission
 
 #: Columns of a record that its key consists of.
@@ -148,7 +147,7 @@ def read_records(
     """Return the records in a result that may be anybody's; raises `UserError` unless they are of this submission."""
     try:
         with _records_in(result, settings.planned) as records:
-            made = records.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
+            made = records.whole_of(only=[EVALUATIONS.c.outcome != Outcome.INFRA_ERROR])
             rows = list(islice(made, settings.planned + 1))
             settings.require_calls(rows, RECORDS)
             for digest in {row.submission_digest for row in rows} - {submission.digest}:
@@ -156,13 +155,17 @@ def read_records(
                 raise UserError("its records are not of its own files", found=whose)
             if not rows:
                 raise UserError("no calls were made")
-            about = {"submission": submission.name, "source": submission.source, "requested_at": datetime.now(UTC)}
-            about |= {"deterministic": submission.metadata.deterministic, **asdict(submission.metadata.about)}
-            evaluations = [_renamed(dict(row._mapping), submission.name) for row in rows]
-            asked = [columns_of(request) for request in records.requests() if request.submission == rows[0].submission]
-            if {request["task"] for request in asked} != {row.task for row in rows}:
+            evaluations = [_renamed(row, submission.name) for row in rows]
+            asked = [request for request in records.requests() if request.submission == rows[0].submission]
+            if {request.task for request in asked} != {row.task for row in rows}:
                 raise UserError("no request of each task")
-            return evaluations, [Request(**columns | about) for columns in asked]
+            now, metadata = datetime.now(UTC), submission.metadata
+            return evaluations, [
+                replace(
+                    request, submission=submission.name, source=submission.source, requested_at=now,
+                    deterministic=metadata.deterministic, **asdict(metadata.about),
+                ) for request in asked
+            ]  # fmt: skip
     except (ValueError, TypeError, StatementError) as error:
         raise UserError(f"not records: {' '.join(str(error).split())[:200]}", file=result) from error
 
@@ -181,13 +184,11 @@ def _records_in(result: Path, calls: int) -> Iterator[Records]:
             raise UserError(str(error).replace(f"{temporary}/", "")) from error
 
 
-def _renamed(row: Mapping[str, Any], name: str) -> Evaluation:
+def _renamed(row: Evaluation, name: str) -> Evaluation:
     """Return a record under another name, with the key that `pgdl run` gives to such a call."""
-    columns = {column: value for column, value in row.items() if column != "id"} | {"submission": name}
-    key = call_key(**{part: columns[part] for part in KEY_PARTS})
-    return Evaluation(**columns | {"key": key})
+    renamed = replace(row, submission=name)
+    return replace(renamed, key=call_key(**{part: getattr(renamed, part) for part in KEY_PARTS}))
 
 
 def _unproved(request: Request) -> Request:
-    request.description = f"{UNPROVED} {request.description}".strip()
-    return request
+    return replace(request, description=f"{UNPROVED} {request.description}".strip())

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from harness.api import Progress
 from harness.api.calls import Run, record_with
@@ -31,7 +30,7 @@ def draw(rows: Sequence[Evaluation], share: float) -> Drawn:
     return secrets.SystemRandom().sample(right, min(number, len(right)))
 
 
-def made_again(drawn: Drawn, submission: Submission, run: Run, progress: Progress) -> dict[tuple[str, str], Any]:
+def made_again(drawn: Drawn, submission: Submission, run: Run, progress: Progress) -> dict[tuple[str, str], Evaluation]:
     """Make calls of a submission again, on the tasks of a run; returns task and model -> record."""
     wanted = {(row.task, row.model) for row in drawn}
     tasks = [
@@ -41,10 +40,10 @@ def made_again(drawn: Drawn, submission: Submission, run: Run, progress: Progres
     with tempfile.TemporaryDirectory() as temporary, Records(Path(temporary, "again.db")) as records:
         again = replace(run, submissions=[submission], tasks=[task for task in tasks if task.models])
         record_with(again, records, progress)
-        return {(row.task, row.model): row for row in records.newest_of(long=True)}
+        return {(row.task, row.model): row for row in records.whole_of()}
 
 
-def differences(rows: Sequence[Evaluation], drawn: Drawn, again: Mapping[tuple[str, str], Any]) -> list[str]:
+def differences(rows: Sequence[Evaluation], drawn: Drawn, again: Mapping[tuple[str, str], Evaluation]) -> list[str]:
     """Return a line for each drawn call of `rows` that is not confirmed by its record here, by task and model.
 
     On one class of machines values must be equal. On two, they may differ by `TOLERANCE`, but must have the same order
@@ -53,7 +52,7 @@ def differences(rows: Sequence[Evaluation], drawn: Drawn, again: Mapping[tuple[s
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 
 
-def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Any) -> str:
+def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Evaluation | None) -> str:
     where = f"{row.task}/{row.model}: {row.value} on the platform,"
     if here is None or here.value is None or row.value is None:
         return f"{where} {'nothing' if here is None else here.outcome} here"
@@ -69,5 +68,5 @@ def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Any) -> str:
     return ""
 
 
-def _class_of(row: Any) -> object:
-    return row.environment.get("machine_class") if isinstance(row.environment, dict) else None
+def _class_of(row: Evaluation) -> str | None:
+    return row.environment.get("machine_class")

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import Integer, String, delete, insert, literal, select, true, update
+from sqlalchemy import Column, Integer, String, Table, delete, insert, literal, select, true, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
-from sqlalchemy.orm import Mapped, mapped_column
 
 from harness import place
 from harness.errors import UserError
 from harness.records.connection import Database
 from harness.records.keys import rows_of
 from harness.records.rows import read
-from harness.records.tables import Base
+from harness.records.tables import METADATA
 
 #: Seconds between two heartbeats, and seconds without one after which a run on another machine counts as dead.
 BEAT_S, SILENCE_S = 5.0, 60.0
@@ -28,25 +27,24 @@ BEAT_S, SILENCE_S = 5.0, 60.0
 SEARCH_S = 5.0
 
 
-class Run(Base, kw_only=True):
-    """A `pgdl run` in progress; its row is deleted when it ends."""
+#: Each `pgdl run` in progress; its row is deleted when it ends.
+RUNS = Table(
+    "runs",
+    METADATA,
+    Column("id", String(16), primary_key=True, comment="Drawn at random."),
+    Column("place", String(12), nullable=False, comment="Machine, boot and process namespace."),
+    Column("process", Integer, nullable=False, comment="Process id there."),
+    Column("started", String(24), nullable=False, comment="Start of that process, in clock ticks."),
+    Column("beats", Integer, nullable=False, comment="Counter that increases while the run is alive."),
+)
 
-    __tablename__ = "runs"
-
-    id: Mapped[str] = mapped_column(String(16), primary_key=True, comment="Drawn at random.")
-    place: Mapped[str] = mapped_column(String(12), comment="Machine, boot and process namespace.")
-    process: Mapped[int] = mapped_column(Integer, comment="Process id there.")
-    started: Mapped[str] = mapped_column(String(24), comment="Start of that process, in clock ticks.")
-    beats: Mapped[int] = mapped_column(Integer, comment="Counter that increases while the run is alive.")
-
-
-class Claim(Base, kw_only=True):
-    """A call that a run is making or will make."""
-
-    __tablename__ = "claims"
-
-    key: Mapped[str] = mapped_column(String(64), primary_key=True, comment="The key of the call.")
-    run: Mapped[str] = mapped_column(String(16), index=True, comment="The run that makes it.")
+#: Each call that a run is making or will make.
+CLAIMS = Table(
+    "claims",
+    METADATA,
+    Column("key", String(64), primary_key=True, comment="The key of the call."),
+    Column("run", String(16), index=True, nullable=False, comment="The run that makes it."),
+)
 
 
 @dataclass
@@ -102,23 +100,25 @@ class Claims:
         A run that stood still for long, as on a machine that slept, has lost its claims: another run may have made
         its calls, and each has one record.
         """
-        mine = Claim.key.in_(rows_of(connection, keys)), Claim.run == self._id
-        return set(connection.execute(update(Claim).where(*mine).values(run=self._id).returning(Claim.key)).scalars())
+        mine = CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run == self._id
+        return set(
+            connection.execute(update(CLAIMS).where(*mine).values(run=self._id).returning(CLAIMS.c.key)).scalars()
+        )
 
     def _take(self, connection: Connection, keys: Collection[str]) -> set[str]:
         self._be_there(connection)
         dialect = postgresql if self._database.is_postgresql else sqlite
         free = rows_of(connection, keys).add_columns(literal(self._id)).where(true())  # SQLite cannot parse it without
-        connection.execute(dialect.insert(Claim).from_select(["key", "run"], free).on_conflict_do_nothing())
-        mine = select(Claim.key).where(Claim.key.in_(rows_of(connection, keys)), Claim.run == self._id)
+        connection.execute(dialect.insert(CLAIMS).from_select(["key", "run"], free).on_conflict_do_nothing())
+        mine = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run == self._id)
         return set(connection.execute(mine).scalars())
 
     def _release(self, connection: Connection, keys: Collection[str]) -> None:
-        connection.execute(delete(Claim).where(Claim.key.in_(rows_of(connection, keys)), Claim.run == self._id))
+        connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run == self._id))
 
     def _of_others(self, keys: Collection[str]) -> set[str]:
         with self._database.begin() as connection:
-            theirs = select(Claim.key).where(Claim.key.in_(rows_of(connection, keys)), Claim.run != self._id)
+            theirs = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run != self._id)
             return set(connection.execute(theirs).scalars())
 
     def _be_there(self, connection: Connection) -> None:
@@ -126,11 +126,11 @@ class Claims:
         if not self._sign(connection):
             where, process, started = place.own()
             row = {"id": self._id, "place": where, "process": process, "started": started, "beats": 0}
-            connection.execute(insert(Run).values(row))
+            connection.execute(insert(RUNS).values(row))
 
     def _sign(self, connection: Connection) -> bool:
         """Give a sign of life; returns whether this run has a row for it."""
-        beat = update(Run).where(Run.id == self._id).values(beats=Run.beats + 1)
+        beat = update(RUNS).where(RUNS.c.id == self._id).values(beats=RUNS.c.beats + 1)
         return connection.execute(beat).rowcount > 0
 
     def _release_dead(self) -> None:
@@ -140,9 +140,8 @@ class Claims:
             self._searched_at = time.monotonic()
 
     def _forget_dead(self, connection: Connection) -> None:
-        query = select(Run.id, Run.place, Run.process, Run.started, Run.beats)
-        runs = read(connection, query, Run, self._database.name)
-        dead = [run.id for run in runs if not self._is_alive(run.id, run.place, run.process, run.started, run.beats)]
+        runs = read(connection, select(RUNS), RUNS, self._database.name)
+        dead = [run for run, *rest in runs if not self._is_alive(run, *rest)]
         if dead:
             _forget(connection, dead)
 
@@ -164,5 +163,5 @@ class Claims:
 
 def _forget(connection: Connection, runs: list[str]) -> None:
     """Delete runs and their claims: runs first, so that a run that is claiming more waits, and is there again."""
-    connection.execute(delete(Run).where(Run.id.in_(runs)))
-    connection.execute(delete(Claim).where(Claim.run.in_(runs)))
+    connection.execute(delete(RUNS).where(RUNS.c.id.in_(runs)))
+    connection.execute(delete(CLAIMS).where(CLAIMS.c.run.in_(runs)))

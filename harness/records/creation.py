@@ -11,7 +11,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from harness.errors import UserError
 from harness.records.connection import Database, ForbiddenError
 from harness.records.schema import has_tables, stamp
-from harness.records.tables import OTHER_DATABASE, Base
+from harness.records.tables import METADATA, OTHER_DATABASE
 
 #: What to do where there are no records.
 FIRST_RUN = f"run `pgdl run SUBMISSION` first, or {OTHER_DATABASE}"
@@ -38,7 +38,7 @@ def open_tables(database: Database, *, read_only: bool) -> None:
 
 def _create_tables(database: Database) -> None:
     """Create missing tables; a role without that permission can use a database that has them all."""
-    for table in Base.metadata.sorted_tables:
+    for table in METADATA.sorted_tables:
         with _changing(database) as connection:
             if not sqlalchemy.inspect(connection).has_table(table.name):
                 connection.execute(CreateTable(table, if_not_exists=True))
@@ -46,7 +46,7 @@ def _create_tables(database: Database) -> None:
 
 def _create_indexes(database: Database) -> None:
     """Create missing indices, if the role may: only the owner of a table may, and they only make questions faster."""
-    for table in Base.metadata.sorted_tables:
+    for table in METADATA.sorted_tables:
         with _changing(database) as connection:
             there = {index["name"] for index in sqlalchemy.inspect(connection).get_indexes(table.name)}
         for index in table.indexes:
@@ -60,7 +60,7 @@ def _require_columns(database: Database) -> None:
     with database.begin() as connection:
         inspector = sqlalchemy.inspect(connection)
         there = inspector.get_table_names()
-        for table in Base.metadata.sorted_tables:
+        for table in METADATA.sorted_tables:
             if table.name not in there:
                 raise UserError(f"no table {table.name}", file=database.name, remedy=OTHER_DATABASE)
             found = {column["name"] for column in inspector.get_columns(table.name)}

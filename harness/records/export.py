@@ -3,26 +3,25 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
 from typing import Any, BinaryIO
 
 from sqlalchemy import JSON, BigInteger, Boolean, Float, Integer
 
-from harness.records.evaluation import Evaluation
+from harness.records.evaluation import EVALUATIONS, Evaluation
 from harness.records.tables import UtcDateTime
 from harness.text import not_a_formula
-
-Record = Mapping[str, Any]
 
 #: Rows in memory at once.
 AT_ONCE = 1_000
 
-COLUMNS = list(Evaluation.__table__.columns)
+COLUMNS = list(EVALUATIONS.columns)
 
 
-def write_csv(rows: Iterable[Record], stream: BinaryIO) -> None:
+def write_csv(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
     """Write a heading and a line per record; times in ISO 8601, the environment as JSON, missing values empty.
 
     Text that a spreadsheet would interpret as a formula gets an apostrophe before it.
@@ -31,18 +30,18 @@ def write_csv(rows: Iterable[Record], stream: BinaryIO) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in COLUMNS])
     for row in rows:
-        writer.writerow([_cell(row[column.name]) for column in COLUMNS])
+        writer.writerow([_cell(getattr(row, column.name)) for column in COLUMNS])
     text.detach()
 
 
-def write_json_lines(rows: Iterable[Record], stream: BinaryIO) -> None:
+def write_json_lines(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
     """Write an object per line; times in ISO 8601."""
     for row in rows:
-        content = {column.name: _plain(row[column.name]) for column in COLUMNS}
+        content = {column.name: _plain(getattr(row, column.name)) for column in COLUMNS}
         stream.write(json.dumps(content, allow_nan=False).encode() + b"\n")
 
 
-def write_parquet(rows: Iterable[Record], stream: BinaryIO) -> None:
+def write_parquet(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
     """Write a table with the types of the columns; the environment as JSON."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -55,7 +54,7 @@ def write_parquet(rows: Iterable[Record], stream: BinaryIO) -> None:
     with parquet.ParquetWriter(stream, schema) as writer:
         remaining = iter(rows)
         while part := list(islice(remaining, AT_ONCE)):
-            records = [dict(row) | {name: json.dumps(row[name]) for name in texts} for row in part]
+            records = [asdict(row) | {name: json.dumps(getattr(row, name)) for name in texts} for row in part]
             writer.write_table(pa.Table.from_pylist(records, schema=schema))
 
 

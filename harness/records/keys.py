@@ -1,14 +1,14 @@
 """Any number of keys in statements, although databases limit the number of parameters: as one, or a part at a time."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import Row, Select, cast, func, literal, select
+from sqlalchemy import Select, cast, func, literal, select
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.engine import Connection
 
-from harness.records.evaluation import Evaluation
+from harness.records.evaluation import EVALUATIONS, Evaluation
 
 T = TypeVar("T")
 
@@ -32,9 +32,18 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
     return select(rows.table_valued("value").c.value)
 
 
-def are_there(connection: Connection, records: Sequence[Evaluation | Row[Any]]) -> list[bool]:
+def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select[Any]]:
+    """Yield queries through the index, of a few hundred keys each: the table may be thousands of times as long."""
+    table = EVALUATIONS.c
+    for part in chunks(list(keys)):
+        newest = select(func.max(table.id)).where(table.key.in_(part)).group_by(table.key)
+        yield query.where(table.id.in_(newest)).order_by(table.id)
+
+
+def are_there(connection: Connection, records: Sequence[Evaluation]) -> list[bool]:
     """Return of each record whether an earlier try, whose answer was lost, has written it."""
-    same = select(Evaluation.key, Evaluation.started_at, Evaluation.finished_at)
-    found = connection.execute(same.where(Evaluation.key.in_(rows_of(connection, {row.key for row in records}))))
+    table = EVALUATIONS.c
+    same = select(table.key, table.started_at, table.finished_at)
+    found = connection.execute(same.where(table.key.in_(rows_of(connection, {row.key for row in records}))))
     written = {tuple(row) for row in found}
     return [(row.key, row.started_at, row.finished_at) in written for row in records]

@@ -1,20 +1,18 @@
 """Adds the records of another results file, for jobs that run in parallel or on other machines."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Row
 from sqlalchemy.exc import StatementError
 
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.outcome import Outcome
-from harness.records.evaluation import Evaluation
+from harness.records.evaluation import EVALUATIONS
 from harness.records.request import Request
 from harness.records.store import Records
-from harness.records.tables import columns_of
 
 #: Rows in memory at once.
 AT_ONCE = 500
@@ -31,23 +29,23 @@ def add_records(records: Records, file: Address | Path) -> int:
         raise UserError("not a results file", file=file, expected="the path of an SQLite file", found="a URL")
     with Records(file, read_only=True) as others:
         try:
-            rows = others.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
+            rows = others.whole_of(only=[EVALUATIONS.c.outcome != Outcome.INFRA_ERROR])
             while part := list(islice(rows, AT_ONCE)):
                 ended = records.ended([row.key for row in part])
                 known = {row.key for row in ended if row.outcome != Outcome.INFRA_ERROR}
-                new = [Evaluation(**columns_of(row)) for row in part if row.key not in known]
+                new = [row for row in part if row.key not in known]
                 records.add(*new)
                 added += len(new)
-            requests = [_columns(request) for request in others.requests()]
+            requests = list(map(_as_asked, others.requests()))
         except (ValueError, TypeError, StatementError) as error:
             reason = " ".join(str(error).split())[:200]
             raise UserError(f"not a file of records: {reason}", file=file) from error
-    known_requests = [_columns(request) for request in records.requests()]
+    known_requests = list(map(_as_asked, records.requests()))
     now = datetime.now(UTC)
-    records.ask(Request(**request, merged_at=now) for request in requests if request not in known_requests)
+    records.ask(replace(request, merged_at=now) for request in requests if request not in known_requests)
     return added
 
 
-def _columns(request: Row[Any]) -> dict[str, Any]:
-    """The columns that say what was asked, and when; not those of one database alone."""
-    return {name: value for name, value in columns_of(request).items() if name != "merged_at"}
+def _as_asked(request: Request) -> Request:
+    """The request as it was when it was asked, before any merge."""
+    return replace(request, merged_at=None)

@@ -5,15 +5,16 @@ the time that SQL takes.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, TypeVar
 
-from sqlalchemy import Executable, Row, Table, select, type_coerce
+from sqlalchemy import Executable, Row, Select, Table, select, type_coerce
 from sqlalchemy.engine import Connection
 from sqlalchemy.types import NullType
 
 from harness.errors import UserError
 from harness.records.row_rules import Rule, fit_together, rule_of
-from harness.records.tables import OTHER_DATABASE, Base
+from harness.records.tables import OTHER_DATABASE, Stored
 from harness.text import printable
 
 #: Rows in memory at once while all are read; each has up to 16 KB of output.
@@ -26,19 +27,32 @@ SHOWN = 40
 _CANNOT_BE_CONVERTED = (ValueError, TypeError, OverflowError, RecursionError)
 
 
-def read(connection: Connection, query: Executable, kind: type[Base], name: str) -> Iterator[Row[Any]]:
+S = TypeVar("S", bound=Stored)
+
+
+def select_of(kind: type[Stored], table: Table) -> Select[Any]:
+    """Return a query of the columns of a class, whose rows `read_as` takes."""
+    return select(*(table.c[one.name] for one in fields(kind)))
+
+
+def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Table, name: str) -> Iterator[S]:
+    """Yield the rows of a query of `select_of` as objects of their class; the others are as of `read`."""
+    for number, *columns in read(connection, query, table, name):
+        yield kind(*columns, id=number)
+
+
+def read(connection: Connection, query: Executable, table: Table, name: str) -> Iterator[Sequence[Any]]:
     """Yield the rows of a query.
 
     Args:
         connection: of a database of any kind.
         query: columns of one table under their names, and perhaps others.
-        kind: the table.
+        table: the table.
         name: of the database, for messages.
 
     Raises:
         UserError: a row has a value that the harness would not write.
     """
-    table = kind.metadata.tables[kind.__tablename__]
     result = connection.execute(query)
     names = list(result.keys())
     rules = [(i, rule_of(table.c[column])) for i, column in enumerate(names) if column in table.c]

@@ -9,7 +9,7 @@ from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import NullType
 
 from harness.errors import UserError
-from harness.records.evaluation import Evaluation
+from harness.records.evaluation import EVALUATIONS
 from harness.records.tables import OTHER_DATABASE
 from harness.shell import is_version
 from harness.text import printable
@@ -32,7 +32,7 @@ def has_tables(connection: Connection, name: str) -> bool:
     tables = sqlalchemy.inspect(connection).get_table_names()
     query = select(func.substr(STAMP.c.version_num, 1, SHOWN, type_=NullType())).limit(2)
     stamps = [str(row[0]) for row in connection.execute(query)] if STAMP.name in tables else []
-    if not stamps and Evaluation.__tablename__ not in tables:
+    if not stamps and EVALUATIONS.name not in tables:
         return False
     if len(stamps) != 1 or not _NUMBER.fullmatch(stamps[0]):
         found = printable(", ".join(stamps)) or "none"
@@ -50,7 +50,7 @@ def stamp(connection: Connection) -> None:
 
 def _require_known(connection: Connection, schema: int, name: str) -> None:
     if schema != SCHEMA:
-        newest = select(Evaluation.harness_version).order_by(Evaluation.id.desc()).limit(1)
+        newest = select(EVALUATIONS.c.harness_version).order_by(EVALUATIONS.c.id.desc()).limit(1)
         wrote = connection.execute(newest).scalar()
         version = wrote if isinstance(wrote, str) and is_version(wrote) else "of the version that wrote it"
         remedy = f"install pgdl-harness {version} or a later one"

@@ -1,12 +1,12 @@
 """The results database: what is written to it, and the questions that are asked of it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import starmap
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
-from sqlalchemy import ColumnElement, Executable, Row, func, insert, or_, select
-from sqlalchemy.engine import Connection
+from sqlalchemy import ColumnElement, Executable, Table, func, insert, or_, select
 
 from harness.configuration import configuration_from
 from harness.credentials import Address
@@ -14,19 +14,17 @@ from harness.errors import UserError
 from harness.records.claims import Claims
 from harness.records.connection import Database
 from harness.records.creation import FIRST_RUN, open_tables
-from harness.records.evaluation import Evaluation
-from harness.records.keys import chunks
-from harness.records.request import Request
-from harness.records.rows import ROWS_AT_ONCE, read
-from harness.records.tables import OTHER_DATABASE, Base, columns_of
+from harness.records.evaluation import EVALUATIONS, Evaluation, Record
+from harness.records.keys import newest_of_keys
+from harness.records.request import REQUESTS, Request
+from harness.records.rows import ROWS_AT_ONCE, read, read_as, select_of
+from harness.records.tables import OTHER_DATABASE, Stored, columns_of
 from harness.records.unwritten import add_unwritten
 from harness.records.writer import Writer
 from harness.text import printable
 
 T = TypeVar("T")
-
-#: Columns that may be long; not loaded for counting and scoring.
-LONG = ("environment", "output_tail")
+R = TypeVar("R", bound=Record)
 
 
 class EndedCall(NamedTuple):
@@ -79,28 +77,29 @@ class Records:
 
     def add(self, *evaluations: Evaluation) -> None:
         """Write rows: all of them or none."""
-        self._insert(Evaluation, evaluations)
+        self._insert(EVALUATIONS, evaluations)
 
     def ask(self, requests: Iterable[Request]) -> None:
         """Record the requests of a run."""
-        self._insert(Request, requests)
+        self._insert(REQUESTS, requests)
 
-    def requests(self) -> list[Row[Any]]:
+    def requests(self) -> list[Request]:
         """Return the last request of every version, task and configuration that was asked here, and all merged ones.
 
         They are in the order of their rows.
         """
-        same = (Request.submission, Request.submission_digest, Request.task, Request.configuration, Request.source)
-        newest = select(func.max(Request.id)).where(Request.merged_at.is_(None)).group_by(*same)
-        chosen = or_(Request.id.in_(newest), Request.merged_at.is_not(None))
-        query = select(*Request.__table__.columns).where(chosen).order_by(Request.id)
+        table = REQUESTS.c
+        same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)
+        newest = select(func.max(table.id)).where(table.merged_at.is_(None)).group_by(*same)
+        chosen = or_(table.id.in_(newest), table.merged_at.is_not(None))
+        query = select_of(Request, REQUESTS).where(chosen).order_by(table.id)
         with self._database.begin() as connection:
-            found = list(self._read(connection, query, Request))
+            found = list(read_as(Request, connection, query, REQUESTS, self.name))
         for request in found:
             self._require_settings(request)
         return found
 
-    def _require_settings(self, request: Row[Any]) -> None:
+    def _require_settings(self, request: Request) -> None:
         try:
             configuration_from(request.settings)
         except ValueError as error:
@@ -126,66 +125,61 @@ class Records:
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
         """Return outcome and times of the newest record of each key that has one."""
-        table = Evaluation.__table__.columns
-        columns = [table.key, table.outcome, table.call_wall_s, table.call_cpu_s]
-        rows = self._with_keys(columns, keys)
-        return [EndedCall(row.key, row.outcome, row.call_wall_s, row.call_cpu_s) for row in rows]
+        return list(starmap(EndedCall, self._columns_of(EndedCall._fields, keys)))
 
-    def newest(self, keys: Collection[str]) -> Iterator[Row[Any]]:
-        """Yield the newest record of each key, without the columns of `LONG`."""
-        yield from self._with_keys(short_columns(), keys)
+    def newest(self, keys: Collection[str]) -> Iterator[Record]:
+        """Yield the newest record of each key, in groups of keys."""
+        with self._database.begin() as connection:
+            for query in newest_of_keys(select_of(Record, EVALUATIONS), keys):
+                yield from read_as(Record, connection, query, EVALUATIONS, self.name)
 
-    def newest_of(
-        self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = (), long: bool = False
-    ) -> Iterator[Row[Any]]:
+    def newest_of(self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()) -> Iterator[Record]:
         """Yield the newest record of each key, oldest first.
 
         Args:
             conditions: choose keys, by columns that are the same in all records of a key.
             only: conditions that the newest record has to meet, such as on its outcome.
-            long: whether to add the columns of `LONG`.
         """
-        columns = list(Evaluation.__table__.columns) if long else short_columns()
-        newest = select(func.max(Evaluation.id)).where(*conditions).group_by(Evaluation.key)
-        rows = select(*columns).where(Evaluation.id.in_(newest), *only).order_by(Evaluation.id)
-        with self._database.begin() as connection:
-            yield from self._read(connection.execution_options(yield_per=ROWS_AT_ONCE), rows)
+        return self._newest_of(Record, conditions, only)
 
-    def rows(self, query: Executable) -> list[Row[Any]]:
+    def whole_of(
+        self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()
+    ) -> Iterator[Evaluation]:
+        """Yield the same records with all columns."""
+        return self._newest_of(Evaluation, conditions, only)
+
+    def _newest_of(
+        self, kind: type[R], conditions: Iterable[ColumnElement[bool]], only: Iterable[ColumnElement[bool]]
+    ) -> Iterator[R]:
+        newest = select(func.max(EVALUATIONS.c.id)).where(*conditions).group_by(EVALUATIONS.c.key)
+        chosen = select_of(kind, EVALUATIONS).where(EVALUATIONS.c.id.in_(newest), *only).order_by(EVALUATIONS.c.id)
+        with self._database.begin() as connection:
+            streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
+            yield from read_as(kind, streamed, chosen, EVALUATIONS, self.name)
+
+    def rows(self, query: Executable) -> list[Sequence[Any]]:
         """Return the rows of a query of the records, whose columns have their names."""
         with self._database.begin() as connection:
             if self._database.is_postgresql:  # which may spend a second on compiling what then takes milliseconds
                 connection.execute(select(func.set_config("jit", "off", True)))
-            return list(self._read(connection, query))
+            return list(read(connection, query, EVALUATIONS, self.name))
 
     def output_tails(self, keys: Collection[str]) -> dict[str, str]:
         """Return the end of the output of the newest record of each key."""
-        table = Evaluation.__table__.columns
-        return {row.key: row.output_tail for row in self._with_keys([table.key, table.output_tail], keys)}
+        return dict(map(tuple, self._columns_of(("key", "output_tail"), keys)))
 
     def distinct(self, column: str) -> list[str]:
         """Return the distinct values of a column, in alphabetical order."""
-        chosen = Evaluation.__table__.columns[column]
+        chosen = EVALUATIONS.c[column]
+        return [row[0] for row in self.rows(select(chosen).distinct().order_by(chosen))]
+
+    def _columns_of(self, names: Iterable[str], keys: Collection[str]) -> Iterator[Sequence[Any]]:
+        """Yield some columns of the newest record of each key."""
         with self._database.begin() as connection:
-            return [row[0] for row in self._read(connection, select(chosen).distinct().order_by(chosen))]
+            for query in newest_of_keys(select(*(EVALUATIONS.c[name] for name in names)), keys):
+                yield from read(connection, query, EVALUATIONS, self.name)
 
-    def _with_keys(self, columns: Sequence[ColumnElement[Any]], keys: Collection[str]) -> Iterator[Row[Any]]:
-        """Query through the index, a few hundred keys at a time: the table may be thousands of times as long."""
-        with self._database.begin() as connection:
-            for part in chunks(list(keys)):
-                newest = select(func.max(Evaluation.id)).where(Evaluation.key.in_(part)).group_by(Evaluation.key)
-                rows = select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
-                yield from self._read(connection, rows)
-
-    def _read(self, connection: Connection, query: Executable, kind: type[Base] = Evaluation) -> Iterator[Row[Any]]:
-        return read(connection, query, kind, self.name)
-
-    def _insert(self, kind: type[Base], rows: Iterable[Base]) -> None:
+    def _insert(self, table: Table, rows: Iterable[Stored]) -> None:
         given = [columns_of(row) for row in rows]
         if given:
-            self._database.write(lambda connection: connection.execute(insert(kind), given))
-
-
-def short_columns() -> Sequence[ColumnElement[Any]]:
-    """Return the columns of a record except those of `LONG`."""
-    return [column for column in Evaluation.__table__.columns if column.name not in LONG]
+            self._database.write(lambda connection: connection.execute(insert(table), given))

@@ -1,10 +1,11 @@
 """Common parts of the tables of the results database."""
 
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
-from sqlalchemy import Boolean, DateTime, Dialect, Row, TypeDecorator
-from sqlalchemy.orm import DeclarativeBase, MappedAsDataclass
+from sqlalchemy import Boolean, Column, DateTime, Dialect, Index, Integer, MetaData, Table, TypeDecorator
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -40,8 +41,27 @@ def _flag(value: Any) -> Any:
 OTHER_DATABASE = "name another database with --results"
 
 
-class Base(MappedAsDataclass, DeclarativeBase):
-    """Tables of the results database."""
+#: The tables of the results database.
+METADATA = MetaData()
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A row of a table whose columns are the fields of a class, in their order."""
+
+    id: int = field(default=0, kw_only=True, compare=False)  #: number of the row, which the database gives
+
+
+def table_of(name: str, kind: type[Stored], *indices: Index) -> Table:
+    """Return the table of a class of rows; a column may be empty if its field may be None."""
+    columns: list[Column[Any]] = [Column("id", Integer, primary_key=True, comment="Number of the row.")]
+    for column_name, hint in get_type_hints(kind, include_extras=True).items():
+        if column_name != "id":
+            (column,) = hint.__metadata__
+            column.name = column.key = column_name
+            column.nullable = NoneType in get_args(hint.__origin__)
+            columns.append(column)
+    return Table(name, METADATA, *columns, *indices)
 
 
 #: The `info` of a column with a digest, and of one with a word or name in printable ASCII.
@@ -54,7 +74,6 @@ def longest(characters: int) -> dict[str, Any]:
     return {"longest": characters}
 
 
-def columns_of(row: Base | Row[Any]) -> dict[str, Any]:
-    """Return the values of a row by column, without its number, which the database gives."""
-    names = row._fields if isinstance(row, Row) else row.__table__.columns.keys()
-    return {name: getattr(row, name) for name in names if name != "id"}
+def columns_of(row: Stored) -> dict[str, Any]:
+    """Return the values of a row by column, without its number."""
+    return {one.name: getattr(row, one.name) for one in fields(row) if one.name != "id"}

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import URL, Row, insert, select
+from sqlalchemy import URL, insert
 from sqlalchemy.engine import Connection
 
 from harness.cache import cache_directory, locked
@@ -20,9 +19,9 @@ from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.records.connection import Database, DatabaseError
 from harness.records.creation import open_tables
-from harness.records.evaluation import Evaluation
+from harness.records.evaluation import EVALUATIONS, Evaluation
 from harness.records.keys import are_there
-from harness.records.rows import read
+from harness.records.rows import read_as, select_of
 from harness.records.schema import SCHEMA
 from harness.records.tables import columns_of
 from harness.sqlite import beside
@@ -48,7 +47,7 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
         try:
             with _opened(file) as local:
                 open_tables(local, read_only=False)
-                local.write(lambda connection: connection.execute(insert(Evaluation), rows))
+                local.write(lambda connection: connection.execute(insert(EVALUATIONS), rows))
         except Exception as error:
             if is_new:  # what there is of it holds no record
                 for part in (file, *beside(file)):
@@ -83,25 +82,25 @@ def add_unwritten(database: Database) -> None:
             database.warn(f"{database.name}: added {counted(number, 'record')} from where an earlier run kept them")
 
 
-def _parts(file: Path) -> Iterator[Sequence[Row[Any]]]:
+def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
     """Yield the records of a local file, in their order."""
     try:
         with _opened(file) as local:
             open_tables(local, read_only=True)
-            query = select(*Evaluation.__table__.columns).order_by(Evaluation.id)
+            query = select_of(Evaluation, EVALUATIONS).order_by(EVALUATIONS.c.id)
             with local.begin() as connection:
-                rows = read(connection, query, Evaluation, local.name)
+                rows = read_as(Evaluation, connection, query, EVALUATIONS, local.name)
                 while part := list(islice(rows, AT_ONCE)):
                     yield part
     except UserError as error:
         raise UnusableError(str(error)) from error
 
 
-def _add(rows: Sequence[Row[Any]], connection: Connection) -> None:
+def _add(rows: Sequence[Evaluation], connection: Connection) -> None:
     there = are_there(connection, rows)
     new = [columns_of(row) for row, is_there in zip(rows, there, strict=True) if not is_there]
     if new:
-        connection.execute(insert(Evaluation), new)
+        connection.execute(insert(EVALUATIONS), new)
 
 
 def _set_aside(file: Path) -> Path:

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from harness.errors import UserError
 from harness.records.claims import Claims
 from harness.records.connection import FIX, Database, DatabaseError
-from harness.records.evaluation import Evaluation
+from harness.records.evaluation import EVALUATIONS, Evaluation
 from harness.records.keys import are_there
 from harness.records.tables import columns_of
 from harness.records.unwritten import keep
@@ -169,5 +169,5 @@ def _write_group(
     there = are_there(connection, group)
     new = [columns_of(row) for row, is_there in zip(group, there, strict=True) if row.key in held and not is_there]
     if new:
-        connection.execute(insert(Evaluation), new)
+        connection.execute(insert(EVALUATIONS), new)
     return [(row, is_there or row.key in held) for row, is_there in zip(group, there, strict=True)]

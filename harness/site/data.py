@@ -7,7 +7,7 @@ rounded results.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
@@ -284,7 +284,7 @@ def _facts(calls: Calls, withheld: Collection[str]) -> SubmissionFacts:
     )
 
 
-def _calls(facts: SubmissionFacts, rows: Mapping[str, Mapping[tuple[str, str], Any]]) -> Calls:
+def _calls(facts: SubmissionFacts, rows: Mapping[str, Mapping[tuple[str, str], SiteRecord]]) -> Calls:
     return Calls(
         submission=facts.name,
         is_baseline=facts.is_baseline,

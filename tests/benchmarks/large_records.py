@@ -6,13 +6,13 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import Table, delete, func, select, text
 from sqlalchemy.engine import Connection
 
-from harness.board.collect import configuration_of
+from harness.board.versions import configuration_of
 from harness.configuration import Configuration
 from harness.credentials import Address
-from harness.records import Evaluation, Records, Request
+from harness.records import EVALUATIONS, REQUESTS, Records
 from harness.records.connection import Database
 from tests.board.board_examples import rows, write_reference
 from tests.records.evaluation_rows import request
@@ -52,7 +52,7 @@ def write_records(
                 made = rows(f"submission_{submission:04}", values, task, submission_digest=f"{submission:064x}")
                 records.add(*made)
                 records.ask([request(made[0], source=f"/home/submission_{submission}")])
-        configuration = configuration_of(next(records.newest_of(Evaluation.submission == "submission_0000")))
+        configuration = configuration_of(next(records.newest_of(EVALUATIONS.c.submission == "submission_0000")))
     engine = Database(Address.of(location, "a benchmark")).engine
     with engine.begin() as connection:
         n_rows = _copy_all(connection, configuration, n_copies)
@@ -62,29 +62,27 @@ def write_records(
     return n_rows
 
 
-_TABLES = (Evaluation, Request)
+_TABLES = (EVALUATIONS, REQUESTS)
 
 
 def _copy_all(connection: Connection, configuration: Configuration, n_copies: int) -> int:
-    last = {table: connection.execute(select(func.max(table.id))).scalar_one() for table in _TABLES}
+    last = {table: connection.execute(select(func.max(table.c.id))).scalar_one() for table in _TABLES}
     for n in range(n_copies):
         kind = KINDS[n % len(KINDS)]
         other = replace(configuration, harness_version=f"0.0.{n}")
         words = {"n": f"{n:08}", "name": other.harness_version, "id": other.id, "settings": other.to_json()}
         settings = {"settings": ":settings"} if kind is CONFIGURATION else {}
-        _copy(connection, Evaluation, last[Evaluation], kind, words)
-        _copy(connection, Request, last[Request], kind | settings, words)
+        _copy(connection, EVALUATIONS, last[EVALUATIONS], kind, words)
+        _copy(connection, REQUESTS, last[REQUESTS], kind | settings, words)
     for table in _TABLES if n_copies else ():  # what counts comes last
         _copy(connection, table, last[table], {}, {})
-        connection.execute(delete(table).where(table.id <= last[table]))
-    return int(connection.execute(select(func.count()).select_from(Evaluation)).scalar_one())
+        connection.execute(delete(table).where(table.c.id <= last[table]))
+    return int(connection.execute(select(func.count()).select_from(EVALUATIONS)).scalar_one())
 
 
-def _copy(
-    connection: Connection, table: type[Evaluation | Request], last: int, changed: dict[str, str], words: dict[str, str]
-) -> None:
-    names = [column.name for column in table.__table__.columns if column.name != "id"]
+def _copy(connection: Connection, table: Table, last: int, changed: dict[str, str], words: dict[str, str]) -> None:
+    names = [column.name for column in table.columns if column.name != "id"]
     values = [changed.get(name, name) for name in names]
-    into = f"INSERT INTO {table.__tablename__} ({', '.join(names)})"
-    query = text(f"{into} SELECT {', '.join(values)} FROM {table.__tablename__} WHERE id <= {last}")
+    into = f"INSERT INTO {table.name} ({', '.join(names)})"
+    query = text(f"{into} SELECT {', '.join(values)} FROM {table.name} WHERE id <= {last}")
     connection.execute(query, {name: word for name, word in words.items() if name in query._bindparams})

@@ -1,16 +1,22 @@
 """Reference data and records for boards, without any model."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from harness.board.board import Board
+from harness.board.collect import Calls, Collected
+from harness.board.comparison import compare_calls
+from harness.board.recorded import read_records
+from harness.board.versions import find_versions
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
-from harness.records import Evaluation
+from harness.records import Evaluation, Records, Request
+from harness.task.contents import Contents
 from harness.task.layout import find_references
 from tests.records.evaluation_rows import evaluation
 
@@ -65,6 +71,35 @@ def rows(
         evaluation(submission=submission, task=task, model=model, value=value, **columns)
         for model, value in values.items()
     ]
+
+
+def collect(
+    evaluations: Iterable[Evaluation],
+    references: Mapping[str, Reference],
+    requests: Iterable[Request] = (),
+    contents: Mapping[str, Contents] | None = None,
+    *,
+    everything: bool = False,
+) -> Collected:
+    """The calls that count of a database with these records and requests, in their order."""
+    with Records("sqlite://") as records:
+        records.add(*evaluations)
+        records.ask(requests)
+        found = find_versions(records, references, everything=everything)
+        return read_records(records, found, references, contents or {})
+
+
+def compare(
+    evaluations: Iterable[Evaluation],
+    references: Mapping[str, Reference],
+    families: Mapping[str, str],
+    *rest: Any,
+    **named: Any,
+) -> Board:
+    """The comparison of measures with these records."""
+    found = {calls.submission: calls for calls in collect(evaluations, references).shown}
+    called = [found.get(measure, Calls(measure, is_baseline=True, rows={})) for measure in families]
+    return compare_calls(called, references, families, *rest, **named)
 
 
 def failed(submission: str, model: str, outcome: Outcome, task: str = "toy", **columns: Any) -> Evaluation:

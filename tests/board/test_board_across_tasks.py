@@ -7,14 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from board_examples import over_tasks, references
+from board_examples import collect, compare, over_tasks, references
 from pyarrow import BufferReader, parquet
 from scipy.stats import wilcoxon
 
 from harness.board.across_tasks import across_tasks, pairs_across_tasks
 from harness.board.board import Board
-from harness.board.collect import collect
-from harness.board.comparison import compare
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import parquet as parquet_format

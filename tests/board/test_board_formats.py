@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from board_examples import GAPS, MEASURE, OFFICIAL, failed, references, rows, write_reference
+from board_examples import GAPS, MEASURE, OFFICIAL, collect, failed, references, rows, write_reference
 from markdown_it import MarkdownIt
 from rich.console import Console
 from rich.text import Text
 
 from harness.board.board import Board
-from harness.board.collect import Collected, collect
+from harness.board.collect import Collected
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import latex, markdown, table
@@ -200,7 +200,9 @@ def test_remarks_cannot_be_markup(board: Board) -> None:
 def test_names_and_notes_of_strangers_are_text(text: str, tmp_path: Path) -> None:
     """As the renderer of Markdown that rich brings sees it."""
     known = references(tmp_path)
-    found = replace(build_board(collect(rows(text), known), known), remarks=[text])
+    calls = collect(rows("a"), known)
+    named = replace(calls, shown=[replace(one, submission=text) for one in calls.shown])
+    found = replace(build_board(named, known), remarks=[text])
     shown = markdown.render(found)
     assert all(one.isprintable() or one == "\n" for one in shown)
     tokens = MarkdownIt("commonmark").enable("table").parse(shown)

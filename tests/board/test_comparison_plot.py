@@ -6,9 +6,8 @@ from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from board_examples import MEASURE, references, rows
+from board_examples import MEASURE, compare, references, rows
 
-from harness.board.comparison import compare
 from harness.board.comparison_plot import NAMED, write_plot
 from harness.board.row import Row
 from harness.plots import dark_rules

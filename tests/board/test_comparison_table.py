@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, references, rows
+from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, compare, failed, references, rows
 from pyarrow import parquet
 
 from harness.board.board import Board
 from harness.board.columns import BEYOND_NOTE
-from harness.board.comparison import NOTES, compare
+from harness.board.comparison import NOTES
 from harness.board.formats import csv as csv_format
 from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format

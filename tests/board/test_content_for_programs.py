@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, references, rows
+from board_examples import GAPS, MEASURE, collect, compare, references, rows
 
 from harness.board.board import Board
-from harness.board.collect import Calls, collect
-from harness.board.comparison import compare
+from harness.board.collect import Calls
 from harness.board.leaderboard import build_board
 from harness.board.remarks import settings_labels
 from harness.format.reference import Reference

@@ -9,15 +9,13 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, failed, references, rows
+from board_examples import GAPS, MEASURE, MODELS, collect, compare, failed, references, rows
 from click.testing import CliRunner
 from hypothesis import example, given
 from pyarrow import BufferReader, parquet
 
 from harness.board import formats
 from harness.board.board import Board
-from harness.board.collect import collect
-from harness.board.comparison import compare
 from harness.board.formats.latex import escaped
 from harness.board.leaderboard import build_board
 from harness.cli.main import cli

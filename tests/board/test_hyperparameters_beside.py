@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, references, rows, write_reference
+from board_examples import GAPS, MEASURE, collect, compare, references, rows, write_reference
 from pyarrow import BufferReader, parquet
 
 from harness.board.board import Board
-from harness.board.collect import Collected, collect
+from harness.board.collect import Collected
 from harness.board.columns import BEYOND, BEYOND_NOTE
-from harness.board.comparison import compare
 from harness.board.formats import find
 from harness.board.hyperparameters import score_hyperparameters
 from harness.board.leaderboard import build_board

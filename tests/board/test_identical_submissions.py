@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
-from board_examples import MEASURE, failed, references, rows
+from board_examples import MEASURE, collect, failed, references, rows
 
-from harness.board.collect import collect
 from harness.board.formats import find
 from harness.board.leaderboard import build_board
 from harness.format.reference import Reference

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import hypothesis.strategies as st
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, references, rows
+from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, collect, failed, references, rows
 from hypothesis import given, settings
 
-from harness.board.collect import collect
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.format.reference import Reference

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, references, rows
+from board_examples import GAPS, MEASURE, collect, references, rows
 
 from harness.board import chance
-from harness.board.collect import collect
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.text import p_value_equation, p_value_text

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from board_examples import GAPS, MEASURE, references, rows, write_reference
+from board_examples import GAPS, MEASURE, collect, references, rows, write_reference
 
 from harness.board.board import Board
-from harness.board.collect import Collected, collect
+from harness.board.collect import Collected
 from harness.board.formats import find
 from harness.board.leaderboard import build_board
 from harness.board.oracle import Oracle, score_oracle

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from board_examples import MEASURE, MODELS, OFFICIAL, failed, references, rows, write_reference
+from board_examples import MEASURE, MODELS, OFFICIAL, collect, failed, references, rows, write_reference
 
 from harness.board.board import Board
-from harness.board.collect import Calls, Collected, collect
+from harness.board.collect import Calls, Collected
 from harness.board.leaderboard import build_board, score_calls
 from harness.board.repetitions import not_deterministic, remarks_on
 from harness.board.stability import OwnRandomness, describe, own_randomness, own_randomness_object

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from harness import api
-from harness.board.collect import collect
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
 from harness.records import Evaluation, Records
 from harness.task.layout import find_references
-from tests.board.board_examples import GAPS, MEASURE, MODELS, rows, write_reference
+from tests.board.board_examples import GAPS, MEASURE, MODELS, collect, rows, write_reference
 from tests.records.evaluation_rows import request
 from tests.records.statements import execute
 

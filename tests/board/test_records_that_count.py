@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from board_examples import MEASURE, MODELS, OFFICIAL, failed, references, rows
+from board_examples import MEASURE, MODELS, OFFICIAL, collect, failed, references, rows
 
 from harness.board import remarks
-from harness.board.collect import Calls, Collected, collect
+from harness.board.collect import Calls, Collected
 from harness.board.leaderboard import score_calls
 from harness.format.reference import Reference
 from harness.outcome import Outcome

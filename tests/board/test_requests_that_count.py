@@ -10,14 +10,14 @@ from typing import Any
 import hypothesis.strategies as st
 import psutil
 import pytest
-from board_examples import GAPS, references, rows
+from board_examples import GAPS, collect, references, rows
 from hypothesis import given
 
 from harness.api.chosen import choose
 from harness.api.commands import run_command
-from harness.board.collect import Calls, collect
+from harness.board.collect import Calls
 from harness.board.remarks import of_records
-from harness.board.requested import by_age
+from harness.board.versions import by_age
 from harness.cli import options, run
 from harness.cli.main import cli
 from harness.credentials import Address

@@ -7,10 +7,9 @@ from collections.abc import Collection
 from itertools import count
 
 import pytest
-from board_examples import MEASURE, failed, references, rows
+from board_examples import MEASURE, collect, failed, references, rows
 
 from harness.board.board import Board
-from harness.board.collect import collect
 from harness.board.columns import CHANCE_WITHHELD_NOTE
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format

@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, references, rows
+from board_examples import GAPS, MEASURE, collect, references, rows
 from pyarrow import BufferReader, parquet
 
 from harness.board.board import Board
-from harness.board.collect import collect
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import parquet as parquet_format

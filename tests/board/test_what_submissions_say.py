@@ -8,9 +8,8 @@ import pytest
 
 from harness.board import formats
 from harness.board.board import Board
-from harness.board.collect import collect
 from harness.board.leaderboard import build_board
-from tests.board.board_examples import GAPS, references, rows
+from tests.board.board_examples import GAPS, collect, references, rows
 from tests.records.evaluation_rows import request
 
 SAID = {"team": "=1+1", "description": "the mean *margin*", "paper": "https://example.org/margin"}

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from in_process import Pgdl, in_process
-from sqlalchemy import create_engine
-from sqlalchemy.orm import Session
 
 from harness.records import Evaluation, Records
 
@@ -42,10 +40,8 @@ def record(folder: Path) -> Callable[[list[Evaluation]], Path]:
 
     def write(evaluations: list[Evaluation]) -> Path:
         location = folder / "results.db"
-        Records(str(location)).__exit__(None, None, None)
-        with Session(create_engine(f"sqlite:///{location}")) as session:  # all at once, which is quicker
-            session.add_all(evaluations)
-            session.commit()
+        with Records(str(location)) as records:
+            records.add(*evaluations)
         return location
 
     return write

@@ -1,6 +1,7 @@
 """Boards and scores say when the calls that they show were made on machines of several classes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,8 @@ def test_it_is_said_where_they_do(
     classes: list[str | None], is_said: bool, command: list[str], pgdl: Pgdl, folder: Path, record: Callable[..., Path]
 ) -> None:
     write_reference(folder / "task_data")
-    made = rows("margin")
-    for number, row in enumerate(made):
-        kind = classes[number % len(classes)]
-        row.environment = {} if kind is None else {"machine_class": kind}
-    record(made)
+    kinds = [{} if kind is None else {"machine_class": kind} for kind in classes]
+    record([replace(row, environment=kinds[n % len(kinds)]) for n, row in enumerate(rows("margin"))])
     ended = pgdl(*command)
     assert ended.code == 0
     assert (LINE in " ".join((ended.out + ended.err).split())) == is_said

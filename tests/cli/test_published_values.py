@@ -11,10 +11,9 @@ from shared_zygotes import SharedZygotes
 
 import baselines
 import harness
-from harness.board.comparison import compare
 from harness.board.published import published_names, read_published, with_published
 from harness.sandbox import Fresh
-from tests.board.board_examples import references
+from tests.board.board_examples import compare, references
 from tests.throwaway import make_task
 
 MEASURES = "distance_from_init,num_params,mixup_error"

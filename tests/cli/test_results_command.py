@@ -14,12 +14,12 @@ import pytest
 from pyarrow import parquet
 
 from harness.outcome import Outcome
-from harness.records import Evaluation
+from harness.records import EVALUATIONS
 from tests.board.board_examples import failed, rows
 
 ROOT = Path(__file__).parents[2]
 Pgdl = Callable[..., Any]
-COLUMNS = [column.name for column in Evaluation.__table__.columns]
+COLUMNS = [column.name for column in EVALUATIONS.columns]
 
 
 @pytest.fixture(autouse=True)

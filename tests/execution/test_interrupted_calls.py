@@ -45,7 +45,7 @@ def run(local: Local, part: str, directory: Path) -> tuple[list[tuple[str, str]]
         record_calls(
             Run([make_submission("mine", part.encode())], [make_task(2)], Setup(settings, local)), records, listener
         )
-        rows = [(row.outcome, row.message) for row in records.newest_of(long=True)]
+        rows = [(row.outcome, row.message) for row in records.whole_of()]
     return rows, [line for line in listener.heard if "again" in line]
 
 

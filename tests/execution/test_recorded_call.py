@@ -1,6 +1,6 @@
 """The record of a call says what was called, under which limits, and what became of it."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
@@ -24,11 +24,11 @@ def test_every_column_has_its_own_source() -> None:
     )
     started = datetime.now(UTC)
     row = to_evaluation(Done(planned, result, started, {"kernel": "6.18"}, "bubblewrap/fast"))
-    found = {column.name: getattr(row, column.name) for column in row.__table__.columns}
+    found = asdict(row)
     finished = found.pop("finished_at")
     assert started <= finished <= datetime.now(UTC)
     assert found == {
-        "id": None,
+        "id": 0,
         "key": planned.key,
         "submission": "margin",
         "submission_digest": planned.submission.digest,

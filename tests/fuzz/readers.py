@@ -113,7 +113,7 @@ def _database(directory: Path) -> object:
     file, tasks = directory / "results.db", directory / "tasks"
     with Records(str(file), read_only=True) as records:
         records.requests()
-        list(records.newest_of(long=True))
+        list(records.whole_of())
         records.distinct("submission")
     api.results(file, submissions=["mine"], outcomes=["ok"])
     return api.score(tasks_dir=tasks, results=file)

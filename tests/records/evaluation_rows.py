@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
-from harness.board.collect import configuration_of
+from sqlalchemy import Table
+
+from harness.board.versions import configuration_of
 from harness.outcome import Outcome
-from harness.records import Evaluation, Request
-from harness.records.tables import Base
+from harness.records import EVALUATIONS, REQUESTS, Evaluation, Request
 
 #: When all calls were made.
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
@@ -60,13 +61,13 @@ def evaluation(**columns: Any) -> Evaluation:
         for name in ("submission", "submission_digest", "task", "model", "model_digest", "data_digest", "repeat")
     ]
     key = hashlib.sha256(repr([*call, configuration]).encode()).hexdigest()
-    return Evaluation(**empty(Evaluation) | {"key": key, "configuration": configuration} | row)
+    return Evaluation(**empty(EVALUATIONS) | {"key": key, "configuration": configuration} | row)
 
 
-def empty(table: type[Base]) -> dict[str, Any]:
+def empty(table: Table) -> dict[str, Any]:
     """A row without content: nothing, or the least value of the column's type."""
     found: dict[str, Any] = {}
-    for column in table.__table__.columns:
+    for column in table.columns:
         kind = column.type.python_type
         if not column.primary_key:
             found[column.name] = None if column.nullable else NOW if kind is datetime else kind()
@@ -76,7 +77,7 @@ def empty(table: type[Base]) -> dict[str, Any]:
 def request(row: Evaluation, **columns: Any) -> Request:
     """What a run that made this record was asked for, but for the given columns."""
     return Request(
-        **empty(Request) | {
+        **empty(REQUESTS) | {
             "submission": row.submission, "submission_digest": row.submission_digest, "source": "/home/a/margin",
             "is_baseline": row.is_baseline, "task": row.task, "configuration": row.configuration,
             "settings": configuration_of(row).to_json(), "deterministic": False,

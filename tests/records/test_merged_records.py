@@ -10,7 +10,7 @@ from evaluation_rows import evaluation, request
 
 from harness.errors import UserError
 from harness.outcome import Outcome
-from harness.records import Evaluation, Records, add_records
+from harness.records import EVALUATIONS, Evaluation, Records, add_records
 
 
 def write(file: Path, *evaluations: Evaluation, requests: Sequence[str] = ()) -> Path:
@@ -31,7 +31,7 @@ def test_rows_that_are_new_are_added_with_all_columns(tmp_path):
     with Records(str(mine)) as records:
         assert add_records(records, other) == 1
         assert add_records(records, other) == 0
-        (row,) = records.newest_of(Evaluation.model == "model_1", long=True)
+        (row,) = records.whole_of(EVALUATIONS.c.model == "model_1")
     assert (row.output_tail, row.environment, row.started_at.tzinfo) == ("seen", {"python": "3.13"}, UTC)
     assert content(mine) == [("model_0", "OK", 1.0), ("model_1", "OK", 2.0)]
     assert content(other) == [("model_0", "OK", 9.0), ("model_1", "OK", 2.0)]

@@ -64,7 +64,7 @@ def test_odd_values(table: str, column: str, stored: object, found: str, tmp_pat
         connection.execute("DROP TABLE old")
     connection.close()
     with Records(str(file), read_only=True) as records, pytest.raises(UserError) as error:
-        list(records.newest_of(long=True)) if table == "evaluations" else records.requests()
+        list(records.whole_of()) if table == "evaluations" else records.requests()
     assert str(error.value).startswith(f"{file}, table {table}, row 2, column {column}: {found}")
     assert str(error.value).endswith("; name another database with --results")
     assert len(str(error.value)) < len(str(file)) + 250

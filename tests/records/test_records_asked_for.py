@@ -1,23 +1,24 @@
 """The database answers the question that is asked."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlalchemy import create_engine, event, insert
 from sqlalchemy.engine import Engine
 
-from harness.records import Evaluation, Records, Request
+from harness.records import EVALUATIONS, Records, Request
 from tests.records.evaluation_rows import evaluation, request
 
 
 def test_a_few_keys_among_many_rows_are_found_by_the_index(tmp_path: Path) -> None:
     location = tmp_path / "results.db"
     with Records(str(location)) as records:
-        columns = {column.name: getattr(evaluation(), column.name) for column in Evaluation.__table__.columns}
+        columns = asdict(evaluation())
         columns.pop("id")
         many = [columns | {"key": f"{number:064}", "output_tail": "x" * 2_000} for number in range(5_000)]
         with create_engine(f"sqlite:///{location}").begin() as connection:
-            connection.execute(insert(Evaluation), many)
+            connection.execute(insert(EVALUATIONS), many)
         statements: list[str] = []
 
         @event.listens_for(Engine, "before_cursor_execute")

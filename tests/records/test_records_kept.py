@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from harness.outcome import Outcome
-from harness.records import Evaluation, Records
+from harness.records import EVALUATIONS, Records
 from tests.records.evaluation_rows import evaluation
 from tests.records.statements import execute
 
 ROOT = Path(__file__).parents[2]
-TABLE = Evaluation.metadata.tables["evaluations"]
 
 UNUSUAL: dict[str, Any] = {
     "key": "k" * 64,
@@ -53,11 +52,11 @@ UNUSUAL: dict[str, Any] = {
 
 def stored(location: str) -> list[Any]:
     with Records(location, read_only=True) as records:
-        return list(records.newest_of(long=True))
+        return list(records.whole_of())
 
 
 def test_every_column_comes_back(location: str) -> None:
-    assert set(UNUSUAL) == {column.name for column in TABLE.columns} - {"id", "started_at", "finished_at"}
+    assert set(UNUSUAL) == {column.name for column in EVALUATIONS.columns} - {"id", "started_at", "finished_at"}
     with Records(location) as records:
         records.add(evaluation(**UNUSUAL))
     (row,) = stored(location)
@@ -164,4 +163,4 @@ def test_the_file_is_known_whatever_the_form_of_the_url(form: str, file: str, tm
 
 
 def test_every_column_says_what_it_holds() -> None:
-    assert [column.name for column in TABLE.columns if not (column.comment or "").endswith(".")] == []
+    assert [column.name for column in EVALUATIONS.columns if not (column.comment or "").endswith(".")] == []

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -66,9 +67,7 @@ def test_kept_records_count_as_the_last_written_whatever_the_clock_said(location
     kept = rows(2)
     with Records(location) as records:
         records.add(*(evaluation(key=row.key, value=8.0, finished_at=NOW + ahead) for row in kept))
-    for row in kept:
-        row.finished_at = NOW + timedelta(hours=1)
-    give_up(location, kept)
+    give_up(location, [replace(row, finished_at=NOW + timedelta(hours=1)) for row in kept])
     add_unwritten(location)
     with Records(location) as records:
         assert [row.value for row in records.newest({row.key for row in kept})] == [0.0, 1.0]
@@ -178,7 +177,7 @@ def move(file: Path) -> None:
     file.rename(file.with_suffix(".elsewhere"))
 
 
-def replace(file: Path) -> None:
+def put_another(file: Path) -> None:
     move(file)
     file.write_bytes(b"")
 
@@ -187,7 +186,7 @@ def move_directory(file: Path) -> None:
     file.parent.rename(file.parent.with_name("elsewhere"))
 
 
-@pytest.mark.parametrize("change", [Path.unlink, move, replace, move_directory])
+@pytest.mark.parametrize("change", [Path.unlink, move, put_another, move_directory])
 def test_a_file_that_is_deleted_or_moved_in_mid_run_is_named_as_that(
     change: Callable[[Path], object], tmp_path: Path, cache: Path
 ) -> None:

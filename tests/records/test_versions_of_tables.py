@@ -15,7 +15,7 @@ import harness.records
 from harness.errors import UserError
 from harness.records import Records
 from harness.records.schema import SCHEMA
-from harness.records.tables import Base
+from harness.records.tables import METADATA
 from tests.records.evaluation_rows import evaluation, request
 
 STEPS = Path(harness.records.__file__).parent / "migrations"
@@ -39,7 +39,7 @@ def test_the_steps_make_the_tables_of_today() -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         compared = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(compared, Base.metadata) == []
+        assert compare_metadata(compared, METADATA) == []
         assert stamps(connection) == [str(SCHEMA)]
     engine.dispose()
 
@@ -50,7 +50,7 @@ def test_a_new_database_has_the_stamp_of_the_last_step(tmp_path: Path) -> None:
     engine = sqlalchemy.create_engine(f"sqlite:///{file}")
     with engine.connect() as connection:
         assert stamps(connection) == [str(SCHEMA)]
-        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
     engine.dispose()
 
 
@@ -108,7 +108,7 @@ def test_who_only_reads_changes_no_byte(tmp_path: Path) -> None:
         records.add(evaluation())
     before = file.read_bytes()
     with Records(str(file), read_only=True) as records:
-        assert len(list(records.newest_of(long=True))) == 1
+        assert len(list(records.whole_of())) == 1
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
 

@@ -11,7 +11,7 @@ from sqlalchemy import insert
 from sqlalchemy.engine import Connection
 
 from harness.records import connection
-from harness.records.request import Request
+from harness.records.request import REQUESTS
 from harness.records.store import Records
 from harness.records.tables import columns_of
 from tests.records.evaluation_rows import evaluation, request
@@ -35,7 +35,7 @@ def test_the_threads_of_a_run_say_once_that_they_wait_for_a_lock(
             def work(number: int, tries: list[int] = tries) -> Callable[[Connection], None]:
                 def write(connection: Connection) -> None:
                     tries[number] += 1
-                    connection.execute(insert(Request), columns_of(request(evaluation())))
+                    connection.execute(insert(REQUESTS), columns_of(request(evaluation())))
 
                 return write
 

@@ -57,12 +57,13 @@ MENDS = {
         "submission.digest in {one.submission_digest for one in before}",
     ),
     "merged requests displace those from here": Mend(
-        "harness/board/requested.py", "return [*sorted(merged, key=_age), *own]", "return given"
+        "harness/board/versions.py", "return [*sorted(merged, key=_age), *own]", "return given"
     ),
     "without a record nothing was asked for": Mend(
-        "harness/board/recorded.py",
-        "    asked = last_requests(records.requests(), references)\n",
-        "    asked = last_requests(records.requests(), references)\n    made = recorded_versions(records, references)\n"
+        "harness/board/versions.py",
+        "    asked = _last_requests(records.requests(), references)\n",
+        "    asked = _last_requests(records.requests(), references)\n"
+        "    made = recorded_versions(records, references)\n"
         "    asked = {name: request for name, request in asked.items() if name in made}\n",
     ),
     "ci judges rows of other settings": Mend(

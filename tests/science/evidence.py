@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from baselines import MEASURES
 from harness.format.reference import Reference, read_reference
-from harness.records import Records
-from harness.records.evaluation import Evaluation
+from harness.records import EVALUATIONS, Records
 from scoring import TaskCalls
 from tests.science.commands import FAMILIES
 from tests.science.settings import Setting
@@ -46,7 +45,7 @@ class Evidence:
         found: dict[tuple[str, str], dict[str, float]] = {}
         for file in (self.place / "results.db", *self._shipped_records()):
             with Records(str(file)) as records:
-                for row in records.newest_of(Evaluation.repeat == 0):
+                for row in records.newest_of(EVALUATIONS.c.repeat == 0):
                     if row.value is not None:
                         found.setdefault((row.task, row.submission), {})[row.model] = row.value
         return found

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.board.board import Board
-from harness.board.collect import collect
 from harness.board.leaderboard import build_board
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
 from harness.site import SiteData, gather
 from scoring import HeldOut
-from tests.board.board_examples import GAPS, MEASURE, failed, references, rows
+from tests.board.board_examples import GAPS, MEASURE, collect, failed, references, rows
 
 TASKS = ["second", "toy"]
 

@@ -8,14 +8,14 @@ from markupsafe import escape
 from site_examples import HOSTILE, make
 
 from harness.board.chance import N_PERMUTATIONS
-from harness.board.collect import Collected, collect
+from harness.board.collect import Collected
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
 from harness.site import charts, gather, make_site, submission_page, write_report
 from harness.site.pages import render_site
 from harness.task.layout import find_references
 from scoring import compare_with_chance, explain_score
-from tests.board.board_examples import GAPS, MEASURE, references, rows, write_reference
+from tests.board.board_examples import GAPS, MEASURE, collect, references, rows, write_reference
 from tests.records.evaluation_rows import request
 
 #: The only links that leave a site: to papers, without a referrer and without a recommendation to search engines.

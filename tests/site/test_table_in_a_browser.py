@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from harness.board.collect import collect
 from harness.board.leaderboard import build_board
 from harness.site import gather, write_site
-from tests.board.board_examples import GAPS, references, rows
+from tests.board.board_examples import GAPS, collect, references, rows
 
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 

@@ -9,11 +9,10 @@ from markupsafe import escape
 
 from harness.board import chance
 from harness.board.board import Board
-from harness.board.collect import collect
 from harness.board.leaderboard import build_board
 from harness.site import gather, verify_site, write_site
 from scoring import HeldOut
-from tests.board.board_examples import GAPS, HARD_NAMES, MEASURE, references, rows
+from tests.board.board_examples import GAPS, HARD_NAMES, MEASURE, collect, references, rows
 
 #: Like headings and keys of the page, and in capitals; a link to a page of such a name must find it, too.
 TASKS = [

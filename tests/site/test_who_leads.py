@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.board.collect import collect
 from harness.board.leaderboard import build_board
 from harness.records import Evaluation
 from harness.site import gather, make_site, verify_site, write_site
 from harness.site.pages import render_site
 from harness.site.verdict import verdict
-from tests.board.board_examples import GAPS, MEASURE, references, rows
+from tests.board.board_examples import GAPS, MEASURE, collect, references, rows
 from tests.records.evaluation_rows import request
 
 TIES = [1.0, 2.0] * 4

@@ -47,10 +47,10 @@ def upgrade() -> None:
         sa.Column("versions", sa.Text(), nullable=False),
         sa.Column("harness_version", sa.String(32), nullable=False),
         sa.Column("loader", sa.String(64), nullable=False),
-        sa.Column("environment", sa.JSON(), nullable=False),
-        sa.Column("output_tail", sa.Text(), nullable=False),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("environment", sa.JSON(), nullable=False),
+        sa.Column("output_tail", sa.Text(), nullable=False),
     )
     op.create_index("ix_evaluations_key", "evaluations", ["key"])
     op.create_index("ix_evaluations_submission", "evaluations", ["submission"])

@@ -1,0 +1,132 @@
+"""Which version and configuration of a submission a board shows: those that were requested last."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+
+from harness.about import About
+from harness.board.collect import Asked, Calls, Collected
+from harness.configuration import Configuration, configuration_from
+from harness.format.reference import Reference
+from harness.records import Record, RecordedCall, Records, Request, newest_of_version, recorded_versions
+
+
+def find_versions(
+    records: Records,
+    references: Mapping[str, Reference],
+    *,
+    everything: bool = False,
+    counts: Callable[[Calls], bool] = lambda _: True,
+) -> Collected:
+    """Return the calls that a board of these tasks shows and those that it does not, without records.
+
+    Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
+    only in versions of libraries and the harness, the most recently requested one. Other configurations have their own
+    rows. What was requested has a row even without any record: a run may have been interrupted before its first one.
+    What has records but was never requested counts as requested before everything else, in the order of its records.
+
+    Args:
+        records: the database.
+        references: task -> reference data.
+        everything: show all versions and configurations.
+        counts: tells whether calls may be on the board at all.
+    """
+    asked = _last_requests(records.requests(), references)
+    unasked = [one for one in recorded_versions(records, references) if one not in asked]
+    first = [row for one in unasked if (row := _first(records, one, references)) is not None]
+    first.sort(key=lambda row: row.id)
+    newest_first = [*map(_asked_calls, reversed(asked.values())), *map(_unasked_calls, reversed(first))]
+    everyone = [replace(calls, age=age) for age, calls in enumerate(newest_first)]
+    return _choose_shown([calls for calls in everyone if counts(calls)], everything=everything)
+
+
+def by_age(requests: Iterable[Request]) -> list[Request]:
+    """Return the requests, oldest first; `requests` are in the order of their rows.
+
+    Requests from other databases come before those that were asked here: they never displace them. Among themselves
+    the requested time decides, which cannot lie after the merge, whatever the clock of the other machine said; equal
+    times are put in the order of version and configuration. What was asked here is in the order of writing, since a
+    clock may be set back.
+    """
+    given = list(requests)
+    merged = [request for request in given if request.merged_at is not None]
+    own = [request for request in given if request.merged_at is None]
+    return [*sorted(merged, key=_age), *own]
+
+
+def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[Asked, Request]:
+    """Return the last request of each row on these tasks, the oldest row first."""
+    last: dict[Asked, Request] = {}
+    for request in by_age(requests):
+        if request.task in tasks:
+            asked = request.submission, request.submission_digest, request.configuration
+            last.pop(asked, None)
+            last[asked] = request
+    return last
+
+
+def _choose_shown(everyone: Sequence[Calls], *, everything: bool) -> Collected:
+    """Return the calls that a board shows in the order of their names, and those that it does not.
+
+    Of each submission that is the first version among `everyone`, and of its configurations the first with each
+    combination of settings.
+    """
+    version: dict[str, str] = {}
+    chosen: dict[tuple[str, Configuration | None], Calls] = {}
+    for calls in everyone:
+        if version.setdefault(calls.submission, calls.version) == calls.version:
+            settings = calls.configuration.settings if calls.configuration else None
+            chosen.setdefault((calls.submission, settings), calls)
+    shown = list(everyone) if everything else list(chosen.values())
+    names = {calls.asked for calls in shown}
+    left_out = [calls for calls in everyone if calls.asked not in names]
+    return Collected(sorted(shown, key=lambda calls: calls.asked), left_out)
+
+
+def configuration_of(record: Record) -> Configuration:
+    """Return the configuration of a record, from its columns."""
+    from harness.sandbox import isolation_of  # here: few boards have records that were never asked for
+
+    columns = {field.name: getattr(record, field.name) for field in fields(Configuration) if field.name != "isolation"}
+    return Configuration(isolation=isolation_of(record.sandbox), **columns)
+
+
+def is_of(references: Mapping[str, Reference], row: Record | RecordedCall) -> bool:
+    """Whether a record is of a model of these tasks."""
+    return row.task in references and row.model in references[row.task].gaps
+
+
+def _first(records: Records, version: Asked, references: Mapping[str, Reference]) -> Record | None:
+    return next((row for row in newest_of_version(records, version, references) if is_of(references, row)), None)
+
+
+def _age(request: Request) -> tuple[datetime, str, str]:
+    assert request.merged_at is not None
+    return min(request.requested_at, request.merged_at), request.submission_digest, request.configuration
+
+
+def _asked_calls(request: Request) -> Calls:
+    return Calls(
+        submission=request.submission,
+        is_baseline=request.is_baseline,
+        rows={},
+        version=request.submission_digest,
+        configuration=configuration_from(request.settings),
+        source=request.source,
+        requested_at=request.requested_at,
+        recorded_configuration=request.configuration,
+        deterministic=request.deterministic,
+        about=About.from_texts(request.team, request.description, request.paper),
+    )
+
+
+def _unasked_calls(first: Record) -> Calls:
+    return Calls(
+        submission=first.submission,
+        is_baseline=first.is_baseline,
+        rows={},
+        version=first.submission_digest,
+        configuration=configuration_of(first),
+        source=first.submission,
+        recorded_configuration=first.configuration,
+    )
