@@ -39,7 +39,7 @@ def _failure(report: CheckReport) -> str:
             for task, counts in report.counts.items()
         )
     first = failed[0]
-    where = f"{first.planned.task.name}/{first.planned.model.id}"
+    where = f"{first.call.task.name}/{first.call.model.id}"
     return f"{first.result.outcome} on {where}: {first.result.message}"
 
 

@@ -115,9 +115,7 @@ def _time(run: Run) -> tuple[Timed, ...]:
         names = list(_names(number))
         planned = plan_calls(find(names, (), SILENT), [task], settings, executor)
         chosen = [call for call in planned if call.model in waiting]
-        results = {
-            (call.planned.model.id, call.planned.submission.name): call.result for call in make(executor, chosen)
-        }
+        results = {(call.call.model.id, call.call.submission.name): call.result for call in make(executor, chosen)}
         for model in waiting:
             reading, *passes = (results[model.id, name] for name in names)
             found[model.id] = Timed(model, number, reading, (passes[0], passes[1]), (passes[2], passes[3]))

@@ -9,9 +9,10 @@ from harness.api import CheckReport
 from harness.cli.summary import WITHHELD_NOTE
 from harness.cli.terminal import Terminal
 from harness.execution.check import PATIENCE_S
-from harness.execution.dispatch import Done
 from harness.execution.forecast import Forecast
+from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import FIRST, FIRST_S, Partial
+from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.tables import plain, print_lines
 from harness.task.notes import outputs_of
@@ -42,14 +43,14 @@ class CallTable:
         self._begun = False
         self._failures: set[tuple[str, str]] = set()
 
-    def seen(self, done: Done) -> None:
+    def seen(self, done: FinishedCall[PlannedCall]) -> None:
         """Print a finished call and its output; a repeated failure is only a row."""
-        if done.planned.task.name in self._withheld:
+        if done.call.task.name in self._withheld:
             return
         if not self._begun:
             self._console.print(self._line.format(*HEADINGS), style="bold")
             self._begun = True
-        result, call = done.result, done.planned
+        result, call = done.result, done.call
         value = "-" if result.value is None else f"{result.value:.6g}"
         memory = f"{result.peak_memory_bytes / 1024**2:.0f} MiB"
         size, seconds = f"{call.model.n_parameters:,}", f"{result.call_wall_s:.2f}"
@@ -89,7 +90,7 @@ class CheckTerminal(Terminal):
                 self.console.print(f"{task.name}: outputs are {outputs_of(task)}")
         self._table = CallTable(tasks, withheld, self.console)
 
-    def tried(self, call: Done) -> None:
+    def tried(self, call: FinishedCall[PlannedCall]) -> None:
         """Print a row."""
         assert self._table is not None
         self._table.seen(call)

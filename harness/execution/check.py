@@ -10,8 +10,9 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from harness.execution.budget import TimeBudget
-from harness.execution.dispatch import Done, make
+from harness.execution.dispatch import make
 from harness.execution.executor import Executor
+from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import Partial, Place, call_on_parts, place_of
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
@@ -41,8 +42,8 @@ class Trial:
     """
 
     calls: tuple[PlannedCall, ...]
-    done: tuple[Done, ...]
-    again: Done
+    done: tuple[FinishedCall[PlannedCall], ...]
+    again: FinishedCall[PlannedCall]
     start_s: float
     calls_s: float
     partial: Mapping[Place, Partial] = field(default_factory=dict)
@@ -53,11 +54,11 @@ class Trial:
         return all(done.result.outcome is Outcome.OK for done in (*self.done, self.again))
 
     @property
-    def first(self) -> Done:
+    def first(self) -> FinishedCall[PlannedCall]:
         """The call that `again` repeats."""
-        partial = self.partial.get(place_of(self.again.planned))
+        partial = self.partial.get(place_of(self.again.call))
         done = self.done if partial is None else [part.done for part in partial.parts]
-        return next(one for one in done if one.planned.key == self.again.planned.key)
+        return next(one for one in done if one.call.key == self.again.call.key)
 
     @property
     def repeatable(self) -> bool:
@@ -70,7 +71,7 @@ class Watch:
     """Callbacks for progress: `say` receives the current step, `seen` every finished call."""
 
     say: Callable[[str], None]
-    seen: Callable[[Done], None]
+    seen: Callable[[FinishedCall[PlannedCall]], None]
 
 
 def try_submission(
@@ -123,8 +124,8 @@ class _Made:
 
     def __init__(self, executor: Executor, watch: Watch, is_hasty: bool) -> None:
         self._executor, self._watch, self._is_hasty = executor, watch, is_hasty
-        self.ended: dict[Place, Done] = {}
-        self.again: Done | None = None  #: the second result of a call that was made twice
+        self.ended: dict[Place, FinishedCall[PlannedCall]] = {}
+        self.again: FinishedCall[PlannedCall] | None = None  #: the second result of a call that was made twice
         self.stopped: dict[Place, float] = {}  #: seconds after which calls were stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
@@ -142,7 +143,7 @@ class _Made:
         """Make calls and wait for them."""
         with closing(make(self._executor, calls)) as ended:
             for done in ended:
-                place = place_of(done.planned)
+                place = place_of(done.call)
                 if self._is_hasty and done.result.outcome is Outcome.TIMEOUT:
                     self.stopped[place] = done.result.call_wall_s
                     self.ended.pop(place, None)  # another one just did not

@@ -2,16 +2,16 @@
 
 from datetime import UTC, datetime
 
-from harness.execution.dispatch import Done
+from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.outcome import CallResult
 from harness.records import Evaluation
 from harness.task.hidden import WITHHELD
 
 
-def to_evaluation(done: Done) -> Evaluation:
+def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
     """Return the record of a call; if it is withheld, without message and output: the submission can influence both."""
-    planned, result = done.planned, done.result
+    planned, result = done.call, done.result
     return Evaluation(
         key=planned.key,
         submission=planned.submission.name,

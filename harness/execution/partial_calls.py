@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from harness.execution.budget import TimeBudget
-from harness.execution.dispatch import Done, make
+from harness.execution.dispatch import make
 from harness.execution.executor import Executor
+from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
@@ -41,7 +42,7 @@ class Part(NamedTuple):
     """A call on a part of the training data."""
 
     n_examples: int
-    done: Done
+    done: FinishedCall[PlannedCall]
 
     @property
     def ended_well(self) -> bool:
@@ -88,7 +89,7 @@ def place_of(call: PlannedCall) -> Place:
 def call_on_parts(
     submission: Submission, calls: Sequence[PlannedCall], stopped: Mapping[Place, float], settings: RunSettings,
     executor: Executor,
-) -> tuple[dict[Place, Partial], Done]:  # fmt: skip
+) -> tuple[dict[Place, Partial], FinishedCall[PlannedCall]]:  # fmt: skip
     """Call a submission on growing parts of the data; the second result repeats the first call that ended well.
 
     Args:
@@ -108,7 +109,7 @@ def call_on_parts(
         of_part = {name: with_part(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
         planned = _planned(submission, list(of_part.values()), growing, quick, executor)
         for made in make(executor, [planned[0], *planned] if is_repeated else planned):
-            done, place = _told(made), place_of(made.planned)
+            done, place = _told(made), place_of(made.call)
             if found[place] and found[place][-1].n_examples == n_examples:
                 again = done
             else:
@@ -120,9 +121,9 @@ def call_on_parts(
     return {place: Partial(tuple(of), whole[place], stopped.get(place, 0.0)) for place, of in found.items()}, again
 
 
-def _told(done: Done) -> Done:
+def _told(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
     """A call that failed says on what."""
-    data = done.planned.task.data
+    data = done.call.task.data
     if done.result.outcome is Outcome.OK or not isinstance(data, PartOfData):
         return done
     where = f"on {data.n_samples:,} of {data.whole.n_samples:,} training examples"

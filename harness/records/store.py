@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from sqlalchemy import ColumnElement, Executable, Row, func, insert, or_, select
 from sqlalchemy.engine import Connection
@@ -27,15 +27,6 @@ T = TypeVar("T")
 
 #: Columns that may be long; not loaded for counting and scoring.
 LONG = ("environment", "output_tail")
-
-
-class EndedCall(NamedTuple):
-    """The columns of a recorded call that a run needs."""
-
-    key: str
-    outcome: str
-    call_wall_s: float
-    call_cpu_s: float
 
 
 class Records:
@@ -124,12 +115,11 @@ class Records:
         """Do something with these records, and for ten minutes again if the database fails, as in a running run."""
         return self._database.patiently(work)
 
-    def ended(self, keys: Collection[str]) -> list[EndedCall]:
-        """Return outcome and times of the newest record of each key that has one."""
+    def ended(self, keys: Collection[str]) -> list[Row[Any]]:
+        """Return key, outcome, call_wall_s and call_cpu_s of the newest record of each key that has one."""
         table = Evaluation.__table__.columns
         columns = [table.key, table.outcome, table.call_wall_s, table.call_cpu_s]
-        rows = self._with_keys(columns, keys)
-        return [EndedCall(row.key, row.outcome, row.call_wall_s, row.call_cpu_s) for row in rows]
+        return list(self._with_keys(columns, keys))
 
     def newest(self, keys: Collection[str]) -> Iterator[Row[Any]]:
         """Yield the newest record of each key, without the columns of `LONG`."""

@@ -8,7 +8,7 @@ import harness
 from harness.execution.cluster.common import installed_digests, loader_digests
 from harness.execution.cluster.executor import Cluster
 from harness.execution.cluster.messages import Description, Ready, Report
-from harness.execution.order import Order, Returned
+from harness.execution.order import FinishedCall, Order
 from harness.outcome import CallResult, Outcome
 from harness.worker.runtimes import RUNTIMES
 
@@ -79,6 +79,6 @@ class Stub(Cluster):
         return self.engine
 
 
-def _made(order: Order) -> Returned:
+def _made(order: Order) -> FinishedCall[int]:
     result = CallResult(Outcome.OK, float(order.number), call_wall_s=1.0, environment={"keras": "3"})
-    return Returned(order.number, result, datetime.now(UTC), {"kernel": "stub", "threads": "1"}, "bubblewrap")
+    return FinishedCall(order.number, result, datetime.now(UTC), {"kernel": "stub", "threads": "1"}, "bubblewrap")

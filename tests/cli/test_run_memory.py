@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.api.setup import Setup
-from harness.execution.run import Plan, Recorded
+from harness.execution.run import CallSummary, Plan
 from harness.records import Evaluation
 from tests.execution.planned_things import SETTINGS, Nowhere, make_task
 from tests.records.evaluation_rows import evaluation
@@ -20,13 +20,13 @@ def test_records_are_let_go_of_when_they_are_shown(
     made: list[weakref.ref[Evaluation]] = []
     most = 0
 
-    def execute(plan: Plan, *_: object) -> Iterator[Recorded]:
+    def execute(plan: Plan, *_: object) -> Iterator[CallSummary]:
         nonlocal most
         for call in plan.missing:
             row = evaluation(key=call.key, submission="mine", model=call.model.id, output_tail="x" * 16_000)
             made.append(weakref.ref(row))
             most = max(most, sum(one() is not None for one in made))
-            yield Recorded(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message)
+            yield CallSummary(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message)
 
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
     setup = Setup(SETTINGS, Nowhere())

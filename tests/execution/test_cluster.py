@@ -23,7 +23,7 @@ from harness.execution.cluster.member import Member
 from harness.execution.cluster.messages import Description, Ready, Report
 from harness.execution.dispatch import make
 from harness.execution.executor import Executor
-from harness.execution.order import Allowance, Order, Returned
+from harness.execution.order import Allowance, FinishedCall, Order
 from harness.execution.plan import plan_calls
 from harness.outcome import Outcome
 from harness.task.hidden import Withhold
@@ -53,7 +53,7 @@ class Stage:
     def __init__(self, *names: str) -> None:
         self.engine, self.lines, self.parts = Threads(*names), list[str](), Parts()
         self.executor: OnStage = cluster(self.engine, STAGE, None, 1, self.lines.append)
-        self.done: dict[int, Returned] = {}
+        self.done: dict[int, FinishedCall[int]] = {}
 
     def add(self, *orders: Order) -> None:
         self.executor.prepare(["tensorflow"])
@@ -77,8 +77,8 @@ class Stage:
 
     def step(self) -> None:
         if (one := self.executor.next(0.05)) is not None:
-            assert one.number not in self.done
-            self.done[one.number] = one
+            assert one.call not in self.done
+            self.done[one.call] = one
 
     def place_of(self, order: Order) -> str:
         """The machine where an order is being made."""

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from harness.execution.dispatch import Done
+from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import Part, Partial
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
@@ -22,7 +22,7 @@ def partial(*parts: tuple[int, float], stopped_s: float = 0.0, last: Outcome = O
     (call, *_) = plan_calls([make_submission()], [make_task(1)], SETTINGS, NOWHERE_TO_RUN)
     outcomes = [Outcome.OK] * (len(parts) - 1) + [last]
     results = [CallResult(outcome, call_wall_s=wall) for outcome, (_, wall) in zip(outcomes, parts, strict=True)]
-    done = [Done(call, result, NOW, {}, "bubblewrap/fast") for result in results]
+    done = [FinishedCall(call, result, NOW, {}, "bubblewrap/fast") for result in results]
     return Partial(tuple(Part(n, one) for (n, _), one in zip(parts, done, strict=True)), 50_000, stopped_s)
 
 
@@ -51,7 +51,9 @@ def test_a_part_that_took_too_long_tells_nothing_but_the_one_before() -> None:
 def test_the_largest_part_tells_why_no_call_ended_well() -> None:
     (call, *_) = plan_calls([make_submission()], [make_task(1)], SETTINGS, NOWHERE_TO_RUN)
     failed = [
-        Part(number, Done(call, CallResult(Outcome.EXCEPTION, message=f"{number} are too few"), NOW, {}, "none"))
+        Part(
+            number, FinishedCall(call, CallResult(Outcome.EXCEPTION, message=f"{number} are too few"), NOW, {}, "none")
+        )
         for number in (32, 128)
     ]
     assert Partial(tuple(failed), 50_000).last.done.result.message == "128 are too few"

@@ -13,7 +13,7 @@ from harness.execution.cluster.messages import NOT_INSTALLED, Description, Ready
 from harness.execution.cluster.store import Store
 from harness.execution.executors.local import Local
 from harness.execution.machine import machine_class, memory_for
-from harness.execution.order import Order, Returned
+from harness.execution.order import FinishedCall, Order
 from harness.sandbox import SandboxChoice
 from harness.worker.runtimes import RUNTIMES
 
@@ -87,7 +87,7 @@ class Machine:
         before = local.under_way
         self._store.announce(orders)
         local.add(orders, self._store)
-        returned: list[Returned] = []
+        returned: list[FinishedCall[int]] = []
         until = time.monotonic() + wait_s
         try:
             while True:

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.execution.batches import Batch
 from harness.execution.cluster.messages import Description, Need, Ready, Report
-from harness.execution.order import Order, Returned
+from harness.execution.order import FinishedCall, Order
 
 #: Batches for each lane that are under way at once: the next one is there when a call ends.
 DEPTH = 2
@@ -59,13 +59,13 @@ class Member:
         self.outbox += batch
         self.held |= {batch[0].model, batch[0].data}
 
-    def take(self, report: Report) -> list[Returned]:
+    def take(self, report: Report) -> list[FinishedCall[int]]:
         """Take note of a report; returns what has become of orders that are under way here."""
         now, known = time.monotonic(), {order.number: order for batch in self.batches for order in batch}
-        returned = [one for one in report.returned if one.number in known]
-        over = {one.number for one in returned}
+        returned = [one for one in report.returned if one.call in known]
+        over = {one.call for one in returned}
         for one in returned:
-            budget = known[one.number].allowance.budget
+            budget = known[one.call].allowance.budget
             if budget is not None:
                 self.spent_s[budget] = self.spent_s.get(budget, 0.0) + one.result.call_wall_s
         remaining = ([order for order in batch if order.number not in over] for batch in self.batches)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from harness.execution.order import Order, Returned
+from harness.execution.order import FinishedCall, Order
 
 #: Begins the reason why a runtime has no versions.
 NOT_INSTALLED = "not installed: "
@@ -98,7 +98,7 @@ class Report:
     """
 
     incarnation: str
-    returned: tuple[Returned, ...] = ()
+    returned: tuple[FinishedCall[int], ...] = ()
     begun: frozenset[int] = frozenset()
     needs: tuple[Need, ...] = ()
     retired: str = ""
