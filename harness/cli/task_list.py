@@ -27,11 +27,11 @@ def command(directory: Path | None, tasks_dir: Path, form: str, withhold: str) -
     """
     from harness.tables import print_table, wide_console
     from harness.task.hidden import WITHHELD, Withhold
-    from harness.task.layout import find_all
+    from harness.task.layout import TaskDirectory
     from harness.task.summary import summarise
     from harness.text import size
 
-    found = [summarise(files, Withhold(withhold)) for files in find_all(directory or tasks_dir)]
+    found = [summarise(files, Withhold(withhold)) for files in TaskDirectory(directory or tasks_dir).all()]
     if form == "json":
         as_json.show([asdict(summary) for summary in found])
         return

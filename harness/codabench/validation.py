@@ -11,7 +11,7 @@ from harness.codabench.schema import Description
 from harness.errors import UserError, UserErrors
 from harness.format.archive import open_archive, read_member
 from harness.plain_yaml import parse_yaml
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from harness.text import printable
 from harness.toml import checked
 
@@ -39,7 +39,7 @@ def validate_bundle(file: Path, competition: Competition | None = None) -> list[
         bundle = OpenedBundle(archive)
         problems = list(problems_of(bundle, description))
         if competition and (names := competition.hidden_tasks):
-            problems += hidden_in(bundle, names, find_tasks(Path(competition.tasks), names))
+            problems += hidden_in(bundle, names, TaskDirectory(Path(competition.tasks)).runnable(names))
     return [printable(line)[:LONGEST] for line in problems]
 
 

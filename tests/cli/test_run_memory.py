@@ -4,6 +4,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_records_are_let_go_of_when_they_are_shown(
     setup = Setup(SETTINGS, Nowhere())
     monkeypatch.setattr("harness.api.calls.execute", execute)
     monkeypatch.setattr("harness.api.calls.prepare", lambda *_: setup)
-    monkeypatch.setattr("harness.api.calls.find_tasks", lambda root, names: [])
+    monkeypatch.setattr("harness.api.calls.TaskDirectory", lambda root: Mock(runnable=lambda names: []))
     monkeypatch.setattr("harness.api.calls.read_tasks", lambda files, withhold: [make_task(50)])
     ended = pgdl("run", "mine.py")
     assert ended.code == 0

@@ -27,7 +27,7 @@ from harness.execution.order import Allowance, FinishedCall, Order
 from harness.execution.plan import plan_calls
 from harness.outcome import Outcome
 from harness.task.hidden import Withhold
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from harness.task.task import read_tasks
 from harness.testing import STAGE, ExecutorContract, Parts
 from tests.throwaway import make_task
@@ -226,7 +226,7 @@ def test_nothing_that_is_sent_tells_names_gaps_or_places(tmp_path: Path, shared_
     gaps = [0.1234567 + number / 100 for number in range(8)]
     shutil.copytree(shared_cache / "shapes", tmp_path / "shapes")
     make_task(tmp_path / "tasks", name="secret_task", gaps=gaps)
-    tasks = read_tasks(find_tasks(tmp_path / "tasks"), Withhold.AUTO)
+    tasks = read_tasks(TaskDirectory(tmp_path / "tasks").runnable(), Withhold.AUTO)
     engine = Threads("one", "two")
     submission = make_submission("secret_name", b"returns 1", runtime="tensorflow")
     with cluster(engine, STAGE, None, 1, print) as executor:
