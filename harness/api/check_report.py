@@ -13,11 +13,11 @@ from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Trial
 from harness.execution.forecast import Forecast
 from harness.execution.order import FinishedCall
-from harness.execution.partial_calls import Partial
+from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.submission import Submission
-from harness.task.part import PartOfData
+from harness.task.selection import PartOfData
 
 #: Where a log of GitHub would see a command: in XML, its first character has another form with the same meaning.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
@@ -47,7 +47,7 @@ class CheckReport:
         return bool(unknown) and all(one in unknown for one in failed)
 
     @property
-    def partial(self) -> list[Partial]:
+    def partial(self) -> list[CallsOnParts]:
         """The calls on parts of the training data that may be shown."""
         partial = self.trial.partial if self.trial else {}
         return [one for (task, _), one in partial.items() if task not in self.withheld]

@@ -16,7 +16,7 @@ from harness.execution.dispatch import make
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.task.model import Model
-from harness.task.some_models import some_models
+from harness.task.selection import some_models
 
 #: Training examples of a timed pass. The larger number follows where the smaller one takes less than `SHORT_S`.
 EXAMPLES, SHORT_S = (128, 2048), 1.0

@@ -11,8 +11,7 @@ def print_gaps(reference: Reference, n_test: int | None) -> None:
     """Print the gaps of all models and for each value of each hyperparameter, and their error if `n_test` is known."""
     from harness.cli.task_list import GAP_COLUMNS, gap_cells
     from harness.tables import print_table, wide_console
-    from harness.task.gap_error import gap_error
-    from harness.task.summary import gaps_by_value, spread
+    from harness.task.summary import gap_error, gaps_by_value, spread
 
     gaps = list(reference.gaps.values())
     rows: list[tuple[Any, ...]] = [("(all)", "", len(gaps), *gap_cells(spread(gaps)))]
@@ -31,8 +30,7 @@ def print_gaps(reference: Reference, n_test: int | None) -> None:
 
 def gaps_object(reference: Reference, n_test: int | None) -> dict[str, Any]:
     """Return the same for programs."""
-    from harness.task.gap_error import gap_error
-    from harness.task.summary import gaps_by_value
+    from harness.task.summary import gap_error, gaps_by_value
 
     content: dict[str, Any] = {"gaps_by_value": [asdict(one) for one in gaps_by_value(reference)]}
     if n_test is not None:

@@ -13,16 +13,16 @@ from harness.execution.budget import TimeBudget
 from harness.execution.dispatch import make
 from harness.execution.executor import Executor
 from harness.execution.order import FinishedCall
-from harness.execution.partial_calls import Partial, Place, call_on_parts, place_of
+from harness.execution.partial_calls import CallsOnParts, Place, call_on_parts, place_of
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.submission import Submission
-from harness.task.some_models import Wanted, size_of, some_models
+from harness.task.selection import Wanted, size_of, some_models
 from harness.task.task import Task
 
 #: Seconds after which a whole call is stopped, and after which no other is begun, for a verdict within two minutes.
-PATIENCE_S, BEGIN_S = 25.0, 40.0
+WHOLE_CALL_S, BEGIN_S = 25.0, 40.0
 
 #: Seconds up to which the first call is so short that all others may be begun at once.
 SHORT_S = 1.0
@@ -46,7 +46,7 @@ class Trial:
     again: FinishedCall[PlannedCall]
     start_s: float
     calls_s: float
-    partial: Mapping[Place, Partial] = field(default_factory=dict)
+    partial: Mapping[Place, CallsOnParts] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -106,7 +106,7 @@ def try_submission(
     else:
         made.add([in_order[0], *in_order])
     slow = [call for call in in_order if place_of(call) not in made.ended]
-    again, partial = made.again, dict[Place, Partial]()
+    again, partial = made.again, dict[Place, CallsOnParts]()
     if slow:
         watch.say(f"{len(slow)} whole calls would take too long for a quick verdict: calling on parts of the data")
         partial, repeated = call_on_parts(submission, slow, made.stopped, settings, executor)

@@ -12,7 +12,7 @@ from harness.task.data import TrainingData
 from harness.task.model import Model
 
 #: Seconds after which a wait for the next call looks for something else to do.
-PATIENCE_S = 1.0
+NEXT_CALL_S = 1.0
 
 _numbers = itertools.count(1)
 
@@ -52,7 +52,7 @@ def make(executor: Executor, calls: Sequence[PlannedCall]) -> Generator[Finished
     dispatch = Dispatch(executor)
     dispatch.add(calls)
     while not dispatch.is_idle:
-        done = dispatch.next(PATIENCE_S)
+        done = dispatch.next(NEXT_CALL_S)
         if done is not None:
             yield done
 

@@ -5,13 +5,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 
 from harness.execution.batches import grouped
-from harness.execution.dispatch import PATIENCE_S, Dispatch
-from harness.execution.evaluation import to_evaluation
+from harness.execution.dispatch import NEXT_CALL_S, Dispatch
+from harness.execution.evaluation import to_evaluation, unused_gpu
 from harness.execution.executor import Executor
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.execution.run import CallSummary, Plan, recorded
-from harness.execution.unused_gpu import unused_gpu
 from harness.records import Claims, Records, Writer
 from harness.sandbox import Warn
 from harness.text import counted
@@ -77,7 +76,7 @@ class _Execution:
             yield from self._feed()
             yield from self._written()
             if not self._dispatch.is_idle:
-                done = self._dispatch.next(WRITING_S if self._ended else PATIENCE_S)
+                done = self._dispatch.next(WRITING_S if self._ended else NEXT_CALL_S)
                 if done is not None and not self._makes_again(done):
                     self._ended[done.call.key] = done
                     self._writer.add(to_evaluation(done))

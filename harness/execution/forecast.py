@@ -7,10 +7,10 @@ import numpy as np
 
 from harness.execution.check import Trial
 from harness.execution.order import FinishedCall
-from harness.execution.partial_calls import Partial, Place, place_of
+from harness.execution.partial_calls import CallsOnParts, Place, place_of
 from harness.execution.plan import PlannedCall
 from harness.execution.settings import RunSettings
-from harness.task.some_models import size_of
+from harness.task.selection import size_of
 
 #: Share of the time limit from which a call is at risk of exceeding it.
 CAUTION = 0.8
@@ -54,6 +54,6 @@ def _call_times(trial: Trial, end: int) -> list[float]:
     return found
 
 
-def _seconds_of(done: FinishedCall[PlannedCall], partial: Mapping[Place, Partial], end: int) -> float:
+def _seconds_of(done: FinishedCall[PlannedCall], partial: Mapping[Place, CallsOnParts], end: int) -> float:
     place = place_of(done.call)
     return partial[place].seconds[end] if place in partial else done.result.call_wall_s

@@ -17,7 +17,7 @@ from harness.format.fetched import FETCHING, Fetched
 from harness.format.layout import REFERENCE
 from harness.task.incomplete import FetchRequest
 from harness.task.layout import require_no_flat_tasks
-from harness.task.some_models import Wanted
+from harness.task.selection import Wanted
 
 #: File in `FETCHING` whose lock a command holds that fetches into the directory.
 LOCK = "lock"

@@ -14,7 +14,7 @@ from harness.task.digests import Digests
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.model import Model
-from harness.task.some_models import Wanted, require_known, some_models
+from harness.task.selection import Wanted, require_known, some_models
 from harness.task.task import Task, read_task
 
 Split = Literal["test", "train"]

@@ -1,10 +1,12 @@
-"""The interface to a running sandbox: every kind's processes are watched and killed the same way."""
+"""The interface to a running sandbox: every kind's processes are watched, measured and killed the same way."""
 
 import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from harness.sandbox.processes import Processes
-from harness.sandbox.storage import Storage
 
 #: Exit status of a worker that was ended by SIGKILL, which is 9 on Linux, where containers run, too.
 KILLED = 128 + 9
@@ -16,6 +18,15 @@ class StartError(Exception):
 
 class LostError(Exception):
     """A process of the harness, outside of the sandbox, has ended and the worker with it; the message says which."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Sizes and counts at one moment."""
+
+    scratch_bytes: int = 0
+    scratch_files: int = 0
+    sockets: int = 0
 
 
 class Body(Protocol):
@@ -58,3 +69,20 @@ def memory_file(content: bytes) -> int:
 def shell_status(code: int | None) -> int | None:
     """Translate a `subprocess` return code into a shell's: 128 + number for a signal, as bubblewrap does too."""
     return 128 - code if code is not None and code < 0 else code
+
+
+def storage_of_sandbox(root: str, scratch: tuple[str, ...]) -> Storage:
+    """Return the usage of scratch space and network of the sandbox whose root directory is `root`.
+
+    `scratch` are mount points inside the sandbox of in-memory file systems of its own.
+    """
+    size, files = 0, 0
+    try:
+        for path in scratch:
+            used = os.statvfs(f"{root}{path}")
+            size += (used.f_blocks - used.f_bfree) * used.f_frsize
+            files += used.f_files - used.f_ffree
+        counted = re.search(r"^sockets: used (\d+)", Path(f"{root}/proc/1/net/sockstat").read_text(), re.MULTILINE)
+    except (FileNotFoundError, ProcessLookupError):  # the sandbox has ended
+        return Storage()
+    return Storage(size, files, int(counted[1]) if counted else 0)

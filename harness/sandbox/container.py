@@ -8,9 +8,8 @@ from pathlib import Path
 
 from harness import children
 from harness.place import own, place, started
-from harness.sandbox.body import KILLED, StartError, shell_status
+from harness.sandbox.body import KILLED, StartError, Storage, shell_status
 from harness.sandbox.processes import Processes, Tree
-from harness.sandbox.storage import Storage
 
 #: The engine's client program.
 CLIENT = "docker"

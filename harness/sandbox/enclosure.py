@@ -9,11 +9,10 @@ from typing import IO
 
 from harness import children
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import StartError, memory_file, shell_status
+from harness.sandbox.body import StartError, Storage, memory_file, shell_status, storage_of_sandbox
 from harness.sandbox.cgroup import CallGroup, RunGroup
 from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Namespace
-from harness.sandbox.storage import Storage, storage_of_sandbox
 from harness.worker.limits import limit_process
 
 

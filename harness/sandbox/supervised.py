@@ -7,10 +7,10 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from harness.sandbox.body import Storage
 from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Processes, Tree
-from harness.sandbox.storage import Storage
-from harness.sandbox.zygote import Report, Zygote
+from harness.sandbox.zygote import WorkerReport, Zygote
 
 #: Seconds that the removal of a scratch directory may take.
 REMOVAL_S = 30.0
@@ -22,7 +22,7 @@ class SupervisedBody:
     def __init__(self, line: socket.socket, scratch: Path, limits: Limits, zygote: Zygote) -> None:
         """Wait for the supervisor's process ID; raises `StartError`."""
         self._line, self._scratch, self._limits = line, scratch, limits
-        self._report = Report(line.fileno(), zygote)
+        self._report = WorkerReport(line.fileno(), zygote)
         self._free = _free_bytes(scratch)
         self.processes: Processes = Tree(int(self._report.facts["pid"]))
 

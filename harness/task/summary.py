@@ -1,5 +1,6 @@
 """Figures of a task for people and programs: sizes, architectures, gaps by hyperparameter."""
 
+import math
 import os
 import statistics
 from collections.abc import Sequence
@@ -102,3 +103,25 @@ def architectures(files: TaskFiles) -> Architectures:
 def spread(gaps: Sequence[float]) -> Spread:
     """Return the distribution of one or more gaps."""
     return Spread(min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps))
+
+
+@dataclass(frozen=True)
+class GapError:
+    """The error of the gaps that comes from the choice of test examples; train accuracies are of all training examples.
+
+    Attributes:
+        n_test: examples of the test set.
+        standard_error: of a model's gap, root mean square over models.
+        share: part of the variance of the gaps that it makes up, 0 to 1; None if all gaps are one number.
+    """
+
+    n_test: int
+    standard_error: float
+    share: float | None
+
+
+def gap_error(n_test: int, reference: Reference) -> GapError:
+    """Return the error of a task's gaps, from the binomial distribution of accuracies on `n_test` examples."""
+    variance = statistics.mean(accuracy * (1 - accuracy) / n_test for accuracy in reference.test_accuracy.values())
+    of_gaps = statistics.pvariance(reference.gaps.values())
+    return GapError(n_test, math.sqrt(variance), min(variance / of_gaps, 1.0) if of_gaps else None)

@@ -9,9 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.sandbox import KINDS, Job, Kind, Limits
-from harness.sandbox.body import StartError
+from harness.sandbox.body import StartError, Storage
 from harness.sandbox.processes import Processes, Tree
-from harness.sandbox.storage import Storage
 from harness.worker.channel import Channel
 
 

@@ -16,7 +16,7 @@ from harness.testing.orders import Parts
 STAGE = SandboxChoice(Actors.name)
 
 #: Seconds after which a call that does not end is a failure.
-PATIENCE_S = 60.0
+CALL_END_S = 60.0
 
 
 class ExecutorContract:
@@ -121,7 +121,7 @@ class ExecutorContract:
         with self.executor(2) as executor:
             executor.prepare(["tensorflow"])
             executor.add([parts.order(f"beats {pulse}")], parts)
-            until = time.monotonic() + PATIENCE_S
+            until = time.monotonic() + CALL_END_S
             while not pulse.exists():
                 assert time.monotonic() < until, "no call has begun"
                 assert executor.next(0.05) is None
@@ -147,7 +147,7 @@ def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int,
     """Make calls; returns what became of them, by the numbers of their orders."""
     executor.add(orders, parts)
     done: dict[int, FinishedCall[int]] = {}
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + CALL_END_S
     while len(done) < len(orders):
         assert time.monotonic() < until, f"{len(orders) - len(done)} calls did not end"
         returned = executor.next(1.0)

@@ -10,11 +10,10 @@ from types import TracebackType
 
 from harness.errors import UserError
 from harness.execution.batches import make_batches
-from harness.execution.cluster.engine import Engine
 from harness.execution.cluster.fleet import Fleet
 from harness.execution.cluster.inputs import Supply
-from harness.execution.cluster.member import Member
-from harness.execution.cluster.messages import NOT_INSTALLED, is_installed
+from harness.execution.cluster.member import ClusterMember
+from harness.execution.cluster.messages import NOT_INSTALLED, Engine, is_installed
 from harness.execution.cluster.queue import Queue
 from harness.execution.executor import Executor
 from harness.execution.order import FinishedCall, Inputs, Order
@@ -148,7 +147,7 @@ class Cluster(Executor):
                 member.outbox, member.needs = [], set()
                 self.fleet.ask(member, member.ready.incarnation, orders, supplies, REPORT_S)
 
-    def _lose(self, member: Member, why: str) -> None:
+    def _lose(self, member: ClusterMember, why: str) -> None:
         """Queue again what was under way on a machine."""
         batches, begun, spent_s = member.lose()
         if batches:

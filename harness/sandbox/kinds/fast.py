@@ -10,7 +10,7 @@ from typing import Self
 
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import Body, StartError, memory_file
+from harness.sandbox.body import Body, StartError, Storage, memory_file
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.fresh import Fresh
 from harness.sandbox.kinds.kind import Warn
@@ -18,8 +18,7 @@ from harness.sandbox.limits import Limits
 from harness.sandbox.placeholder import Placeholder
 from harness.sandbox.processes import Processes
 from harness.sandbox.seccomp import filter_program
-from harness.sandbox.storage import Storage
-from harness.sandbox.zygote import Report, Zygote, Zygotes
+from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 
 
 class Fast(Fresh):
@@ -111,7 +110,7 @@ class ForkedBody:
     def __init__(self, placeholder: Placeholder, report: int, zygote: Zygote) -> None:
         """Wait for the worker's process ID; raises `StartError`."""
         self._placeholder, self._descriptor = placeholder, report
-        self._report = Report(report, zygote)
+        self._report = WorkerReport(report, zygote)
 
     @property
     def processes(self) -> Processes:

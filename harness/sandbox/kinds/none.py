@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from harness import children
 from harness.configuration import UNSANDBOXED
-from harness.sandbox.body import shell_status
+from harness.sandbox.body import Storage, shell_status
 from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
 from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Processes, Tree
-from harness.sandbox.storage import Storage
 
 
 class Plain(Kind):
