@@ -8,7 +8,7 @@ from harness.api.check_report import CheckReport, to_github
 from harness.api.checks import MODELS
 from harness.board.collect import Record
 from harness.ci.annotations import SHOWN, annotation, last_frame, path_in
-from harness.execution.check import Watch, try_submission
+from harness.execution.check import try_submission
 from harness.execution.plan import PlannedCall
 from harness.format.reference import Reference
 from harness.outcome import Outcome
@@ -21,8 +21,7 @@ def check_submission(submission: Submission, run: Run) -> tuple[str, Sequence[st
 
     The executor's context has been entered.
     """
-    watch = Watch(lambda _: None, lambda _: None)
-    trial = try_submission(submission, run.tasks, run.setup.settings, run.setup.executor, MODELS, watch)
+    trial = try_submission(submission, run.tasks, run.setup.settings, run.setup.executor, MODELS)
     if trial.passed and trial.repeatable:
         return None
     report = CheckReport(submission, trial, withheld=run.withheld)

@@ -27,6 +27,8 @@ WHOLE_CALL_S, BEGIN_S = 25.0, 40.0
 #: Seconds up to which the first call is so short that all others may be begun at once.
 SHORT_S = 1.0
 
+Seen = Callable[[FinishedCall[PlannedCall]], None]
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -66,26 +68,20 @@ class Trial:
         return self.first.result.value == self.again.result.value
 
 
-@dataclass(frozen=True)
-class Watch:
-    """Callbacks for progress: `say` receives the current step, `seen` every finished call."""
-
-    say: Callable[[str], None]
-    seen: Callable[[FinishedCall[PlannedCall]], None]
-
-
 def try_submission(
     submission: Submission,
     tasks: Sequence[Task],
     settings: RunSettings,
     executor: Executor,
     models: Wanted,
-    watch: Watch,
     patience_s: float | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    seen: Seen = lambda _: None,
 ) -> Trial:
     """Call `submission` on some models of each task, see `some_models`; the smallest first.
 
-    Whole calls are stopped after `patience_s` if their time limit is longer. None waits for them.
+    Whole calls are stopped after `patience_s` if their time limit is longer. None waits for them. `say` receives the
+    current step, `seen` every finished call.
     """
     calls = plan_calls([submission], tasks, settings, executor)
     tried, is_hasty = calls, False
@@ -96,11 +92,11 @@ def try_submission(
     chosen = [planned[task.name, model.id] for task in tasks for model in some_models(task, models)]
     in_order = sorted(chosen, key=lambda call: size_of(call.model))
     begun = time.monotonic()
-    watch.say("preparing the sandbox, which may import the framework once")
+    say("preparing the sandbox, which may import the framework once")
     executor.prepare({call.runtime for call in in_order})
     ready = time.monotonic()
-    watch.say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
-    made = _Made(executor, watch, is_hasty)
+    say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
+    made = _Made(executor, seen, is_hasty)
     if is_hasty:
         made.add_until(ready + BEGIN_S, in_order)
     else:
@@ -108,11 +104,11 @@ def try_submission(
     slow = [call for call in in_order if place_of(call) not in made.ended]
     again, partial = made.again, dict[Place, CallsOnParts]()
     if slow:
-        watch.say(f"{len(slow)} whole calls would take too long for a quick verdict: calling on parts of the data")
+        say(f"{len(slow)} whole calls would take too long for a quick verdict: calling on parts of the data")
         partial, repeated = call_on_parts(submission, slow, made.stopped, settings, executor)
         again = repeated if in_order[0] in slow else again
         for one in partial.values():
-            watch.seen(one.last.done)
+            seen(one.last.done)
     assert again is not None
     ended = made.ended | {place: one.last.done for place, one in partial.items()}
     done = tuple(ended[place_of(call)] for call in chosen)
@@ -122,8 +118,8 @@ def try_submission(
 class _Made:
     """Whole calls as they end."""
 
-    def __init__(self, executor: Executor, watch: Watch, is_hasty: bool) -> None:
-        self._executor, self._watch, self._is_hasty = executor, watch, is_hasty
+    def __init__(self, executor: Executor, seen: Seen, is_hasty: bool) -> None:
+        self._executor, self._seen, self._is_hasty = executor, seen, is_hasty
         self.ended: dict[Place, FinishedCall[PlannedCall]] = {}
         self.again: FinishedCall[PlannedCall] | None = None  #: the second result of a call that was made twice
         self.stopped: dict[Place, float] = {}  #: seconds after which calls were stopped
@@ -151,4 +147,4 @@ class _Made:
                     self.again = done
                 else:
                     self.ended[place] = done
-                    self._watch.seen(done)
+                    self._seen(done)

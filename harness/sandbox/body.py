@@ -2,9 +2,9 @@
 
 import os
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from harness.sandbox.processes import Processes
 
@@ -29,32 +29,35 @@ class Storage:
     sockets: int = 0
 
 
-class Body(Protocol):
+class Body(ABC):
     """A running sandbox with one worker in it, however it was started."""
 
-    @property
-    def processes(self) -> Processes:
-        """All processes of the call."""
+    processes: Processes  #: of the call, all of them
 
     def storage(self) -> Storage | None:
         """Return the call's scratch usage and sockets; all zero where other means bound them.
 
         None as long as the harness cannot inspect the sandbox.
         """
+        return Storage()
 
+    @abstractmethod
     def exit_status(self) -> int | None:
         """Return the worker's exit status (128 + number for a signal), None while it runs; raises `LostError`."""
 
     def ran_out_of_memory(self) -> bool:
         """Return whether a memory limit enforced by the kernel ended the call; must not be called after `close`."""
+        return False
 
+    @abstractmethod
     def kill(self) -> None:
         """Send SIGKILL to every process."""
 
+    @abstractmethod
     def is_gone(self) -> bool:
         """Return whether every process has ended."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - some hold none
         """Release the descriptors and other resources that the harness holds."""
 
 

@@ -31,7 +31,7 @@ class GapsOfValue:
     hyperparameter: str
     value: Value
     models: int
-    gaps: Spread
+    gaps: Spread | None  #: None if no model has the value
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,29 @@ def gaps_by_value(reference: Reference) -> list[GapsOfValue]:
     for column, name in enumerate(grid.names):
         for code, value in enumerate(grid.values[name]):
             chosen = [gap for gap, codes in zip(gaps, grid.codes, strict=True) if codes[column] == code]
-            if chosen:
-                found.append(GapsOfValue(name, value, len(chosen), spread(chosen)))
+            found.append(GapsOfValue(name, value, len(chosen), spread(chosen) if chosen else None))
     return found
+
+
+#: Headings of `gap_cells`.
+GAP_COLUMNS = ("min gap", "mean", "median", "max")
+
+
+def gap_cells(gaps: Spread | None) -> tuple[str, ...]:
+    """Return the cells of `GAP_COLUMNS`; dashes for unknown gaps."""
+    if gaps is None:
+        return ("-",) * len(GAP_COLUMNS)
+    return tuple(f"{value:.4f}" for value in (gaps.minimum, gaps.mean, gaps.median, gaps.maximum))
+
+
+def gap_rows(reference: Reference) -> list[tuple[str, ...]]:
+    """Return rows of hyperparameter, value, number of models and `GAP_COLUMNS`; the first one is for all models."""
+    gaps, last = list(reference.gaps.values()), ""
+    rows = [("(all)", "", str(len(gaps)), *gap_cells(spread(gaps)))]
+    for one in gaps_by_value(reference):
+        name, last = one.hyperparameter if one.hyperparameter != last else "", one.hyperparameter
+        rows.append((name, str(one.value), str(one.models), *gap_cells(one.gaps)))
+    return rows
 
 
 def architectures(files: TaskFiles) -> Architectures:

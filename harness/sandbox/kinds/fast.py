@@ -16,7 +16,6 @@ from harness.sandbox.kinds.fresh import Fresh
 from harness.sandbox.kinds.kind import Warn
 from harness.sandbox.limits import Limits
 from harness.sandbox.placeholder import Placeholder
-from harness.sandbox.processes import Processes
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 
@@ -104,18 +103,14 @@ def _fork(zygote: Zygote, placeholder: Placeholder, job: Job, slot: int, control
         raise
 
 
-class ForkedBody:
+class ForkedBody(Body):
     """A worker that a zygote has forked into the sandbox of a placeholder."""
 
     def __init__(self, placeholder: Placeholder, report: int, zygote: Zygote) -> None:
         """Wait for the worker's process ID; raises `StartError`."""
         self._placeholder, self._descriptor = placeholder, report
         self._report = WorkerReport(report, zygote)
-
-    @property
-    def processes(self) -> Processes:
-        """The processes of the placeholder's PID namespace, the worker among them."""
-        return self._placeholder.processes
+        self.processes = placeholder.processes
 
     def storage(self) -> Storage | None:
         """Return the usage of scratch space and network in the placeholder's sandbox."""
