@@ -19,7 +19,7 @@ from write_corpus import Column, Scores, agreement, means, read_scores
 import baselines
 from harness.board.oracle import Oracle, score_oracle
 from harness.format.reference import read_reference
-from harness.task.layout import find_references
+from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, ORACLE_NOISE
 
 #: The parameter that draws.
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str]) -> None:
         print(",".join(f"{name}:{SEED}={arguments[1]}" for name, one in baselines.MEASURES.items() if draws(one)))
     else:
         oracle = score_oracle(
-            {name: read_reference(path) for name, path in find_references(Path(arguments[1])).items()}
+            {name: read_reference(path) for name, path in TaskDirectory(Path(arguments[1])).references().items()}
         )
         comparison, records = (read(Path(path)) for path in arguments[2:4])
         corpora = read_scores(Path(arguments[4]).read_text())

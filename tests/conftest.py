@@ -84,12 +84,12 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache that tests use or copy `shapes` of; Keras is asked about the throw-away models here, once."""
     from throwaway import make_task
 
-    from harness.task.layout import find_tasks
+    from harness.task.layout import TaskDirectory
     from harness.task.task import read_tasks
 
     directory = tmp_path_factory.mktemp("shared")
     make_task(directory)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("PGDL_CACHE", str(directory / "cache"))
-        read_tasks(find_tasks(directory))
+        read_tasks(TaskDirectory(directory).runnable())
     return directory / "cache"

@@ -15,7 +15,7 @@ from harness.execution.plan import runtime_of
 from harness.execution.run import Plan, make_plan, requests_of
 from harness.records import Records
 from harness.submission import Submission
-from harness.task.layout import TaskFiles, find_tasks
+from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.notes import notes_of, notes_of_initial_weights
 from harness.task.task import Task, read_tasks
 from harness.text import counted
@@ -79,7 +79,7 @@ def _choose(
     tasks_dir: Path, task_names: Sequence[str], execution: Execution, progress: Progress
 ) -> tuple[list[TaskFiles], Setup]:
     """Find the tasks, and choose a sandbox and an executor for them."""
-    files = find_tasks(tasks_dir, task_names)
+    files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")
     return files, prepare(execution, files, progress)
 

@@ -11,12 +11,13 @@ from xml.etree import ElementTree as ET
 
 from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Trial
-from harness.execution.dispatch import Done
 from harness.execution.forecast import Forecast
-from harness.execution.partial_calls import Partial
+from harness.execution.order import FinishedCall
+from harness.execution.partial_calls import CallsOnParts
+from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.submission import Submission
-from harness.task.part import PartOfData
+from harness.task.selection import PartOfData
 
 #: Where a log of GitHub would see a command: in XML, its first character has another form with the same meaning.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
@@ -46,23 +47,23 @@ class CheckReport:
         return bool(unknown) and all(one in unknown for one in failed)
 
     @property
-    def partial(self) -> list[Partial]:
+    def partial(self) -> list[CallsOnParts]:
         """The calls on parts of the training data that may be shown."""
         partial = self.trial.partial if self.trial else {}
         return [one for (task, _), one in partial.items() if task not in self.withheld]
 
     @property
-    def shown(self) -> list[Done]:
+    def shown(self) -> list[FinishedCall[PlannedCall]]:
         """The calls that may be shown."""
         done = self.trial.done if self.trial else ()
-        return [one for one in done if one.planned.task.name not in self.withheld]
+        return [one for one in done if one.call.task.name not in self.withheld]
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
         """Number of calls by outcome, for each withheld task."""
         done = (*self.trial.done, self.trial.again) if self.trial else ()
         return {
-            task: Counter(str(one.result.outcome) for one in done if one.planned.task.name == task)
+            task: Counter(str(one.result.outcome) for one in done if one.call.task.name == task)
             for task in self.withheld
         }
 
@@ -104,8 +105,8 @@ def to_json(report: CheckReport) -> str:
     return json.dumps(content, indent=1, allow_nan=False)
 
 
-def _call(done: Done) -> dict[str, Any]:
-    result, planned = done.result, done.planned
+def _call(done: FinishedCall[PlannedCall]) -> dict[str, Any]:
+    result, planned = done.result, done.call
     return {
         "task": planned.task.name,
         "model": planned.model.id,
@@ -128,7 +129,7 @@ def to_junit(report: CheckReport) -> str:
         case = ET.SubElement(suite, "testcase", classname=name, name="submission")
         ET.SubElement(case, "failure", type="INVALID_SUBMISSION", message=report.submission.problem)
     for done in report.shown:
-        result, where = done.result, f"{done.planned.task.name}/{done.planned.model.id}"
+        result, where = done.result, f"{done.call.task.name}/{done.call.model.id}"
         case = ET.SubElement(suite, "testcase", classname=name, name=where, time=f"{result.call_wall_s:.3f}")
         if result.outcome is not Outcome.OK:
             ET.SubElement(case, "failure", type=str(result.outcome), message=result.message)
@@ -159,7 +160,7 @@ def to_github(report: CheckReport) -> str:
             continue
         annotated.add((result.outcome, result.message))
         name, line = last_frame(result.output_tail) or ("", None)
-        text = f"{result.outcome} on {done.planned.task.name}/{done.planned.model.id}: {result.message}"
+        text = f"{result.outcome} on {done.call.task.name}/{done.call.model.id}: {result.message}"
         lines.append(annotation("error", text, path_in(file, name) if name else file, line))
     for task, counts in report.counts.items():
         if failed := counts.total() - counts[Outcome.OK]:

@@ -9,12 +9,12 @@ from harness.api.check_report import CheckReport
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, find
-from harness.execution.check import PATIENCE_S, Watch, try_submission
+from harness.execution.check import WHOLE_CALL_S, try_submission
+from harness.execution.evaluation import unused_gpu
 from harness.execution.forecast import forecast
-from harness.execution.unused_gpu import unused_gpu
 from harness.submission import find_flaw
 from harness.task import DEFAULT_DIRECTORY
-from harness.task.some_models import Wanted, require_known
+from harness.task.selection import Wanted, require_known
 
 #: Models of each task, unless others are named.
 MODELS = 3
@@ -33,7 +33,7 @@ def check(
 ) -> CheckReport:
     """Try a submission on a few models of each task; nothing is recorded. One call is made twice.
 
-    A call that has not ended after `PATIENCE_S` is stopped, and made on parts of the training data instead.
+    A call that has not ended after `WHOLE_CALL_S` is stopped, and made on parts of the training data instead.
 
     Args:
         submission: a path, the name of a measure, or a Python function `complexity(model, dataset)`.
@@ -59,8 +59,10 @@ def check(
             note_initial_weights(run.shown, progress)
         require_known(run.tasks, models)
         settings, executor = run.setup.settings, run.setup.executor
-        watch, patience_s = Watch(progress.step, progress.tried), None if whole_calls else PATIENCE_S
-        trial = try_submission(found, run.tasks, settings, executor, models, watch, patience_s)
+        patience_s = None if whole_calls else WHOLE_CALL_S
+        trial = try_submission(
+            found, run.tasks, settings, executor, models, patience_s, say=progress.step, seen=progress.tried
+        )
     for problem in {unused_gpu(done) for done in trial.done} - {None}:
         progress.warn(str(problem))
     expected = forecast(trial, settings, executor.workers) if trial.passed and not run.withheld else None

@@ -7,7 +7,7 @@ from harness.api.calls import Run
 from harness.api.check_report import CheckReport, to_github
 from harness.api.checks import MODELS
 from harness.ci.annotations import SHOWN, annotation, last_frame, path_in
-from harness.execution.check import Watch, try_submission
+from harness.execution.check import try_submission
 from harness.execution.plan import PlannedCall
 from harness.format.reference import Reference
 from harness.outcome import Outcome
@@ -20,8 +20,7 @@ def check_submission(submission: Submission, run: Run) -> tuple[str, Sequence[st
 
     The executor's context has been entered.
     """
-    watch = Watch(lambda _: None, lambda _: None)
-    trial = try_submission(submission, run.tasks, run.setup.settings, run.setup.executor, MODELS, watch)
+    trial = try_submission(submission, run.tasks, run.setup.settings, run.setup.executor, MODELS)
     if trial.passed and trial.repeatable:
         return None
     report = CheckReport(submission, trial, withheld=run.withheld)
@@ -38,7 +37,7 @@ def _failure(report: CheckReport) -> str:
             for task, counts in report.counts.items()
         )
     first = failed[0]
-    where = f"{first.planned.task.name}/{first.planned.model.id}"
+    where = f"{first.call.task.name}/{first.call.model.id}"
     return f"{first.result.outcome} on {where}: {first.result.message}"
 
 

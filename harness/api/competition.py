@@ -19,7 +19,7 @@ from harness.records import Records, has_several_builds, machine_classes
 from harness.submission import find_named
 from harness.task.contents import Contents, read_contents, read_known
 from harness.task.hidden import Withhold
-from harness.task.layout import TaskFiles, find_references, find_some, hidden_names
+from harness.task.layout import TaskDirectory, TaskFiles, hidden_names
 from harness.task.notes import named, notes_of_contents, notes_of_reference, notes_of_resolution
 from scoring import HeldOut
 
@@ -81,9 +81,11 @@ def read_competition(
 
     `reference` is the directory of the reference data if it is not `root`; marks of hidden tasks count in both.
     """
-    paths = dict(sorted(find_references(reference or root, names).items()))
-    roots = [root] if reference is None else [reference, *([root] if root.is_dir() else [])]
-    files = [task for directory in roots for task in find_some(directory, paths)]
+    directories = [TaskDirectory(reference or root)]
+    paths = dict(sorted(directories[0].references(names).items()))
+    if reference is not None and root.is_dir():
+        directories.append(TaskDirectory(root))
+    files = [task for directory in directories for task in directory.present(paths)]
     withheld = frozenset(name for name in paths if withhold.covers(name in hidden_names(files)))
     references: dict[str, Reference] = {}
     contents: dict[str, Contents] = {}

@@ -16,7 +16,7 @@ from harness.execution.dispatch import make
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.task.model import Model
-from harness.task.some_models import some_models
+from harness.task.selection import some_models
 
 #: Training examples of a timed pass. The larger number follows where the smaller one takes less than `SHORT_S`.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
@@ -115,9 +115,7 @@ def _time(run: Run) -> tuple[Timed, ...]:
         names = list(_names(number))
         planned = plan_calls(find(names, (), SILENT), [task], settings, executor)
         chosen = [call for call in planned if call.model in waiting]
-        results = {
-            (call.planned.model.id, call.planned.submission.name): call.result for call in make(executor, chosen)
-        }
+        results = {(call.call.model.id, call.call.submission.name): call.result for call in make(executor, chosen)}
         for model in waiting:
             reading, *passes = (results[model.id, name] for name in names)
             found[model.id] = Timed(model, number, reading, (passes[0], passes[1]), (passes[2], passes[3]))

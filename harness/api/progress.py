@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from harness.execution.dispatch import Done
-from harness.execution.run import Plan, Recorded
+from harness.execution.order import FinishedCall
+from harness.execution.plan import PlannedCall
+from harness.execution.run import CallSummary, Plan
 from harness.task.task import Task
 
 
@@ -28,13 +29,13 @@ class Progress:
     def started(self, plan: Plan, records: str) -> None:
         """A run begins, which makes those calls that are not in `records` already."""
 
-    def advanced(self, call: Recorded) -> None:
+    def advanced(self, call: CallSummary) -> None:
         """A call of a run has ended and is recorded."""
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
         """A run has ended: fewer calls are recorded than planned if it was interrupted."""
 
-    def tried(self, call: Done) -> None:
+    def tried(self, call: FinishedCall[PlannedCall]) -> None:
         """A call of a check has ended; nothing is recorded."""
 
 

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection
 
 from harness.api.needs import failed_for_initial_weights
-from harness.execution.run import Recorded
+from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 
 #: Machines that are named in one line.
@@ -24,16 +24,16 @@ class Tally:
         self.machines: Counter[str] = Counter()  #: calls that this run made on the machines of a cluster, by name
         self.lacking_initial_weights: set[str] = set()  #: tasks on which a call of this run failed for want of them
 
-    def add(self, row: Recorded) -> None:
+    def add(self, row: CallSummary) -> None:
         """Count a recorded call."""
-        place = row.planned.submission.name, row.planned.task.name, bool(row.planned.repeat)
+        place = row.call.submission.name, row.call.task.name, bool(row.call.repeat)
         self.outcomes[place][row.outcome] += 1
         self.seconds[place].append(row.call_wall_s)
         if row.machine:
             self.machines[row.machine] += 1
         self.starved[place[:2]] += row.is_starved and row.call_wall_s > 0
-        if not row.planned.model.has_initial_weights and failed_for_initial_weights(row.outcome, row.message):
-            self.lacking_initial_weights.add(row.planned.task.name)
+        if not row.call.model.has_initial_weights and failed_for_initial_weights(row.outcome, row.message):
+            self.lacking_initial_weights.add(row.call.task.name)
 
     @property
     def total(self) -> int:

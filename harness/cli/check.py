@@ -9,7 +9,7 @@ from harness.cli import completion, options
 from harness.printing import put
 
 if TYPE_CHECKING:
-    from harness.task.some_models import Wanted
+    from harness.task.selection import Wanted
 
 #: Functions of `harness.api.check_report` by format; the table is printed as calls end.
 WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}

@@ -8,14 +8,15 @@ from rich.status import Status
 from harness.api import CheckReport
 from harness.cli.summary import WITHHELD_NOTE
 from harness.cli.terminal import Terminal
-from harness.execution.check import PATIENCE_S
-from harness.execution.dispatch import Done
+from harness.execution.check import WHOLE_CALL_S
 from harness.execution.forecast import Forecast
-from harness.execution.partial_calls import FIRST, FIRST_S, Partial
+from harness.execution.order import FinishedCall
+from harness.execution.partial_calls import FIRST, FIRST_S, CallsOnParts
+from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.tables import plain, print_lines
 from harness.task.notes import outputs_of
-from harness.task.part import PartOfData
+from harness.task.selection import PartOfData
 from harness.task.task import Task
 from harness.text import counted, duration
 
@@ -42,14 +43,14 @@ class CallTable:
         self._begun = False
         self._failures: set[tuple[str, str]] = set()
 
-    def seen(self, done: Done) -> None:
+    def seen(self, done: FinishedCall[PlannedCall]) -> None:
         """Print a finished call and its output; a repeated failure is only a row."""
-        if done.planned.task.name in self._withheld:
+        if done.call.task.name in self._withheld:
             return
         if not self._begun:
             self._console.print(self._line.format(*HEADINGS), style="bold")
             self._begun = True
-        result, call = done.result, done.planned
+        result, call = done.result, done.call
         value = "-" if result.value is None else f"{result.value:.6g}"
         memory = f"{result.peak_memory_bytes / 1024**2:.0f} MiB"
         size, seconds = f"{call.model.n_parameters:,}", f"{result.call_wall_s:.2f}"
@@ -89,7 +90,7 @@ class CheckTerminal(Terminal):
                 self.console.print(f"{task.name}: outputs are {outputs_of(task)}")
         self._table = CallTable(tasks, withheld, self.console)
 
-    def tried(self, call: Done) -> None:
+    def tried(self, call: FinishedCall[PlannedCall]) -> None:
         """Print a row."""
         assert self._table is not None
         self._table.seen(call)
@@ -125,9 +126,9 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [_of_parts(report.partial) + of_library])
 
 
-def _why_undecided(partial: Collection[Partial]) -> str:
+def _why_undecided(partial: Collection[CallsOnParts]) -> str:
     """Say what was tried instead of whole calls, and how it ended."""
-    stopped = f"whole calls were stopped after {PATIENCE_S:g} s"
+    stopped = f"whole calls were stopped after {WHOLE_CALL_S:g} s"
     if any(one.is_unknown and one.last.done.result.outcome is not Outcome.TIMEOUT for one in partial):
         return f"{stopped}, and calls on parts of the training data failed, as whole calls need not"
     return f"{stopped}, and calls on {FIRST} training examples after {FIRST_S:g} s"
@@ -140,12 +141,12 @@ def _forecast(expected: Forecast) -> str:
     return f"A full run: {expected.models} models, {time}{risk}."
 
 
-def _of_parts(partial: Sequence[Partial]) -> str:
+def _of_parts(partial: Sequence[CallsOnParts]) -> str:
     """Say what values and forecast were made from."""
     number = max(one.last.n_examples for one in partial)
     models = counted(len(partial), "model")
     return (
-        f"On {models}, whole calls would have taken longer than {PATIENCE_S:g} s: values and times are of calls on up "
-        f"to {number:,} of the training examples. The forecast's upper end is for a measure whose time goes on growing "
-        "with their number, the lower end for one that reads no more of them. pgdl check --whole-calls waits."
+        f"On {models}, whole calls would have taken longer than {WHOLE_CALL_S:g} s: values and times are of calls on "
+        f"up to {number:,} of the training examples. The forecast's upper end is for a measure whose time goes on "
+        "growing with their number, the lower end for one that reads no more of them. pgdl check --whole-calls waits."
     )

@@ -91,10 +91,10 @@ def costs(_context: click.Context, _parameter: click.Parameter, incomplete: str)
 def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a task under --tasks."""
     from harness.errors import UserError
-    from harness.task.layout import find_all
+    from harness.task.layout import TaskDirectory
 
     try:
-        found = find_all(Path(context.params.get("tasks_dir") or "task_data"))
+        found = TaskDirectory(Path(context.params.get("tasks_dir") or "task_data")).all()
     except UserError:  # completion must not print errors
         return []
     return _items([task.name for task in found], incomplete)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from harness.cli.doctor import BAD, GOOD, WARNING, Finding
 from harness.configuration import GIB
-from harness.execution.cluster import Cluster, Member, is_installed
+from harness.execution.cluster import Cluster, ClusterMember, is_installed
 from harness.execution.executors import EXECUTORS
 from harness.sandbox import SandboxChoice
 from harness.worker.runtimes import RUNTIMES
@@ -26,7 +26,7 @@ def findings(name: str, parameters: dict[str, str | None]) -> Iterator[Finding]:
         yield GOOD, "calls at once", str(executor.workers), follows
 
 
-def _about(member: Member) -> Iterator[Finding]:
+def _about(member: ClusterMember) -> Iterator[Finding]:
     item = f"machine {member.name}"
     if member.is_out:
         yield BAD, item, "gets no calls", member.why_out

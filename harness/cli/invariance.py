@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from harness.protocols.invariance.evaluate import Evaluation
     from harness.protocols.invariance.table import Line
-    from harness.task.some_models import Wanted
+    from harness.task.selection import Wanted
 
 
 @click.command("invariance")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from harness.protocols.overfit.settings import OverfitSettings
     from harness.protocols.subject import Subject
-    from harness.task.some_models import Wanted
+    from harness.task.selection import Wanted
 
 
 def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from harness.api.needs import lacks_initial_weights
 from harness.api.tally import machines_line
 from harness.cli.bars import Bars
 from harness.execution.plan import PlannedCall
-from harness.execution.run import Recorded
+from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 from harness.tables import PlainColumn
 
@@ -68,15 +68,15 @@ class RunProgress(Bars):
         """Show what is done until the first call ends, in place of the name of the bar for all calls."""
         self._bars.update(self._all, description=line)
 
-    def seen(self, row: Recorded) -> None:
+    def seen(self, row: CallSummary) -> None:
         """Update the display after a call has ended."""
-        name = row.planned.submission.name
+        name = row.call.submission.name
         self._left[name] -= 1
         if row.machine:
             self._machines[row.machine] += 1
         if row.outcome != Outcome.OK:
             self._failed[name] += 1
-            if row.planned.task.name not in self._withheld and not lacks_initial_weights(row.planned):
+            if row.call.task.name not in self._withheld and not lacks_initial_weights(row.call):
                 self._show(name, row)
         failed = f"{self._failed[name]} failed" if self._failed[name] else ""
         self._bars.start_task(self._lines[name])
@@ -95,9 +95,9 @@ class RunProgress(Bars):
         machines = f" ({machines_line(self._machines)})" if self._machines else ""
         self._console.print(f"{total - left} of {total} calls done, about {seconds / 60:.0f} min left{machines}")
 
-    def _show(self, name: str, row: Recorded) -> None:
+    def _show(self, name: str, row: CallSummary) -> None:
         self._shown[name] += 1
         if self._shown[name] <= SHOWN_FAILURES:
-            self._console.print(f"{name} on {row.planned.where}: {row.outcome}: {row.message}")
+            self._console.print(f"{name} on {row.call.where}: {row.outcome}: {row.message}")
         elif self._shown[name] == SHOWN_FAILURES + 1:
             self._console.print(f"{name}: further failures are counted below")

@@ -9,20 +9,11 @@ from harness.printing import say
 
 def print_gaps(reference: Reference, n_test: int | None) -> None:
     """Print the gaps of all models and for each value of each hyperparameter, and their error if `n_test` is known."""
-    from harness.cli.task_list import GAP_COLUMNS, gap_cells
     from harness.tables import print_table, wide_console
-    from harness.task.gap_error import gap_error
-    from harness.task.summary import gaps_by_value, spread
+    from harness.task.summary import GAP_COLUMNS, gap_error, gap_rows
 
-    gaps = list(reference.gaps.values())
-    rows: list[tuple[Any, ...]] = [("(all)", "", len(gaps), *gap_cells(spread(gaps)))]
-    last = ""
-    for one in gaps_by_value(reference):
-        name = one.hyperparameter if one.hyperparameter != last else ""
-        rows.append((name, one.value, one.models, *gap_cells(one.gaps)))
-        last = one.hyperparameter
     headings = ("hyperparameter", "value", "models", *GAP_COLUMNS)
-    print_table(wide_console(), headings, rows, left=("hyperparameter", "value"))
+    print_table(wide_console(), headings, gap_rows(reference), left=("hyperparameter", "value"))
     if n_test is not None:
         error = gap_error(n_test, reference)
         share = "" if error.share is None else f", {error.share:.0%} of the variance of the gaps"
@@ -31,10 +22,9 @@ def print_gaps(reference: Reference, n_test: int | None) -> None:
 
 def gaps_object(reference: Reference, n_test: int | None) -> dict[str, Any]:
     """Return the same for programs."""
-    from harness.task.gap_error import gap_error
-    from harness.task.summary import gaps_by_value
+    from harness.task.summary import gap_error, gaps_by_value
 
-    content: dict[str, Any] = {"gaps_by_value": [asdict(one) for one in gaps_by_value(reference)]}
+    content: dict[str, Any] = {"gaps_by_value": [asdict(one) for one in gaps_by_value(reference) if one.models]}
     if n_test is not None:
         content["gap_error"] = asdict(gap_error(n_test, reference))
     return content

@@ -3,16 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli import as_json, options
-
-if TYPE_CHECKING:
-    from harness.task.summary import Spread
-
-GAP_COLUMNS = ("min gap", "mean", "median", "max")
 
 
 @click.command("list")
@@ -27,11 +21,11 @@ def command(directory: Path | None, tasks_dir: Path, form: str, withhold: str) -
     """
     from harness.tables import print_table, wide_console
     from harness.task.hidden import WITHHELD, Withhold
-    from harness.task.layout import find_all
-    from harness.task.summary import summarise
+    from harness.task.layout import TaskDirectory
+    from harness.task.summary import GAP_COLUMNS, gap_cells, summarise
     from harness.text import size
 
-    found = [summarise(files, Withhold(withhold)) for files in find_all(directory or tasks_dir)]
+    found = [summarise(files, Withhold(withhold)) for files in TaskDirectory(directory or tasks_dir).all()]
     if form == "json":
         as_json.show([asdict(summary) for summary in found])
         return
@@ -52,10 +46,3 @@ def command(directory: Path | None, tasks_dir: Path, form: str, withhold: str) -
 
 def _hyperparameters(names: Sequence[str] | None, otherwise: str) -> str:
     return otherwise if names is None else ", ".join(names)
-
-
-def gap_cells(gaps: "Spread | None") -> Sequence[str]:
-    """Return the cells of `GAP_COLUMNS`; dashes for unknown gaps."""
-    if gaps is None:
-        return ("-",) * len(GAP_COLUMNS)
-    return tuple(f"{value:.4f}" for value in (gaps.minimum, gaps.mean, gaps.median, gaps.maximum))

@@ -33,13 +33,13 @@ def command(
     is shown. The HTML leaves both out.
     """
     from harness.cli.task_unfinished import build_object, print_build
-    from harness.format.unfinished import command_to_continue
     from harness.task.hidden import Withhold
-    from harness.task.layout import find_all
+    from harness.task.incomplete import command_to_continue
+    from harness.task.layout import TaskDirectory
 
     root = directory or tasks_dir
     everything = _builds(root)
-    found = find_all(root, task_names, [build.recipe.name for build in everything])
+    found = TaskDirectory(root).all(task_names, [build.recipe.name for build in everything])
     builds = [build for build in everything if not task_names or build.recipe.name in task_names]
     unfinished = [command_to_continue(root, build.recipe.name) for build in builds]
     shown = [] if html is None else _for_page(found, unfinished, Withhold(withhold), html)

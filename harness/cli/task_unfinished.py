@@ -15,7 +15,7 @@ def print_build(build: "Build", out: Path) -> None:
     """Print the gaps of the models that are finished, how many are missing, and the command that continues."""
     from harness.cli.build_progress import models, not_reached
     from harness.corpus.unfinished import count_tests, reference_of
-    from harness.format.unfinished import command_to_continue
+    from harness.task.incomplete import command_to_continue
 
     records, expected = build.records(), len(build.recipe.cells)
     say(f"{build.recipe.name} (not finished) in {build.building}", bold=True)

@@ -37,11 +37,11 @@ def command(
     """
     from harness.format.problems import InvalidTaskError
     from harness.task.hidden import Withhold
-    from harness.task.layout import find_all
+    from harness.task.layout import TaskDirectory
     from harness.task.origin import changed_since_fetched
     from harness.task.task import check_tasks
 
-    everything = find_all(directory or tasks_dir, task_names)
+    everything = TaskDirectory(directory or tasks_dir).all(task_names)
     runnable = [files for files in everything if not files.reference_only]
     checked = {files.name: outcome for files, outcome in zip(runnable, check_tasks(runnable), strict=True)}
     outcomes = {files.name: checked.get(files.name) or _check_reference(files) for files in everything}

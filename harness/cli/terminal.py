@@ -10,7 +10,7 @@ from rich.console import Console
 from harness.api import UNSAFE, Progress
 from harness.cli.current_step import CurrentStep
 from harness.cli.run_progress import RunProgress
-from harness.execution.run import Plan, Recorded
+from harness.execution.run import CallSummary, Plan
 from harness.printing import say
 from harness.tables import wide_console
 from harness.task.task import Task
@@ -63,7 +63,7 @@ class Terminal(Progress):
         self._run = RunProgress(plan.missing, self.console, self._withheld)
         self._run.__enter__()
 
-    def advanced(self, call: Recorded) -> None:
+    def advanced(self, call: CallSummary) -> None:
         """Show that a call has ended."""
         self._step.end()
         assert self._run is not None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.api.calls import Run
     from harness.protocols.testbed.consistency import Consistency
     from harness.protocols.testbed.probing import Report
-    from harness.task.some_models import Wanted
+    from harness.task.selection import Wanted
 
 
 def _numbers(kind: type[float] | type[int]) -> Any:

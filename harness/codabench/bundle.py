@@ -15,7 +15,7 @@ from harness.codabench.settings import COMMAND, SETTINGS, inputs_of, references_
 from harness.errors import UserError, UserErrors, writing
 from harness.format.files import located
 from harness.reading import read_regular
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 
 #: Most bytes of a page or logo.
 MAX_FILE = 64 * 1024**2
@@ -63,7 +63,7 @@ def _require_public(
     members = {own_names.get(name, name): content for name, content in contents.items()}
     members |= {f"{name}: {path}": content for name, parts in archives.items() for path, content in parts.items()}
     names = competition.hidden_tasks
-    found = hidden_in(members, find_tasks(Path(competition.tasks), names) if names else ())
+    found = hidden_in(members, TaskDirectory(Path(competition.tasks)).runnable(names) if names else ())
     if problems := [f"{source}: {line}" for line in found]:
         raise UserErrors(*problems)
 

@@ -8,7 +8,7 @@ from harness.codabench.columns import task_columns
 from harness.codabench.competition import Competition, Phase
 from harness.codabench.settings import Settings, TaskDigests
 from harness.errors import UserError
-from harness.task.layout import TaskFiles, find_tasks
+from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.task import Task, read_tasks
 
 
@@ -40,7 +40,7 @@ def plan_phases(competition: Competition, where: Path) -> list[PlannedPhase]:
             description.
     """
     names = list(dict.fromkeys(name for phase in competition.phases for name in phase.public_tasks))
-    found = find_tasks(Path(competition.tasks), [*names, *competition.hidden_tasks])
+    found = TaskDirectory(Path(competition.tasks)).runnable([*names, *competition.hidden_tasks])
     for task in found:
         if task.hidden and task.name in names:
             remedy = "write `hidden = true` for its phase, and a public `check_task`"

@@ -9,8 +9,8 @@ from harness.errors import UserError
 from harness.format.files import visible_directories
 from harness.format.layout import BUILDING, TEST, model_name
 from harness.format.reference import Reference
-from harness.format.unfinished import command_to_continue
 from harness.task.contents import count_test_samples
+from harness.task.incomplete import command_to_continue
 from scoring import Grid
 
 

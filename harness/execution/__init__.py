@@ -2,6 +2,6 @@
 
 #: The modules that other rooms use.
 MODULES = (
-    "budget", "check", "cluster", "dispatch", "execute", "executor", "executors", "forecast", "machine", "order",
-    "partial_calls", "plan", "run", "settings", "unused_gpu",
+    "budget", "check", "cluster", "dispatch", "evaluation", "execute", "executor", "executors", "forecast", "machine",
+    "order", "partial_calls", "plan", "run", "settings",
 )  # fmt: skip

@@ -1,8 +1,4 @@
-"""Groups calls that share a sandbox: those of the harness' own baselines on one model, which then share work.
-
-A participant's submission always has a sandbox to itself. Repetitions share with those of the same number only: what
-baselines keep for each other must not carry random draws from a call to its repetition.
-"""
+"""Groups the orders that share a sandbox (`Order.sandbox`)."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +15,7 @@ Batch = tuple[Order, ...]
 
 def make_batches(orders: Sequence[Order]) -> list[Batch]:
     """Group the calls that may share a sandbox; batches are in the order of their first calls."""
-    return [batch for group in grouped(orders, _sandbox) for batch in _without_repeats(group)]
+    return [batch for group in grouped(orders, lambda order: order.sandbox) for batch in _without_repeats(group)]
 
 
 def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
@@ -29,12 +25,6 @@ def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list
         shared = sandbox(item)
         groups.setdefault((position,) if shared is None else shared, []).append(item)
     return list(groups.values())
-
-
-def _sandbox(order: Order) -> Hashable | None:
-    if not order.is_baseline or order.problem is not None:
-        return None
-    return order.model, order.data, order.runtime, order.repeat
 
 
 def _without_repeats(group: list[Order]) -> list[Batch]:

@@ -10,21 +10,24 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from harness.execution.budget import TimeBudget
-from harness.execution.dispatch import Done, make
+from harness.execution.dispatch import make
 from harness.execution.executor import Executor
-from harness.execution.partial_calls import Partial, Place, call_on_parts, place_of
+from harness.execution.order import FinishedCall
+from harness.execution.partial_calls import CallsOnParts, Place, call_on_parts, place_of
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.submission import Submission
-from harness.task.some_models import Wanted, size_of, some_models
+from harness.task.selection import Wanted, size_of, some_models
 from harness.task.task import Task
 
 #: Seconds after which a whole call is stopped, and after which no other is begun, for a verdict within two minutes.
-PATIENCE_S, BEGIN_S = 25.0, 40.0
+WHOLE_CALL_S, BEGIN_S = 25.0, 40.0
 
 #: Seconds up to which the first call is so short that all others may be begun at once.
 SHORT_S = 1.0
+
+Seen = Callable[[FinishedCall[PlannedCall]], None]
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,11 @@ class Trial:
     """
 
     calls: tuple[PlannedCall, ...]
-    done: tuple[Done, ...]
-    again: Done
+    done: tuple[FinishedCall[PlannedCall], ...]
+    again: FinishedCall[PlannedCall]
     start_s: float
     calls_s: float
-    partial: Mapping[Place, Partial] = field(default_factory=dict)
+    partial: Mapping[Place, CallsOnParts] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -53,24 +56,16 @@ class Trial:
         return all(done.result.outcome is Outcome.OK for done in (*self.done, self.again))
 
     @property
-    def first(self) -> Done:
+    def first(self) -> FinishedCall[PlannedCall]:
         """The call that `again` repeats."""
-        partial = self.partial.get(place_of(self.again.planned))
+        partial = self.partial.get(place_of(self.again.call))
         done = self.done if partial is None else [part.done for part in partial.parts]
-        return next(one for one in done if one.planned.key == self.again.planned.key)
+        return next(one for one in done if one.call.key == self.again.call.key)
 
     @property
     def repeatable(self) -> bool:
         """Whether the repeated call returned the same value."""
         return self.first.result.value == self.again.result.value
-
-
-@dataclass(frozen=True)
-class Watch:
-    """Callbacks for progress: `say` receives the current step, `seen` every finished call."""
-
-    say: Callable[[str], None]
-    seen: Callable[[Done], None]
 
 
 def try_submission(
@@ -79,12 +74,14 @@ def try_submission(
     settings: RunSettings,
     executor: Executor,
     models: Wanted,
-    watch: Watch,
     patience_s: float | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    seen: Seen = lambda _: None,
 ) -> Trial:
     """Call `submission` on some models of each task, see `some_models`; the smallest first.
 
-    Whole calls are stopped after `patience_s` if their time limit is longer. None waits for them.
+    Whole calls are stopped after `patience_s` if their time limit is longer. None waits for them. `say` receives the
+    current step, `seen` every finished call.
     """
     calls = plan_calls([submission], tasks, settings, executor)
     tried, is_hasty = calls, False
@@ -95,23 +92,23 @@ def try_submission(
     chosen = [planned[task.name, model.id] for task in tasks for model in some_models(task, models)]
     in_order = sorted(chosen, key=lambda call: size_of(call.model))
     begun = time.monotonic()
-    watch.say("preparing the sandbox, which may import the framework once")
+    say("preparing the sandbox, which may import the framework once")
     executor.prepare({call.runtime for call in in_order})
     ready = time.monotonic()
-    watch.say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
-    made = _Made(executor, watch, is_hasty)
+    say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
+    made = _Made(executor, seen, is_hasty)
     if is_hasty:
         made.add_until(ready + BEGIN_S, in_order)
     else:
         made.add([in_order[0], *in_order])
     slow = [call for call in in_order if place_of(call) not in made.ended]
-    again, partial = made.again, dict[Place, Partial]()
+    again, partial = made.again, dict[Place, CallsOnParts]()
     if slow:
-        watch.say(f"{len(slow)} whole calls would take too long for a quick verdict: calling on parts of the data")
+        say(f"{len(slow)} whole calls would take too long for a quick verdict: calling on parts of the data")
         partial, repeated = call_on_parts(submission, slow, made.stopped, settings, executor)
         again = repeated if in_order[0] in slow else again
         for one in partial.values():
-            watch.seen(one.last.done)
+            seen(one.last.done)
     assert again is not None
     ended = made.ended | {place: one.last.done for place, one in partial.items()}
     done = tuple(ended[place_of(call)] for call in chosen)
@@ -121,10 +118,10 @@ def try_submission(
 class _Made:
     """Whole calls as they end."""
 
-    def __init__(self, executor: Executor, watch: Watch, is_hasty: bool) -> None:
-        self._executor, self._watch, self._is_hasty = executor, watch, is_hasty
-        self.ended: dict[Place, Done] = {}
-        self.again: Done | None = None  #: the second result of a call that was made twice
+    def __init__(self, executor: Executor, seen: Seen, is_hasty: bool) -> None:
+        self._executor, self._seen, self._is_hasty = executor, seen, is_hasty
+        self.ended: dict[Place, FinishedCall[PlannedCall]] = {}
+        self.again: FinishedCall[PlannedCall] | None = None  #: the second result of a call that was made twice
         self.stopped: dict[Place, float] = {}  #: seconds after which calls were stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
@@ -142,7 +139,7 @@ class _Made:
         """Make calls and wait for them."""
         with closing(make(self._executor, calls)) as ended:
             for done in ended:
-                place = place_of(done.planned)
+                place = place_of(done.call)
                 if self._is_hasty and done.result.outcome is Outcome.TIMEOUT:
                     self.stopped[place] = done.result.call_wall_s
                     self.ended.pop(place, None)  # another one just did not
@@ -150,4 +147,4 @@ class _Made:
                     self.again = done
                 else:
                     self.ended[place] = done
-                    self._watch.seen(done)
+                    self._seen(done)

@@ -2,32 +2,19 @@
 
 import itertools
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from harness.execution.executor import Executor
+from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
-from harness.outcome import CallResult
 from harness.submission import Submission
 from harness.task.data import TrainingData
 from harness.task.model import Model
 
 #: Seconds after which a wait for the next call looks for something else to do.
-PATIENCE_S = 1.0
+NEXT_CALL_S = 1.0
 
-_numbers = itertools.count()
-
-
-@dataclass(frozen=True)
-class Done:
-    """A finished call, with the machine and the sandbox in which it was made."""
-
-    planned: PlannedCall
-    result: CallResult
-    started_at: datetime
-    machine: dict[str, str]  #: description of the machine for the record
-    sandbox: str  #: name of the sandbox for the record
+_numbers = itertools.count(1)
 
 
 class Dispatch:
@@ -50,21 +37,22 @@ class Dispatch:
         self._under_way |= numbered
         self._executor.add([call.order(number) for number, call in numbered.items()], self._inputs)
 
-    def next(self, timeout_s: float) -> Done | None:
+    def next(self, timeout_s: float) -> FinishedCall[PlannedCall] | None:
         """Return a call as soon as it is done; None if none is within `timeout_s`."""
         made = self._executor.next(timeout_s)
         if made is None:
             return None
-        return Done(self._under_way.pop(made.number), made.result, made.started_at, made.machine, made.sandbox)
+        planned = self._under_way.pop(made.call)
+        return FinishedCall(planned, made.result, made.started_at, made.machine, made.sandbox)
 
 
-def make(executor: Executor, calls: Sequence[PlannedCall]) -> Generator[Done]:
+def make(executor: Executor, calls: Sequence[PlannedCall]) -> Generator[FinishedCall[PlannedCall]]:
     """Make calls; yields each as it ends, in any order."""
     executor.prepare({call.runtime for call in calls})
     dispatch = Dispatch(executor)
     dispatch.add(calls)
     while not dispatch.is_idle:
-        done = dispatch.next(PATIENCE_S)
+        done = dispatch.next(NEXT_CALL_S)
         if done is not None:
             yield done
 

@@ -1,17 +1,18 @@
-"""Converts a finished call to its record."""
+"""Converts a finished call to its record, and warns of one that did not use its GPU."""
 
 from datetime import UTC, datetime
 
-from harness.execution.dispatch import Done
+from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.outcome import CallResult
 from harness.records import Evaluation
 from harness.task.hidden import WITHHELD
+from harness.worker.runtimes import RUNTIMES
 
 
-def to_evaluation(done: Done) -> Evaluation:
+def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
     """Return the record of a call; if it is withheld, without message and output: the submission can influence both."""
-    planned, result = done.planned, done.result
+    planned, result = done.call, done.result
     return Evaluation(
         key=planned.key,
         submission=planned.submission.name,
@@ -53,3 +54,18 @@ def _environment(planned: PlannedCall, result: CallResult) -> dict[str, str]:
     """Return the library versions reported by the worker, and whether the submission was given names of 2020."""
     given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}
     return result.environment | given
+
+
+def unused_gpu(done: FinishedCall[PlannedCall]) -> str | None:
+    """Return a warning with a remedy if a call was given a GPU but its framework used the processor.
+
+    None also for a call that ended before its model was loaded.
+    """
+    gpu, device = done.machine.get("gpu"), done.result.environment.get("device")
+    if gpu is None or device != "cpu":
+        return None
+    runtime = RUNTIMES[done.call.runtime]
+    return (
+        f"runtime {runtime.name}: calls run on the processor, not on the GPU ({gpu}); "
+        f"install a build with CUDA: {runtime.gpu_remedy}; pgdl doctor tries it"
+    )

@@ -5,12 +5,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 
 from harness.execution.batches import grouped
-from harness.execution.dispatch import PATIENCE_S, Dispatch, Done
-from harness.execution.evaluation import to_evaluation
+from harness.execution.dispatch import NEXT_CALL_S, Dispatch
+from harness.execution.evaluation import to_evaluation, unused_gpu
 from harness.execution.executor import Executor
+from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
-from harness.execution.run import Plan, Recorded, recorded
-from harness.execution.unused_gpu import unused_gpu
+from harness.execution.run import CallSummary, Plan, recorded
 from harness.records import Claims, Records, Writer
 from harness.sandbox import Warn
 from harness.text import counted
@@ -27,7 +27,7 @@ TAKEN_OVER = "another run took over a call that this one had claimed; the other'
 
 def execute(
     plan: Plan, executor: Executor, records: Records, warn: Warn, step: Callable[[str], None]
-) -> Generator[Recorded]:
+) -> Generator[CallSummary]:
     """Make the missing calls; yields each once it has ended and is recorded.
 
     Calls are claimed as the executor has room for them, so that several runs share the work. Those that another run is
@@ -63,22 +63,22 @@ class _Execution:
         self._retry_timeouts = plan.retry_timeouts
         self._dispatch = Dispatch(executor)
         self._waiting: deque[list[PlannedCall]] = deque()  #: each for one sandbox
-        self._ended: dict[str, Done] = {}  #: by key: not known yet whether they are recorded
+        self._ended: dict[str, FinishedCall[PlannedCall]] = {}  #: by key: not known yet whether they are recorded
         self._elsewhere: list[PlannedCall] = []  #: another run has claimed them
         self._is_last = False  #: whether only calls are left that another run had claimed
         self._warned: set[str] = set()
         self._made_again: set[str] = set()  #: keys of the calls that were interrupted once
         self._queue(plan.missing)
 
-    def rows(self) -> Generator[Recorded]:
+    def rows(self) -> Generator[CallSummary]:
         """Make the calls, and yield them as their records are written."""
         while True:
             yield from self._feed()
             yield from self._written()
             if not self._dispatch.is_idle:
-                done = self._dispatch.next(WRITING_S if self._ended else PATIENCE_S)
+                done = self._dispatch.next(WRITING_S if self._ended else NEXT_CALL_S)
                 if done is not None and not self._makes_again(done):
-                    self._ended[done.planned.key] = done
+                    self._ended[done.call.key] = done
                     self._writer.add(to_evaluation(done))
             elif self._ended:
                 self._writer.flush()
@@ -88,15 +88,15 @@ class _Execution:
                 return
 
     def _queue(self, calls: Sequence[PlannedCall]) -> None:
-        self._waiting.extend(grouped(calls, lambda call: call.sandbox))
+        self._waiting.extend(grouped(calls, lambda call: call.order().sandbox))
 
-    def _feed(self) -> Generator[Recorded]:
+    def _feed(self) -> Generator[CallSummary]:
         """Claim as many calls as the executor has room for; yields those that were recorded meanwhile."""
         while self._waiting and (wanted := self._executor.wanted):
             window = [call for _ in range(min(wanted, len(self._waiting))) for call in self._waiting.popleft()]
             mine = self._claim(window)
             rows = self._recorded(window)
-            known = {row.planned.key for row in rows}
+            known = {row.call.key for row in rows}
             self._dispatch.add([call for call in window if call.key in mine and call.key not in known])
             self._elsewhere += [call for call in window if call.key not in mine and call.key not in known]
             yield from rows
@@ -109,15 +109,15 @@ class _Execution:
         keys = [call.key for call in calls]
         return set(keys) if self._claims is None else self._claims.take(keys)
 
-    def _recorded(self, calls: Sequence[PlannedCall]) -> list[Recorded]:
+    def _recorded(self, calls: Sequence[PlannedCall]) -> list[CallSummary]:
         """Return the calls that have been recorded since the plan was made."""
         if self._claims is None:
             return []
         return self._records.patiently(lambda: recorded(calls, self._records, self._retry_timeouts))
 
-    def _makes_again(self, done: Done) -> bool:
+    def _makes_again(self, done: FinishedCall[PlannedCall]) -> bool:
         """Make a call again that was interrupted, and say so; not more than once."""
-        planned = done.planned
+        planned = done.call
         if not done.result.interrupted or planned.key in self._made_again:
             return False
         self._made_again.add(planned.key)
@@ -132,7 +132,7 @@ class _Execution:
         left, self._elsewhere = self._elsewhere, []
         self._queue(left)
 
-    def _written(self) -> Generator[Recorded]:
+    def _written(self) -> Generator[CallSummary]:
         """Yield the calls that are recorded now.
 
         Where this run has lost its claim on a call, its time is given back, and the other's record is waited for.
@@ -141,13 +141,13 @@ class _Execution:
             done = self._ended.pop(row.key)
             if not is_written:
                 self._warn(TAKEN_OVER)
-                done.planned.budget.spend(-row.call_wall_s)
-                self._elsewhere.append(done.planned)
+                done.call.budget.spend(-row.call_wall_s)
+                self._elsewhere.append(done.call)
                 continue
             if (problem := unused_gpu(done)) is not None:
                 self._warn_once(problem, problem)
             machine = row.environment.get("machine", "")
-            yield Recorded(done.planned, row.outcome, row.call_wall_s, row.call_cpu_s, row.message, machine)
+            yield CallSummary(done.call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message, machine)
 
     def _warn_once(self, line: str, about: str) -> None:
         if about not in self._warned:

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from harness.errors import UserError
-from harness.execution.order import Inputs, Order, Returned
+from harness.execution.order import FinishedCall, Inputs, Order
 from harness.sandbox import Limits, Parameter, SandboxChoice, Warn
 
 
@@ -88,7 +88,7 @@ class Executor(ABC):
         """Take orders, which are made about in their order; does not wait for any of them."""
 
     @abstractmethod
-    def next(self, timeout_s: float) -> Returned | None:
+    def next(self, timeout_s: float) -> FinishedCall[int] | None:
         """Return what became of one of the orders, as soon as it ends; None if none ends within `timeout_s`.
 
         Raises `UserError` if no further call can be made: what had ended has been returned before.

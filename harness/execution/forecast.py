@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.execution.check import Trial
-from harness.execution.dispatch import Done
-from harness.execution.partial_calls import Partial, Place, place_of
+from harness.execution.order import FinishedCall
+from harness.execution.partial_calls import CallsOnParts, Place, place_of
+from harness.execution.plan import PlannedCall
 from harness.execution.settings import RunSettings
-from harness.task.some_models import size_of
+from harness.task.selection import size_of
 
 #: Share of the time limit from which a call is at risk of exceeding it.
 CAUTION = 0.8
@@ -45,14 +46,14 @@ def _call_times(trial: Trial, end: int) -> list[float]:
     """Expected seconds of the calls on all models; of calls on parts the lower or the upper `end` of what is known."""
     found: list[float] = []
     for task in {call.task.name: call.task for call in trial.calls}.values():
-        of_task = [done for done in trial.done if done.planned.task.name == task.name]
-        seen = sorted(of_task, key=lambda done: size_of(done.planned.model))
-        sizes = [done.planned.model.n_parameters for done in seen]
+        of_task = [done for done in trial.done if done.call.task.name == task.name]
+        seen = sorted(of_task, key=lambda done: size_of(done.call.model))
+        sizes = [done.call.model.n_parameters for done in seen]
         times = [_seconds_of(done, trial.partial, end) for done in seen]
         found += np.interp([model.n_parameters for model in task.models], sizes, times).tolist()
     return found
 
 
-def _seconds_of(done: Done, partial: Mapping[Place, Partial], end: int) -> float:
-    place = place_of(done.planned)
+def _seconds_of(done: FinishedCall[PlannedCall], partial: Mapping[Place, CallsOnParts], end: int) -> float:
+    place = place_of(done.call)
     return partial[place].seconds[end] if place in partial else done.result.call_wall_s

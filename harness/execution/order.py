@@ -1,10 +1,10 @@
-"""What an executor is told of a call, and what it returns: data alone, which may leave this machine."""
+"""The orders of an executor and the finished calls that it returns: data alone, which may leave this machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from harness.outcome import CallResult
 from harness.sandbox import Limits
@@ -40,12 +40,28 @@ class Order:
     limits: Limits
     allowance: Allowance
 
+    @property
+    def sandbox(self) -> tuple[str, str, str, int] | None:
+        """What calls that may share a sandbox have in common; None for one that may not.
+
+        Those of the harness' own baselines on one model share one, and then share work. A participant's submission
+        always has a sandbox to itself. Repetitions share with those of the same number only: what baselines keep for
+        each other must not carry random draws from a call to its repetition.
+        """
+        if not self.is_baseline or self.problem is not None:
+            return None
+        return self.model, self.data, self.runtime, self.repeat
+
+
+#: How a finished call is named: an executor knows only the number of an order, the planning process its `PlannedCall`.
+Named = TypeVar("Named")
+
 
 @dataclass(frozen=True, slots=True)
-class Returned:
-    """What became of an order, with the machine and the sandbox in which the call was made."""
+class FinishedCall(Generic[Named]):
+    """A call that has ended, with the machine and the sandbox in which it was made."""
 
-    number: int  #: of the order
+    call: Named
     result: CallResult
     started_at: datetime
     machine: dict[str, str]  #: description of the machine for the record

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from harness.execution.budget import TimeBudget
-from harness.execution.dispatch import Done, make
+from harness.execution.dispatch import make
 from harness.execution.executor import Executor
+from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.submission import Submission
-from harness.task.part import PartOfData, with_part
+from harness.task.selection import PartOfData, with_part
 from harness.task.task import Task
 
 #: Seconds after which a call on the first part is stopped: it alone makes a verdict.
@@ -37,11 +38,11 @@ OPEN = frozenset({Outcome.TIMEOUT, Outcome.EXCEPTION, Outcome.BAD_VALUE, Outcome
 Place = tuple[str, str]
 
 
-class Part(NamedTuple):
+class CallOnPart(NamedTuple):
     """A call on a part of the training data."""
 
     n_examples: int
-    done: Done
+    done: FinishedCall[PlannedCall]
 
     @property
     def ended_well(self) -> bool:
@@ -50,15 +51,15 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Partial:
+class CallsOnParts:
     """The calls on growing parts that stand for a whole call."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[CallOnPart, ...]
     n_all: int  #: training examples of the task
     stopped_s: float = 0.0  #: seconds after which the whole call was stopped; 0 if it was not made
 
     @property
-    def last(self) -> Part:
+    def last(self) -> CallOnPart:
         """The largest part on which a call ended well; the largest of all where none did."""
         return next((part for part in reversed(self.parts) if part.ended_well), self.parts[-1])
 
@@ -88,7 +89,7 @@ def place_of(call: PlannedCall) -> Place:
 def call_on_parts(
     submission: Submission, calls: Sequence[PlannedCall], stopped: Mapping[Place, float], settings: RunSettings,
     executor: Executor,
-) -> tuple[dict[Place, Partial], Done]:  # fmt: skip
+) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
     """Call a submission on growing parts of the data; the second result repeats the first call that ended well.
 
     Args:
@@ -99,7 +100,7 @@ def call_on_parts(
         executor: makes the calls.
     """
     tasks = {call.task.name: call.task for call in calls}
-    found: dict[Place, list[Part]] = {place_of(call): [] for call in calls}
+    found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}
     growing, n_examples, again, begun = list(found), FIRST, None, time.monotonic()
     while growing and (again is None or time.monotonic() < begun + BEGIN_S):
         is_repeated = again is None or again.result.outcome is not Outcome.OK
@@ -108,21 +109,21 @@ def call_on_parts(
         of_part = {name: with_part(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
         planned = _planned(submission, list(of_part.values()), growing, quick, executor)
         for made in make(executor, [planned[0], *planned] if is_repeated else planned):
-            done, place = _told(made), place_of(made.planned)
+            done, place = _told(made), place_of(made.call)
             if found[place] and found[place][-1].n_examples == n_examples:
                 again = done
             else:
-                found[place].append(Part(n_examples, done))
+                found[place].append(CallOnPart(n_examples, done))
         growing = [place for place in growing if _may_grow(found[place][-1], tasks[place[0]])]
         n_examples *= GROWTH
     assert again is not None
     whole = {place: tasks[place[0]].data.n_samples for place in found}
-    return {place: Partial(tuple(of), whole[place], stopped.get(place, 0.0)) for place, of in found.items()}, again
+    return {place: CallsOnParts(tuple(of), whole[place], stopped.get(place, 0.0)) for place, of in found.items()}, again
 
 
-def _told(done: Done) -> Done:
+def _told(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
     """A call that failed says on what."""
-    data = done.planned.task.data
+    data = done.call.task.data
     if done.result.outcome is Outcome.OK or not isinstance(data, PartOfData):
         return done
     where = f"on {data.n_samples:,} of {data.whole.n_samples:,} training examples"
@@ -137,7 +138,7 @@ def _planned(
     return [planned[place] for place in places]
 
 
-def _may_grow(part: Part, task: Task) -> bool:
+def _may_grow(part: CallOnPart, task: Task) -> bool:
     """Whether a call on the next part is likely to end in time, and well."""
     outcome, is_small = part.done.result.outcome, part.n_examples < SMALL
     is_hopeful = outcome is Outcome.OK or (is_small and outcome is not Outcome.TIMEOUT)

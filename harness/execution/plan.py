@@ -57,15 +57,8 @@ class PlannedCall:
         """Whether the submission is given what code of 2020 expects (`harness.worker.legacy`)."""
         return self.runtime == Keras2.name and not self.submission.is_baseline
 
-    @property
-    def sandbox(self) -> tuple[str, str, str, int] | None:
-        """What calls that may share a sandbox have in common; None for one that may not."""
-        if not self.submission.is_baseline or self.submission.problem is not None:
-            return None
-        return self.model.digest, self.task.data.digest, self.runtime, self.repeat
-
-    def order(self, number: int) -> Order:
-        """Return what an executor is told of the call."""
+    def order(self, number: int = 0) -> Order:
+        """Return the order of the call; one with the number 0 is not given to an executor."""
         return Order(
             number=number,
             key=self.key,

@@ -6,22 +6,15 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import NamedTuple, Self
+from typing import Self
 
 from harness.errors import UserError
 from harness.execution.batches import Batch, make_batches, modules, write_batch
 from harness.execution.budget import Clocks
 from harness.execution.machine import Cores, Lanes, describe_machine
-from harness.execution.order import Inputs, Order, Returned
+from harness.execution.order import FinishedCall, Inputs, Order
 from harness.outcome import CallResult, Outcome
 from harness.sandbox import Call, Gpu, Job, Kind, Staging, StoppedError, prepare_call
-
-
-class Work(NamedTuple):
-    """Calls for one sandbox."""
-
-    batch: Batch
-    inputs: Inputs
 
 
 class Pool:
@@ -40,9 +33,9 @@ class Pool:
         permits = [threading.Semaphore(1) for _ in lanes.gpus] or [threading.Semaphore(lanes.workers)]
         self._permits = permits[: lanes.workers]
         self._clocks = Clocks()
-        self._waiting: deque[Work] = deque()
+        self._waiting: deque[tuple[Batch, Inputs]] = deque()
         self._changed = threading.Condition()  #: guards `_waiting`
-        self._returned: queue.SimpleQueue[Returned | BaseException] = queue.SimpleQueue()
+        self._returned: queue.SimpleQueue[FinishedCall[int] | BaseException] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._is_retired = False
         self._under_way: dict[int, int] = {}  #: slot -> number of the order
@@ -59,14 +52,14 @@ class Pool:
         """Queue calls; those of one model that may share a sandbox do so if they are added together."""
         with self._changed:
             self._clocks.heed(orders)
-            self._waiting.extend(Work(batch, inputs) for batch in make_batches(orders))
+            self._waiting.extend((batch, inputs) for batch in make_batches(orders))
             for slot in range(len(self._threads), min(self._lanes.sandboxes, len(self._threads) + len(self._waiting))):
                 thread = threading.Thread(target=self._work, args=(slot,), name=f"sandbox-{slot}")
                 self._threads.append(thread)
                 thread.start()
             self._changed.notify_all()
 
-    def next(self, timeout_s: float) -> Returned | None:
+    def next(self, timeout_s: float) -> FinishedCall[int] | None:
         """Return the next call that ends; None if none does within `timeout_s`.
 
         Raises an error that prevents further calls, for instance that a sandbox has survived its kill.
@@ -101,31 +94,31 @@ class Pool:
 
     def _work(self, slot: int) -> None:
         try:
-            while (work := self._next()) is not None:
-                self._run(work, slot)
+            while (waiting := self._next()) is not None:
+                self._run(*waiting, slot)
         except StoppedError:
             pass
         except BaseException as error:
             self._returned.put(error)
 
-    def _next(self) -> Work | None:
+    def _next(self) -> tuple[Batch, Inputs] | None:
         """Wait for a batch; None once the pool stops."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopping.is_set() or self._waiting)
             return None if self._stopping.is_set() else self._waiting.popleft()
 
-    def _run(self, work: Work, slot: int) -> None:
+    def _run(self, batch: Batch, inputs: Inputs, slot: int) -> None:
         """Run a batch in one sandbox; if the sandbox ends early, the remaining calls are queued as another batch."""
-        waiting = deque(order for order in work.batch if not self._refuse(order))
+        waiting = deque(order for order in batch if not self._refuse(order))
         if not waiting:
             return
-        work, started_at = work._replace(batch=tuple(waiting)), datetime.now(UTC)
+        batch, started_at = tuple(waiting), datetime.now(UTC)
         self._under_way[slot] = waiting[0].number
         lane = slot % len(self._permits)
         gpu = self._lanes.gpus[lane] if self._lanes.gpus else None
         with ExitStack() as held:
             with self._cores.take(1):
-                job = self._job(work, gpu, held)
+                job = self._job(batch, inputs, gpu, held)
                 call = prepare_call(self._kind.start, job, waiting[0].limits, slot, stopping=self._stopping.is_set)
             if isinstance(call, CallResult):
                 self._end(waiting.popleft(), call, started_at, gpu)
@@ -133,11 +126,11 @@ class Pool:
                 held.callback(call.discard)
                 with self._permits[lane], ExitStack() as cores:
                     cores.enter_context(self._cores.take(self._lanes.threads))
-                    self._call_each(call, work.batch, waiting, slot, gpu, cores.close)
+                    self._call_each(call, batch, waiting, slot, gpu, cores.close)
         self._under_way.pop(slot)
         if waiting:
             with self._changed:
-                self._waiting.appendleft(work._replace(batch=tuple(waiting)))
+                self._waiting.appendleft((tuple(waiting), inputs))
                 self._changed.notify()
 
     def _call_each(
@@ -166,14 +159,13 @@ class Pool:
 
     def _end(self, order: Order, result: CallResult, started_at: datetime, gpu: Gpu | None = None) -> None:
         given = {} if gpu is None else {"gpu": gpu.model}
-        self._returned.put(Returned(order.number, result, started_at, self._machine | given, self._kind.recorded))
+        self._returned.put(FinishedCall(order.number, result, started_at, self._machine | given, self._kind.recorded))
         if result.survived_kill:
             self._is_retired = True
             self._stop()
 
-    def _job(self, work: Work, gpu: Gpu | None, held: ExitStack) -> Job:
+    def _job(self, batch: Batch, inputs: Inputs, gpu: Gpu | None, held: ExitStack) -> Job:
         """Stage the inputs of a batch for as long as the stack `held` is open; shared inputs are staged once."""
-        batch, inputs = work
         model, data = batch[0].model, batch[0].data
         # A participant's file may have the digest of a measure's code, but is a module of another name.
         files = " ".join(f"{modules(batch)[order.number]} {order.submission}" for order in batch)

@@ -17,10 +17,10 @@ STARVED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class CallSummary:
     """The summary of a finished call that a run needs; the record itself is in the database."""
 
-    planned: PlannedCall
+    call: PlannedCall
     outcome: str
     call_wall_s: float
     call_cpu_s: float = 0.0
@@ -39,14 +39,14 @@ class Plan:
     """The calls of a run, and those of them that already have a record."""
 
     calls: tuple[PlannedCall, ...]
-    recorded: tuple[Recorded, ...]
+    recorded: tuple[CallSummary, ...]
     forced: bool = False  #: whether to make calls even if another run has made them or is making them
     retry_timeouts: bool = False  #: whether records of starved calls count as missing
 
     @property
     def missing(self) -> list[PlannedCall]:
         """The calls that have no record yet."""
-        done = {row.planned.key for row in self.recorded}
+        done = {row.call.key for row in self.recorded}
         return [call for call in self.calls if call.key not in done]
 
 
@@ -93,11 +93,13 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
     ]
 
 
-def recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[Recorded]:
+def recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[CallSummary]:
     """Return the calls that have a record that counts, made by any run, and deduct their seconds from the budgets."""
     planned = {call.key: call for call in calls}
-    ended = (Recorded(planned[row.key], row.outcome, row.call_wall_s, row.call_cpu_s) for row in records.ended(planned))
+    ended = (
+        CallSummary(planned[row.key], row.outcome, row.call_wall_s, row.call_cpu_s) for row in records.ended(planned)
+    )
     rows = [row for row in ended if row.outcome != Outcome.INFRA_ERROR and not (retry_timeouts and row.is_starved)]
     for row in rows:
-        row.planned.budget.spend(row.call_wall_s)
+        row.call.budget.spend(row.call_wall_s)
     return rows

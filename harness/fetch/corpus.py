@@ -14,10 +14,10 @@ from harness.fetch.staging import Staging, digest_of_task, require_space
 from harness.fetch.transfer import DamagedError, transfer
 from harness.fetch.watcher import Watcher
 from harness.format.fetched import FETCHING, Fetched
-from harness.format.half_fetched import FetchRequest
 from harness.format.layout import REFERENCE
+from harness.task.incomplete import FetchRequest
 from harness.task.layout import require_no_flat_tasks
-from harness.task.some_models import Wanted
+from harness.task.selection import Wanted
 
 #: File in `FETCHING` whose lock a command holds that fetches into the directory.
 LOCK = "lock"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.fetch.catalogue import Archive, Corpus, KnownTask
 from harness.fetch.staging import Staging
-from harness.format.half_fetched import half_fetched
+from harness.task.incomplete import half_fetched
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from harness.format.fetched import Fetched, FetchedFile
 from harness.format.files import natural
 from harness.format.layout import REFERENCE, WEIGHTS
 from harness.hints import did_you_mean
-from harness.task.some_models import Wanted, evenly
+from harness.task.selection import Wanted, evenly
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from harness.errors import UserError
 from harness.fetch.listing import Member
 from harness.format.fetched import FETCHING, RECORD, Fetched, FetchedFile, read_fetched, write_fetched
 from harness.format.files import MAX_JSON, read_json
-from harness.format.half_fetched import FetchRequest
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, model_name
 from harness.format.reference import write_reference
 from harness.reading import read_text
+from harness.task.incomplete import FetchRequest
 from harness.text import size
 
 #: Names in the directory of a task that is fetched: its files, the list of the finished ones, its reference data.

@@ -2,7 +2,7 @@
 
 #: The modules that other rooms use.
 MODULES = (
-    "architecture", "archive", "arrays", "fetched", "files", "half_fetched", "hdf5", "images", "keras_file", "kinds",
-    "layer_settings", "layout", "listed_weights", "mark", "output", "problems", "reference", "scan", "shards",
-    "unfinished", "variables", "weights", "whole_model", "writer",
+    "architecture", "archive", "arrays", "fetched", "files", "hdf5", "images", "kinds",
+    "layer_settings", "layout", "mark", "output", "problems", "reference", "saved_models", "scan", "shards",
+    "variables", "weights", "writer",
 )  # fmt: skip

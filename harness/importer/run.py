@@ -36,7 +36,7 @@ from harness.importer.model import StoredModel
 from harness.importer.stated import Stated
 from harness.importer.table import Row, Table, read_table
 from harness.processes import PREFERRED, NoAnswerError, Process, cannot_be_run, installed_runtime
-from harness.task.layout import find_tasks, require_no_flat_tasks
+from harness.task.layout import TaskDirectory, require_no_flat_tasks
 from harness.task.model import read_model
 from harness.task.notes import outputs_of
 from harness.task.shapes import infer_shapes
@@ -102,7 +102,7 @@ def import_task(order: Order, warn: Say, say: Say) -> None:
         metrics = list(_accuracies(models, shapes, made.task, place, data, say))
         _write_reference(table, metrics, made.reference)
         (made.reference / "models.csv").write_bytes(table.text.encode())
-        (checked,) = check_tasks(find_tasks(place))
+        (checked,) = check_tasks(TaskDirectory(place).runnable())
         if isinstance(checked, InvalidTaskError):
             raise checked
         say(f"Outputs of the models are {outputs_of(checked)}")

@@ -12,9 +12,9 @@ from harness.format.layout import find_shards
 from harness.task.decoding import LABELS, decode
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
-from harness.task.layout import TaskFiles, find_tasks
+from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.model import Model
-from harness.task.some_models import Wanted, require_known, some_models
+from harness.task.selection import Wanted, require_known, some_models
 from harness.task.task import Task, read_task
 
 Split = Literal["test", "train"]
@@ -83,7 +83,7 @@ def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Wi
     Raises:
         UserError: no such task or model, or the task is not valid, or withheld: protocols show errors and gaps.
     """
-    (files,) = find_tasks(tasks_dir, [name])
+    (files,) = TaskDirectory(tasks_dir).runnable([name])
     if withhold.covers(files.hidden):
         remedy = "an organiser may use --withhold never"
         raise UserError(f"task {name}: its errors and gaps are withheld", remedy=remedy)

@@ -26,7 +26,7 @@ BUSY_S = 60
 IDLE_S = 30
 
 #: Seconds for which a run in progress tries again what failed: a restart of the database must not end it.
-PATIENCE_S = 600.0
+RECOVERY_S = 600.0
 
 #: Seconds between two tries: at first, and at most.
 PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
@@ -154,7 +154,7 @@ class Database:
         most.
         """
         hurry = hurry or threading.Event()
-        give_up, pause = time.monotonic() + PATIENCE_S, PAUSE_S
+        give_up, pause = time.monotonic() + RECOVERY_S, PAUSE_S
         while True:
             hurried = hurry.is_set()
             try:
@@ -165,7 +165,7 @@ class Database:
                 if not self.is_postgresql or hurried or time.monotonic() >= give_up:
                     raise
                 if not self._failing:
-                    self.warn(f"{error.found}; trying again for {PATIENCE_S / 60:.0f} minutes")
+                    self.warn(f"{error.found}; trying again for {RECOVERY_S / 60:.0f} minutes")
                 self._failing = True
             hurry.wait(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)

@@ -7,6 +7,7 @@ from harness.sandbox.call import Call, StoppedError, prepare_call
 from harness.sandbox.cgroup import cgroup_problem
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu, find_gpus, gpu_nodes
+from harness.sandbox.devices import library as driver_library
 from harness.sandbox.job import Job
 from harness.sandbox.kinds import (
     AUTO,
@@ -25,7 +26,6 @@ from harness.sandbox.kinds import (
     not_linux,
     options_for,
 )
-from harness.sandbox.libraries import library as driver_library
 from harness.sandbox.limits import Limits, default_memory_bytes
 from harness.sandbox.privileges import becomes_others
 from harness.sandbox.selftest import CONTROL, TRAPS, run_traps, run_trial, trial_job
@@ -39,4 +39,4 @@ __all__ = [
 ]  # fmt: skip
 
 #: The modules that other rooms use, beside the names above: for the parts that a test plays of a sandbox.
-MODULES = ("body", "processes", "storage")
+MODULES = ("body", "processes")

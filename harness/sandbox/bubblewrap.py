@@ -13,9 +13,8 @@ from pathlib import Path
 
 from harness import children
 from harness.errors import UserError
-from harness.sandbox.devices import Gpu, gpu_files, gpu_nodes
+from harness.sandbox.devices import Gpu, gpu_files, gpu_nodes, search_path
 from harness.sandbox.job import BOOTSTRAP, Job
-from harness.sandbox.libraries import search_path
 from harness.sandbox.limits import Limits
 from harness.sandbox.privileges import becomes_others
 from harness.sandbox.proc import hide, show

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from harness import children
 from harness.place import own, place, started
-from harness.sandbox.body import KILLED, StartError, shell_status
-from harness.sandbox.processes import Processes, Tree
-from harness.sandbox.storage import Storage
+from harness.sandbox.body import KILLED, Body, StartError, shell_status
+from harness.sandbox.processes import Tree
 
 #: The engine's client program.
 CLIENT = "docker"
@@ -38,19 +37,18 @@ for attempt in range(5):
 """
 
 
-class ContainerBody:
-    """A container, and the client process that forwards its streams."""
+class ContainerBody(Body):
+    """A container, and the client process that forwards its streams.
+
+    Kernel memory for files and sockets counts as the container's memory.
+    """
 
     def __init__(self, name: str, arguments: list[str], control: int, sink: int, patience_s: float) -> None:
         """Run the client with `arguments` and wait until the container runs; raises `StartError`."""
         self._name = name
         self._removal: children.Child | None = None
         self._client = children.start([CLIENT, *arguments], control, sink, os.environ, answers=True)
-        self.processes: Processes = Tree(*self._wait_until_running(time.monotonic() + patience_s))
-
-    def storage(self) -> Storage:
-        """Return zeros: kernel memory for files and sockets counts as the container's memory."""
-        return Storage()
+        self.processes = Tree(*self._wait_until_running(time.monotonic() + patience_s))
 
     def exit_status(self) -> int | None:
         """Return the client's exit status, which is the worker's."""
@@ -88,9 +86,6 @@ class ContainerBody:
         if self._client.poll() is None:
             self._client.kill()  # it has nothing left to forward
         return self._client.poll() is not None
-
-    def close(self) -> None:
-        """Do nothing: no resources are held."""
 
     def _wait_until_running(self, deadline: float) -> tuple[int, ...]:
         while self._client.poll() is None and time.monotonic() < deadline:

@@ -1,13 +1,18 @@
 """The machine's GPUs, and the files that a sandbox shows to a call that uses one.
 
 `NODES` and `FILES` are the whole list; everything else of /dev, /proc and /sys stays as hidden as without a GPU.
-docs/security.md says which entries were seen in use, and which are only documented.
+docs/security.md says which entries were seen in use, and which are only documented. A call also needs the directory of
+the driver's libraries, where the loader of a sandbox would not find it.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from harness import children
 
 #: Device nodes of a call with a GPU, with the reason for each. Not among them: the other GPUs, and the nodes for
 #: displays (nvidia-modeset), for debuggers (nvidia-uvm-tools) and for parts of a GPU (nvidia-caps).
@@ -75,3 +80,49 @@ def gpu_files(gpu: Gpu, root: Path = Path("/")) -> list[str]:
 
 def _fill(path: str, gpu: Gpu) -> str:
     return path.replace("{minor}", str(gpu.minor)).replace("{bus}", gpu.bus)
+
+
+#: The library through which every framework reaches the driver.
+LIBRARY = "libcuda.so.1"
+
+#: Directories of the driver on systems that do not tell the loader about them: containers of some clouds, WSL, NixOS.
+USUAL = ("/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", "/run/opengl-driver/lib")
+
+#: Loads the library, which initialises nothing, and prints where it is.
+LOAD = f"import ctypes; ctypes.CDLL({LIBRARY!r}); print(*open('/proc/self/maps'))"
+
+
+def search_path() -> list[Path]:
+    """Return the directories that a call's loader must search besides the system's own; empty without a GPU.
+
+    Every sandbox shows the system's own; these are shown to calls with a GPU, and set as LD_LIBRARY_PATH.
+    """
+    return list(_search_path(os.environ.get("LD_LIBRARY_PATH", ""))) if find_gpus() else []
+
+
+def library() -> Path | None:
+    """Return the path of the driver's library, None if there is none in any place that is searched."""
+    known = _known_to_loader()
+    found = [directory / LIBRARY for directory in search_path()]
+    return found[0] if found else known
+
+
+@cache
+def _search_path(given: str) -> tuple[Path, ...]:
+    known = _known_to_loader()
+    if known is not None and known.is_relative_to("/usr"):
+        return ()
+    directories = [Path(name) for name in (*given.split(":"), *USUAL) if name.startswith("/")]
+    first = next((directory for directory in directories if (directory / LIBRARY).exists()), None)
+    if first is None:
+        return () if known is None else (known.parent,)
+    return tuple(dict.fromkeys((first, (first / LIBRARY).resolve().parent)))  # it may be a link into another one
+
+
+@cache
+def _known_to_loader() -> Path | None:
+    """Return the library that the loader finds without LD_LIBRARY_PATH, links resolved; None if it finds none."""
+    without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    done = children.run(children.interpreter(LOAD, options=("-S",)), without, seconds=60)
+    paths = (line.split(maxsplit=5)[-1] for line in os.fsdecode(done.stdout).splitlines() if "/libcuda.so" in line)
+    return next((Path(path) for path in paths), None)

@@ -9,16 +9,17 @@ from typing import IO
 
 from harness import children
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import StartError, memory_file, shell_status
+from harness.sandbox.body import Body, StartError, Storage, memory_file, shell_status, storage_of_sandbox
 from harness.sandbox.cgroup import CallGroup, RunGroup
 from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Namespace
-from harness.sandbox.storage import Storage, storage_of_sandbox
 from harness.worker.limits import limit_process
 
 
-class Enclosure:
+class Enclosure(Body):
     """bubblewrap around a command in its own PID namespace; killing PID 1 kills everything inside."""
+
+    processes: Namespace
 
     def __init__(
         self,

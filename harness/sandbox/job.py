@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cores import THREADS
-from harness.sandbox.devices import Gpu
-from harness.sandbox.libraries import search_path
+from harness.sandbox.devices import Gpu, search_path
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 

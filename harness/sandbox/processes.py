@@ -104,7 +104,7 @@ def _inner_number(pid: int) -> str:
 
 
 @dataclass(frozen=True)
-class Progress:
+class KillProgress:
     """The state of killed processes that have not ended yet."""
 
     left: int  #: number of processes
@@ -112,14 +112,14 @@ class Progress:
     runs: bool  #: whether one of them is runnable
 
 
-def progress(entries: Iterable[str]) -> Progress:
+def progress(entries: Iterable[str]) -> KillProgress:
     """Return the state of the remaining processes: unless all are stuck, it changes over time or one is runnable."""
     left, ticks, runs = 0, 0, False
     for entry in entries:
         with suppress(OSError):  # where there is no /proc, nothing is known of a process that does not end
             fields = stat_fields(entry)
             left, ticks, runs = left + 1, ticks + sum(map(int, fields[11:13])), runs or fields[0] == "R"
-    return Progress(left, ticks, runs)
+    return KillProgress(left, ticks, runs)
 
 
 def stat_fields(entry: str) -> list[str]:

@@ -7,24 +7,24 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from harness.sandbox.body import Body, Storage
 from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Processes, Tree
-from harness.sandbox.storage import Storage
-from harness.sandbox.zygote import Report, Zygote
+from harness.sandbox.zygote import WorkerReport, Zygote
 
 #: Seconds that the removal of a scratch directory may take.
 REMOVAL_S = 30.0
 
 
-class SupervisedBody:
+class SupervisedBody(Body):
     """A worker, the supervisor that ends all its processes, and their scratch directory."""
 
     def __init__(self, line: socket.socket, scratch: Path, limits: Limits, zygote: Zygote) -> None:
         """Wait for the supervisor's process ID; raises `StartError`."""
         self._line, self._scratch, self._limits = line, scratch, limits
-        self._report = Report(line.fileno(), zygote)
+        self._report = WorkerReport(line.fileno(), zygote)
         self._free = _free_bytes(scratch)
-        self.processes: Processes = Tree(int(self._report.facts["pid"]))
+        self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
         """Return the usage of the scratch directory, including removed files if the disk has lost free space."""
@@ -38,10 +38,6 @@ class SupervisedBody:
     def exit_status(self) -> int | None:
         """Return the worker's exit status as reported by the supervisor."""
         return self._report.exit_status
-
-    def ran_out_of_memory(self) -> bool:
-        """Return False: the kernel enforces no limit."""
-        return False
 
     def kill(self) -> None:
         """Tell the supervisor to kill everything."""

@@ -1,7 +1,10 @@
-"""Samples the usage of a call without blocking.
+"""Samples the usage of a call without blocking, and finds the call to blame when the machine runs out of memory.
 
 Reading the size of a process waits for the lock on its memory: for seconds where hundreds of processes fork on a busy
 machine, for ever where a driver is stuck. The clock and the result of a call must not wait for that.
+
+A call can make the kernel allocate memory that no process has, until the machine has none left; the memory freed by
+ending the call then shows how much it held.
 """
 
 import queue
@@ -10,6 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from harness.machine_memory import usable_memory
 from harness.sandbox.memory import Usage
 
 
@@ -54,3 +58,26 @@ class Watch:
                 result.set_result(self._measure())
             except BaseException as error:  # `sample` raises it
                 result.set_exception(error)
+
+
+#: Share of the machine's memory below which calls are ended.
+RESERVE = 0.05
+
+#: Calls are ended one at a time, to attribute the freed memory to the right one. It may be enough to spare the next.
+ENDING = threading.Lock()
+
+
+def is_exhausted() -> bool:
+    """Return whether the machine is about to run out of memory."""
+    memory = usable_memory()
+    return memory.available < RESERVE * memory.total
+
+
+def end_and_measure(end: Callable[[], object]) -> int | None:
+    """End a call and return the bytes that this freed; None, leaving the call alone, if the machine has recovered."""
+    with ENDING:
+        if not is_exhausted():
+            return None
+        before = usable_memory().available
+        end()
+        return max(usable_memory().available - before, 0)

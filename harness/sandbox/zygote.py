@@ -37,7 +37,7 @@ END_S = 1.0
 T = TypeVar("T")
 
 
-class Report:
+class WorkerReport:
     """The report from the parent process of a forked worker: JSON objects, one per line."""
 
     def __init__(self, descriptor: int, zygote: "Zygote") -> None:

@@ -5,6 +5,6 @@ DEFAULT_DIRECTORY = "task_data"
 
 #: The modules that other rooms use.
 MODULES = (
-    "contents", "data", "decoding", "demo", "digests", "gap_error", "hidden", "layout", "model", "notes", "origin",
-    "page", "part", "shapes", "some_models", "summary", "task",
+    "contents", "data", "decoding", "demo", "digests", "hidden", "incomplete", "layout", "model", "notes",
+    "origin", "page", "shapes", "selection", "summary", "task",
 )  # fmt: skip

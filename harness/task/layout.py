@@ -8,18 +8,17 @@ There are two layouts, both the competition's own:
 A file `metadata` in the directory of model_configs.json may mark the task as hidden (harness/format/mark.py).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError
 from harness.format.files import visible_directories
-from harness.format.half_fetched import half_fetched
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
 from harness.format.mark import find_marks, is_hidden
-from harness.format.unfinished import unfinished_tasks
 from harness.hints import did_you_mean
 from harness.task import DEFAULT_DIRECTORY
+from harness.task.incomplete import half_fetched, unfinished_tasks
 
 _REMEDY = "name the directory of the tasks with --tasks DIR"
 
@@ -62,52 +61,106 @@ class TaskFiles:
         return self.directory / TEST
 
 
-def find_tasks(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
-    """Find the tasks in `root` that can be run, in natural order; `names` keeps only these.
+class TaskDirectory:
+    """The tasks in a directory, which is scanned once.
 
-    Raises:
-        UserError: `root` is not a directory, contains no such task, or a name is unknown.
+    Attributes:
+        root: the directory.
+        tasks: those with models in natural order, followed by those with reference data only.
     """
-    everything = _everything(root, names)
-    tasks = [task for task in everything if not task.reference_only]
-    alone = [task.name for task in everything if task.reference_only]
-    if not tasks:
-        raise _nothing(root, alone)
-    _require_known(names, [task.name for task in tasks], root, without_models=alone)
-    return [task for task in tasks if not names or task.name in names]
 
+    def __init__(self, root: Path) -> None:
+        """Scan `root`; raises `UserError` if it is not a directory, or if a mark cannot be accessed."""
+        if not root.is_dir():
+            found = "a file" if root.exists() else "nothing"
+            demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
+            raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=_REMEDY + demo)
+        self.root = root
+        here = root.absolute()
+        self._is_task = here.parent.name == INPUTS
+        self._half = half_fetched(here.parent.parent if self._is_task else here.parent if here.name == INPUTS else root)
+        self._builds = unfinished_tasks(root)
+        tasks = {path.resolve().name: path for path in _task_directories(root)}
+        # marks first: their error message is clearer if the reference data cannot be accessed
+        self.tasks = [
+            TaskFiles(name, path, marks=find_marks(_reference_directories(path)), reference=_reference_of(path))
+            for name, path in tasks.items()
+        ]
+        self.tasks += [
+            TaskFiles(name, path.parent, path, reference_only=True, marks=find_marks([path.parent]))
+            for name, path in _references(root).items()
+            if name not in tasks
+        ]
 
-def find_all(root: Path, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-    """Find the tasks in `root`, followed by those with reference data only; errors as `find_tasks`.
+    def runnable(self, names: Sequence[str] = ()) -> list[TaskFiles]:
+        """Return the tasks that have models; `names` keeps only these.
 
-    `unfinished` names tasks whose models are still being trained, for a command that shows them: not to find these, or
-    nothing else, is no error then.
-    """
-    everything = _everything(root, names, unfinished)
-    _require_known(names, [*unfinished, *(task.name for task in everything)], root)
-    return [task for task in everything if not names or task.name in names]
+        Raises:
+            UserError: there is no such task, it is half-fetched, or a name is unknown.
+        """
+        alone = [task.name for task in self._whole(names) if task.reference_only]
+        tasks = [task for task in self.tasks if not task.reference_only]
+        if not tasks:
+            raise self._nothing(alone)
+        self._require_known(names, [task.name for task in tasks], without_models=alone)
+        return [task for task in tasks if not names or task.name in names]
 
+    def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
+        """Return all tasks, or those of `names`; errors as `runnable`.
 
-def find_some(root: Path, names: Iterable[str]) -> list[TaskFiles]:
-    """Find those of some tasks that are in `root`, as `find_all`, which requires them."""
-    wanted = list(names)
-    return [task for task in _everything(root, wanted) if task.name in wanted]
+        `unfinished` names tasks whose models are still being trained, for a command that shows them: it is no error
+        then if they are not found, or nothing else.
+        """
+        tasks = self._whole(names, unfinished)
+        self._require_known(names, [*unfinished, *(task.name for task in tasks)])
+        return [task for task in tasks if not names or task.name in names]
 
+    def present(self, names: Collection[str]) -> list[TaskFiles]:
+        """Return those of some tasks that are here; only a half-fetched task, or an empty directory, is an error."""
+        return [task for task in self._whole(names) if task.name in names]
 
-def find_references(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:
-    """Find reference data in `root`: task name -> its model_configs.json; `names` keeps only these.
+    def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
+        """Return the model_configs.json of each task that has one, by the task's name; errors as `runnable`.
 
-    `root` contains TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json itself.
+        The directory contains TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json
+        itself.
+        """
+        found = {task.name: task.reference for task in self._whole(names) if task.reference is not None}
+        if not found:
+            expected = f"TASK/{REFERENCE} or {REFERENCES}/TASK/{REFERENCE}"
+            raise UserError("no reference data here", file=self.root, expected=expected, found="neither")
+        self._require_known(names, found)
+        return {name: path for name, path in found.items() if not names or name in names}
 
-    Raises:
-        UserError: `root` is not a directory, contains no reference data, or a name is unknown.
-    """
-    found = {task.name: task.reference for task in _everything(root, names) if task.reference is not None}
-    if not found:
-        expected = f"TASK/{REFERENCE} or {REFERENCES}/TASK/{REFERENCE}"
-        raise UserError("no reference data here", file=root, expected=expected, found="neither")
-    _require_known(names, found, root)
-    return {name: path for name, path in found.items() if not names or name in names}
+    def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
+        """Return all tasks, at least one unless some are unfinished; those of `names`, or all, must be whole."""
+        wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
+        if meant := [name for name in self._half if name in wanted]:
+            others = "" if names or self._is_task else ", or name other tasks with --task"
+            remedy = f"{self._half[meant[0]]}{others}"
+            raise UserError(f"half-fetched: {', '.join(meant)}", file=self.root, remedy=remedy)
+        if not self.tasks and not unfinished:
+            raise self._nothing()
+        return self.tasks
+
+    def _nothing(self, references: Sequence[str] = ()) -> UserError:
+        """Return the error of a directory without a task that can be run, with `references` of some."""
+        builds = self._builds
+        parts = [f"reference data, of {', '.join(references)}"] if references else []
+        parts += [f"what pgdl task build has not finished: {', '.join(builds)}"] if builds else []
+        found = f"only {', and '.join(parts)}" if parts else "neither"
+        expected = f"TASK/model_* or {INPUTS}/TASK/model_*"
+        remedy = f"continue with: {next(iter(builds.values()))}" if builds else _REMEDY
+        return UserError("no task here", file=self.root, expected=expected, found=found, remedy=remedy)
+
+    def _require_known(self, names: Sequence[str], known: Collection[str], without_models: Sequence[str] = ()) -> None:
+        for name in (name for name in names if name not in known):
+            if command := self._builds.get(name):
+                remedy = f"continue with: {command}"
+                raise UserError(f"task {name!r} is not finished", file=self.root, remedy=remedy)
+            found = "reference data without models" if name in without_models else None
+            expected, hint = f"one of {', '.join(known)}", did_you_mean(name, list(known))
+            raise UserError(f"no task {name!r}", file=self.root, expected=expected, found=found, remedy=hint)
 
 
 def require_no_flat_tasks(root: Path) -> None:
@@ -124,30 +177,6 @@ def require_no_flat_tasks(root: Path) -> None:
 def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
     """Names of the tasks that are marked as hidden; raises `UserError` for an invalid mark."""
     return frozenset(task.name for task in tasks if task.hidden)
-
-
-def _everything(root: Path, names: Sequence[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-    """Find all tasks in `root`, at least one unless some are unfinished.
-
-    Those of `names`, or all, must not be half-fetched.
-    """
-    if not root.is_dir():
-        found = "a file" if root.exists() else "nothing"
-        demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
-        raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=_REMEDY + demo)
-    _require_whole(root, names)
-    tasks = {path.resolve().name: path for path in _task_directories(root)}
-    everything = [
-        # marks first: their error message is clearer if the reference data cannot be accessed
-        TaskFiles(name, path, marks=find_marks(_reference_directories(path)), reference=_reference_of(path))
-        for name, path in tasks.items()
-    ]
-    for name, path in _references(root).items():
-        if name not in tasks:
-            everything.append(TaskFiles(name, path.parent, path, reference_only=True, marks=find_marks([path.parent])))
-    if not everything and not unfinished:
-        raise _nothing(root)
-    return everything
 
 
 def _task_directories(root: Path) -> list[Path]:
@@ -189,38 +218,3 @@ def _references(root: Path) -> dict[str, Path]:
 def _is_there(path: Path) -> bool:
     """Whether something is there: a pipe or a link to nothing in place of a file is refused when it is read."""
     return path.exists() or path.is_symlink()
-
-
-def _require_whole(root: Path, names: Sequence[str]) -> None:
-    """Raise `UserError` for a task that is half-fetched; without names all are meant."""
-    here = root.absolute()
-    is_task = here.parent.name == INPUTS
-    half = half_fetched(here.parent.parent if is_task else here.parent if here.name == INPUTS else root)
-    meant = [name for name in half if name in (names or ([here.name] if is_task else half))]
-    if meant:
-        others = "" if names or is_task else ", or name other tasks with --task"
-        remedy = f"{half[meant[0]]}{others}"
-        raise UserError(f"half-fetched: {', '.join(meant)}", file=root, remedy=remedy)
-
-
-def _nothing(root: Path, references: Sequence[str] = ()) -> UserError:
-    """Return the error of a directory without a task that can be run, with `references` of some."""
-    builds = unfinished_tasks(root)
-    parts = [f"reference data, of {', '.join(references)}"] if references else []
-    parts += [f"what pgdl task build has not finished: {', '.join(builds)}"] if builds else []
-    found = f"only {', and '.join(parts)}" if parts else "neither"
-    expected = f"TASK/model_* or {INPUTS}/TASK/model_*"
-    remedy = f"continue with: {next(iter(builds.values()))}" if builds else _REMEDY
-    return UserError("no task here", file=root, expected=expected, found=found, remedy=remedy)
-
-
-def _require_known(names: Sequence[str], known: Iterable[str], root: Path, without_models: Sequence[str] = ()) -> None:
-    known = list(known)
-    for name in names:
-        if name not in known:
-            if command := unfinished_tasks(root).get(name):
-                remedy = f"continue with: {command}"
-                raise UserError(f"task {name!r} is not finished", file=root, remedy=remedy)
-            found = "reference data without models" if name in without_models else None
-            expected, hint = f"one of {', '.join(known)}", did_you_mean(name, known)
-            raise UserError(f"no task {name!r}", file=root, expected=expected, found=found, remedy=hint)

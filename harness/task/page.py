@@ -1,6 +1,5 @@
 """An HTML page about tasks, with plots that show whether there is something to predict."""
 
-import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -14,16 +13,9 @@ from numpy.typing import NDArray
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, INK, Figure, dark_rules, styled, svg_element, ticker
 from harness.task.notes import notes_of_resolution
+from harness.task.summary import GAP_COLUMNS, gap_rows
 from harness.task.task import Task
 from harness.text import on_page
-
-#: Statistics of generalization gaps.
-STATISTICS: dict[str, Callable[[list[float]], float]] = {
-    "min gap": min,
-    "mean": statistics.mean,
-    "median": statistics.median,
-    "max": max,
-}
 
 
 @dataclass(frozen=True)
@@ -42,7 +34,7 @@ def write_page(tasks: Sequence[Task], path: Path) -> None:
         files("harness.task").joinpath("page.html").read_text("utf-8")
     )
     sections = [describe(task) for task in tasks]
-    path.write_bytes(template.render(sections=sections, columns=list(STATISTICS), dark_rules=dark_rules()).encode())
+    path.write_bytes(template.render(sections=sections, columns=GAP_COLUMNS, dark_rules=dark_rules()).encode())
 
 
 def describe(task: Task) -> TaskSection:
@@ -63,23 +55,7 @@ def describe(task: Task) -> TaskSection:
     facts["generalization gap"] = f"{gaps.min():.4f} to {gaps.max():.4f}, median {np.median(gaps):.4f}"
     if told := notes_of_resolution(task.reference):
         facts["resolution"] = told[0]
-    return TaskSection(task.name, facts, _rows(task, gaps), _plots(task, gaps, np.array(sizes)))
-
-
-def _rows(task: Task, gaps: NDArray[Any]) -> list[tuple[str, ...]]:
-    """Return hyperparameter, value, number of models and statistics of their gaps; the first row is for all models."""
-    assert task.reference is not None
-    grid = task.reference.grid
-    rows = [("(all)", "", *_figures(gaps.tolist()))]
-    for column, name in enumerate(grid.names):
-        for code, value in enumerate(grid.values[name]):
-            chosen = gaps[grid.codes[:, column] == code].tolist()
-            rows.append((name if code == 0 else "", str(value), *_figures(chosen)))
-    return rows
-
-
-def _figures(gaps: list[float]) -> tuple[str, ...]:
-    return str(len(gaps)), *(f"{statistic(gaps):.4f}" if gaps else "-" for statistic in STATISTICS.values())
+    return TaskSection(task.name, facts, gap_rows(task.reference), _plots(task, gaps, np.array(sizes)))
 
 
 def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str]:

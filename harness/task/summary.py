@@ -1,5 +1,6 @@
 """Figures of a task for people and programs: sizes, architectures, gaps by hyperparameter."""
 
+import math
 import os
 import statistics
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ class GapsOfValue:
     hyperparameter: str
     value: Value
     models: int
-    gaps: Spread
+    gaps: Spread | None  #: None if no model has the value
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,29 @@ def gaps_by_value(reference: Reference) -> list[GapsOfValue]:
     for column, name in enumerate(grid.names):
         for code, value in enumerate(grid.values[name]):
             chosen = [gap for gap, codes in zip(gaps, grid.codes, strict=True) if codes[column] == code]
-            if chosen:
-                found.append(GapsOfValue(name, value, len(chosen), spread(chosen)))
+            found.append(GapsOfValue(name, value, len(chosen), spread(chosen) if chosen else None))
     return found
+
+
+#: Headings of `gap_cells`.
+GAP_COLUMNS = ("min gap", "mean", "median", "max")
+
+
+def gap_cells(gaps: Spread | None) -> tuple[str, ...]:
+    """Return the cells of `GAP_COLUMNS`; dashes for unknown gaps."""
+    if gaps is None:
+        return ("-",) * len(GAP_COLUMNS)
+    return tuple(f"{value:.4f}" for value in (gaps.minimum, gaps.mean, gaps.median, gaps.maximum))
+
+
+def gap_rows(reference: Reference) -> list[tuple[str, ...]]:
+    """Return rows of hyperparameter, value, number of models and `GAP_COLUMNS`; the first one is for all models."""
+    gaps, last = list(reference.gaps.values()), ""
+    rows = [("(all)", "", str(len(gaps)), *gap_cells(spread(gaps)))]
+    for one in gaps_by_value(reference):
+        name, last = one.hyperparameter if one.hyperparameter != last else "", one.hyperparameter
+        rows.append((name, str(one.value), str(one.models), *gap_cells(one.gaps)))
+    return rows
 
 
 def architectures(files: TaskFiles) -> Architectures:
@@ -102,3 +123,25 @@ def architectures(files: TaskFiles) -> Architectures:
 def spread(gaps: Sequence[float]) -> Spread:
     """Return the distribution of one or more gaps."""
     return Spread(min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps))
+
+
+@dataclass(frozen=True)
+class GapError:
+    """The error of the gaps that comes from the choice of test examples; train accuracies are of all training examples.
+
+    Attributes:
+        n_test: examples of the test set.
+        standard_error: of a model's gap, root mean square over models.
+        share: part of the variance of the gaps that it makes up, 0 to 1; None if all gaps are one number.
+    """
+
+    n_test: int
+    standard_error: float
+    share: float | None
+
+
+def gap_error(n_test: int, reference: Reference) -> GapError:
+    """Return the error of a task's gaps, from the binomial distribution of accuracies on `n_test` examples."""
+    variance = statistics.mean(accuracy * (1 - accuracy) / n_test for accuracy in reference.test_accuracy.values())
+    of_gaps = statistics.pvariance(reference.gaps.values())
+    return GapError(n_test, math.sqrt(variance), min(variance / of_gaps, 1.0) if of_gaps else None)

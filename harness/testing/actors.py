@@ -9,9 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.sandbox import KINDS, Job, Kind, Limits
-from harness.sandbox.body import StartError
-from harness.sandbox.processes import Processes, Tree
-from harness.sandbox.storage import Storage
+from harness.sandbox.body import Body, StartError
+from harness.sandbox.processes import Tree
 from harness.worker.channel import Channel
 
 
@@ -65,12 +64,12 @@ class Actors(Kind):
             self.most_at_once = max(self.most_at_once, self._playing)
 
 
-class Actor:
+class Actor(Body):
     """A worker whose whole conversation with the harness is a part that it plays."""
 
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
         self.job, self.played = job, list[str]()
-        self.processes: Processes = Tree()
+        self.processes = Tree()
         self._kind = kind
         self._status: int | None = None
         self._killed = threading.Event()
@@ -78,17 +77,9 @@ class Actor:
         self._thread = threading.Thread(target=self._live)
         self._thread.start()
 
-    def storage(self) -> Storage:
-        """Nothing is written."""
-        return Storage()
-
     def exit_status(self) -> int | None:
         """As the part has it."""
         return self._status
-
-    def ran_out_of_memory(self) -> bool:
-        """There is no limit."""
-        return False
 
     def kill(self) -> None:
         """End the part."""
@@ -99,9 +90,6 @@ class Actor:
     def is_gone(self) -> bool:
         """Whether the thread has ended."""
         return not self._thread.is_alive()
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     def _live(self) -> None:
         with suppress(OSError, EOFError, SystemExit):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.execution.executor import Executor
-from harness.execution.order import Allowance, Order, Returned
+from harness.execution.order import Allowance, FinishedCall, Order
 from harness.outcome import Outcome
 from harness.sandbox import SandboxChoice
 from harness.testing.actors import Actors
@@ -16,7 +16,7 @@ from harness.testing.orders import Parts
 STAGE = SandboxChoice(Actors.name)
 
 #: Seconds after which a call that does not end is a failure.
-PATIENCE_S = 60.0
+CALL_END_S = 60.0
 
 
 class ExecutorContract:
@@ -121,7 +121,7 @@ class ExecutorContract:
         with self.executor(2) as executor:
             executor.prepare(["tensorflow"])
             executor.add([parts.order(f"beats {pulse}")], parts)
-            until = time.monotonic() + PATIENCE_S
+            until = time.monotonic() + CALL_END_S
             while not pulse.exists():
                 assert time.monotonic() < until, "no call has begun"
                 assert executor.next(0.05) is None
@@ -143,21 +143,21 @@ class ExecutorContract:
                 raise AssertionError("nobody was told")
 
 
-def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int, Returned]:
+def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
     """Make calls; returns what became of them, by the numbers of their orders."""
     executor.add(orders, parts)
-    done: dict[int, Returned] = {}
-    until = time.monotonic() + PATIENCE_S
+    done: dict[int, FinishedCall[int]] = {}
+    until = time.monotonic() + CALL_END_S
     while len(done) < len(orders):
         assert time.monotonic() < until, f"{len(orders) - len(done)} calls did not end"
         returned = executor.next(1.0)
         if returned is not None:
-            assert returned.number not in done, "returned twice"
-            done[returned.number] = returned
+            assert returned.call not in done, "returned twice"
+            done[returned.call] = returned
     assert executor.next(0.05) is None, "more was returned than ordered"
     return done
 
 
-def in_order(done: dict[int, Returned], orders: Sequence[Order]) -> list[Returned]:
+def in_order(done: dict[int, FinishedCall[int]], orders: Sequence[Order]) -> list[FinishedCall[int]]:
     """Return what became of orders, in their order."""
     return [done[order.number] for order in orders]

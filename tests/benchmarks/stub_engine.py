@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import harness
 from harness.execution.cluster.common import installed_digests, loader_digests
 from harness.execution.cluster.executor import Cluster
-from harness.execution.cluster.messages import Description, Ready, Report
-from harness.execution.order import Order, Returned
+from harness.execution.cluster.messages import MachineDescription, MachineReport, Ready
+from harness.execution.order import FinishedCall, Order
 from harness.outcome import CallResult, Outcome
 from harness.worker.runtimes import RUNTIMES
 
@@ -50,8 +50,8 @@ class Engine:
     def close(self) -> None:
         """Nothing is held."""
 
-    def _describe(self, orders: list[Order]) -> Description:
-        return Description("stub", harness.__version__, loader_digests(), installed_digests(), 2**32)
+    def _describe(self, orders: list[Order]) -> MachineDescription:
+        return MachineDescription("stub", harness.__version__, loader_digests(), installed_digests(), 2**32)
 
     def _begin(self, orders: list[Order], *_: Any) -> Ready:
         versions = dict.fromkeys(RUNTIMES, "keras 3")
@@ -60,10 +60,12 @@ class Engine:
     def _prepare(self, orders: list[Order], *_: Any) -> str:
         return ""
 
-    def _exchange(self, orders: list[Order], incarnation: str, more: Sequence[Order], *_: Any) -> Report:
+    def _exchange(self, orders: list[Order], incarnation: str, more: Sequence[Order], *_: Any) -> MachineReport:
         orders += more
         done = [orders.pop(0) for _ in orders[: self._lanes]]
-        return Report(incarnation, tuple(map(_made, done)), frozenset(order.number for order in orders[: self._lanes]))
+        return MachineReport(
+            incarnation, tuple(map(_made, done)), frozenset(order.number for order in orders[: self._lanes])
+        )
 
     def _end(self, orders: list[Order]) -> None:
         orders.clear()
@@ -79,6 +81,6 @@ class Stub(Cluster):
         return self.engine
 
 
-def _made(order: Order) -> Returned:
+def _made(order: Order) -> FinishedCall[int]:
     result = CallResult(Outcome.OK, float(order.number), call_wall_s=1.0, environment={"keras": "3"})
-    return Returned(order.number, result, datetime.now(UTC), {"kernel": "stub", "threads": "1"}, "bubblewrap")
+    return FinishedCall(order.number, result, datetime.now(UTC), {"kernel": "stub", "threads": "1"}, "bubblewrap")

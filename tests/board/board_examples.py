@@ -17,7 +17,7 @@ from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records, Request
 from harness.task.contents import Contents
-from harness.task.layout import find_references
+from harness.task.layout import TaskDirectory
 from tests.records.evaluation_rows import evaluation
 
 #: A grid of 2 x 2 x 2 models for which the competition's own scoring program was run.
@@ -58,7 +58,7 @@ def references(directory: Path, *tasks: str) -> dict[str, Reference]:
     """Reference data of tasks that are all alike."""
     for task in tasks or ("toy",):
         write_reference(directory, task)
-    return {name: read_reference(path) for name, path in sorted(find_references(directory).items())}
+    return {name: read_reference(path) for name, path in sorted(TaskDirectory(directory).references().items())}
 
 
 def rows(

@@ -17,7 +17,7 @@ from harness.board.formats import find
 from harness.board.hyperparameters import score_hyperparameters
 from harness.board.leaderboard import build_board
 from harness.format.reference import Reference, read_reference
-from harness.task.layout import find_references
+from harness.task.layout import TaskDirectory
 from scoring import additive_fit, official_score
 
 SHIPPED = Path(__file__).parents[2] / "task_data"
@@ -34,7 +34,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
     directory = write_reference(tmp_path_factory.mktemp("reference"), "large", LARGE, (2, 2, 2, 2))
-    return {name: read_reference(path) for name, path in find_references(directory).items()}
+    return {name: read_reference(path) for name, path in TaskDirectory(directory).references().items()}
 
 
 def board(known: dict[str, Reference], gaps: list[float] = GAPS, withheld: tuple[str, ...] = ()) -> Board:
@@ -61,7 +61,7 @@ def test_the_fit_in_sample_scores_what_it_would_as_a_submission(known: dict[str,
 
 def test_on_the_shipped_tasks() -> None:
     """Mean effects of other tasks say almost nothing there."""
-    shipped = {name: read_reference(path) for name, path in find_references(SHIPPED).items()}
+    shipped = {name: read_reference(path) for name, path in TaskDirectory(SHIPPED).references().items()}
     found = score_hyperparameters(shipped).content
     assert found["in_sample"]["score"] == pytest.approx(14.9587, abs=1e-4)
     assert found["from_other_tasks"]["score"] == pytest.approx(0.8929, abs=1e-4)

@@ -12,7 +12,7 @@ from harness.board.leaderboard import build_board
 from harness.board.oracle import Oracle, score_oracle
 from harness.board.yardstick import Spread
 from harness.format.reference import Reference, read_reference
-from harness.task.layout import find_references
+from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, HeldOut, noisy_oracle, official_score, oracle_scores
 
 
@@ -90,7 +90,7 @@ def test_where_no_task_has_an_official_score_nobody_ranks_whoever_failed(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     directory = write_reference(tmp_path_factory.mktemp("flat"), "flat", sizes=(4, 2))
-    flat = {name: read_reference(path) for name, path in find_references(directory).items()}
+    flat = {name: read_reference(path) for name, path in TaskDirectory(directory).references().items()}
     found = build_board(collect([*rows("whole", GAPS, "flat"), *rows("half", GAPS[:4], "flat")], flat), flat)
     assert found.oracle == Oracle.of({"flat": None})
     assert {row.submission: row.rank for row in found.rows} == {"whole": None, "half": None}

@@ -11,7 +11,7 @@ from harness import api
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
 from harness.records import Evaluation, Records
-from harness.task.layout import find_references
+from harness.task.layout import TaskDirectory
 from tests.board.board_examples import GAPS, MEASURE, MODELS, collect, rows, write_reference
 from tests.records.evaluation_rows import request
 from tests.records.statements import execute
@@ -109,7 +109,7 @@ def test_records_without_a_request_stand_as_if_all_were_read(everything: bool, t
     with Records(str(file)) as records:
         records.add(*made)
         records.ask(requests)
-    references = {name: read_reference(path) for name, path in find_references(tasks).items()}
+    references = {name: read_reference(path) for name, path in TaskDirectory(tasks).references().items()}
     expected = build_board(collect(made, references, requests, everything=everything), references)
     found = api.board(tasks_dir=tasks, results=file, everything=everything).board
     assert found.content["rows"] == expected.content["rows"]

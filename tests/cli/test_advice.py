@@ -43,7 +43,7 @@ PRINTED_BY = {
     "fetch/plan.py": ("task fetch",),
     "fetch/ranges.py": ("task fetch",),
     "fetch/staging.py": ("task fetch",),
-    "format/half_fetched.py": ("task fetch",),
+    "task/incomplete.py": ("task fetch",),
     "importer/run.py": ("task import",),
     "protocols/invariance/perturbations.py": ("invariance",),
     "protocols/invariance/study.py": ("invariance",),

@@ -13,8 +13,8 @@ from in_process import Pgdl
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
 from harness.execution.check import Trial
-from harness.execution.dispatch import Done
 from harness.execution.forecast import forecast
+from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
@@ -31,8 +31,10 @@ def trial(results: Sequence[CallResult], again: CallResult, start_s: float = 3.0
     """A trial on as many models of one task of eight."""
     submission = replace(make_submission("mine"), source=str(Path.cwd() / "mine.py"))
     calls = sorted(plan_calls([submission], [make_task(8)], SETTINGS, NOWHERE_TO_RUN), key=lambda call: call.model.id)
-    done = tuple(Done(call, result, NOW, {}, "bubblewrap/fast") for call, result in zip(calls, results, strict=False))
-    return Trial(tuple(calls), done, Done(calls[0], again, NOW, {}, "bubblewrap/fast"), start_s, calls_s)
+    done = tuple(
+        FinishedCall(call, result, NOW, {}, "bubblewrap/fast") for call, result in zip(calls, results, strict=False)
+    )
+    return Trial(tuple(calls), done, FinishedCall(calls[0], again, NOW, {}, "bubblewrap/fast"), start_s, calls_s)
 
 
 def report(results: Sequence[CallResult], again: CallResult | None = None, withheld: Sequence[str] = ()) -> CheckReport:

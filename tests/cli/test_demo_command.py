@@ -12,7 +12,7 @@ import pytest
 
 from harness.format.reference import read_reference
 from harness.submission import find_submission
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 
 Pgdl = Callable[..., Any]
 
@@ -35,7 +35,7 @@ def test_it_says_what_is_there_and_what_to_do_next(pgdl: Pgdl, folder: Path) -> 
 
 def test_the_task_is_whole_and_has_an_official_score(pgdl: Pgdl, folder: Path) -> None:
     pgdl("demo", "there")
-    (files,) = find_tasks(folder / "there" / "task_data")
+    (files,) = TaskDirectory(folder / "there" / "task_data").runnable()
     assert files.reference is not None
     reference = read_reference(files.reference)
     assert reference.models == tuple(path.name for path in files.models)
@@ -49,7 +49,7 @@ def test_the_task_is_whole_and_has_an_official_score(pgdl: Pgdl, folder: Path) -
 
 def test_its_gaps_are_those_of_the_demo_task_that_it_is_a_part_of(pgdl: Pgdl, folder: Path) -> None:
     pgdl("demo", "there")
-    (files,) = find_tasks(folder / "there" / "task_data")
+    (files,) = TaskDirectory(folder / "there" / "task_data").runnable()
     whole = json.loads(WHOLE.read_text())
     assert files.reference is not None
     for model, entry in json.loads(files.reference.read_text()).items():

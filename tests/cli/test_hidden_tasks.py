@@ -12,7 +12,7 @@ from harness.api import Execution, setup
 from harness.api.progress import SILENT
 from harness.errors import UserError
 from harness.outcome import Outcome
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from tests.board.board_examples import MEASURE, MODELS, failed, rows, write_reference
 from tests.throwaway import make_task
 
@@ -85,7 +85,7 @@ def test_hidden_tasks_never_run_without_a_sandbox(pgdl: Pgdl, folder: Path) -> N
 
 def test_no_weaker_sandbox_is_taken_unasked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_task(folder, hidden=True)
-    tiny = find_tasks(folder)
+    tiny = TaskDirectory(folder).runnable()
     monkeypatch.setattr("harness.sandbox.Landlock.problem", lambda self: None)
     monkeypatch.setattr("harness.sandbox.Fresh.problem", lambda self: UserError("no bubblewrap here"))
     assert setup.prepare(CHOSEN, (), SILENT).executor.isolation == "landlock"

@@ -4,11 +4,12 @@ import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from harness.api.setup import Setup
-from harness.execution.run import Plan, Recorded
+from harness.execution.run import CallSummary, Plan
 from harness.records import Evaluation
 from tests.execution.planned_things import SETTINGS, Nowhere, make_task
 from tests.records.evaluation_rows import evaluation
@@ -20,19 +21,19 @@ def test_records_are_let_go_of_when_they_are_shown(
     made: list[weakref.ref[Evaluation]] = []
     most = 0
 
-    def execute(plan: Plan, *_: object) -> Iterator[Recorded]:
+    def execute(plan: Plan, *_: object) -> Iterator[CallSummary]:
         nonlocal most
         for call in plan.missing:
             row = evaluation(key=call.key, submission="mine", model=call.model.id, output_tail="x" * 16_000)
             made.append(weakref.ref(row))
             most = max(most, sum(one() is not None for one in made))
-            yield Recorded(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message)
+            yield CallSummary(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message)
 
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
     setup = Setup(SETTINGS, Nowhere())
     monkeypatch.setattr("harness.api.calls.execute", execute)
     monkeypatch.setattr("harness.api.calls.prepare", lambda *_: setup)
-    monkeypatch.setattr("harness.api.calls.find_tasks", lambda root, names: [])
+    monkeypatch.setattr("harness.api.calls.TaskDirectory", lambda root: Mock(runnable=lambda names: []))
     monkeypatch.setattr("harness.api.calls.read_tasks", lambda files, withhold: [make_task(50)])
     ended = pgdl("run", "mine.py")
     assert ended.code == 0

@@ -10,7 +10,7 @@ from harness.api.tally import machines_line
 from harness.cli import run_progress
 from harness.cli.run_progress import RunProgress
 from harness.execution.plan import plan_calls
-from harness.execution.run import Recorded
+from harness.execution.run import CallSummary
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 
@@ -21,7 +21,7 @@ def test_a_line_a_minute_says_how_much_is_done_and_left(monkeypatch: pytest.Monk
     console = Console(file=io.StringIO(), width=120)
     progress = RunProgress(calls, console)
     for call in calls[:4]:
-        progress.seen(Recorded(call, "OK", 1.0))
+        progress.seen(CallSummary(call, "OK", 1.0))
     assert console.file.getvalue().splitlines() == [  # type: ignore[attr-defined]
         "2 of 12 calls done, about 6 min left",
         "4 of 12 calls done, about 5 min left",
@@ -35,7 +35,7 @@ def test_the_line_says_what_each_machine_of_a_cluster_has_done(monkeypatch: pyte
     console = Console(file=io.StringIO(), width=120)
     progress = RunProgress(calls, console)
     for call, machine in zip(calls, ("b", "a", "b"), strict=False):
-        progress.seen(Recorded(call, "OK", 1.0, machine=machine))
+        progress.seen(CallSummary(call, "OK", 1.0, machine=machine))
     assert console.file.getvalue() == "3 of 12 calls done, about 4 min left (a 1, b 2)\n"  # type: ignore[attr-defined]
 
 

@@ -9,17 +9,17 @@ from rich.console import Console
 from harness.api import Tally
 from harness.cli.summary import print_summary
 from harness.execution.plan import plan_calls
-from harness.execution.run import Recorded
+from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 from harness.records import Evaluation
 from tests.board.board_examples import failed, rows
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 
-def recorded(row: Evaluation) -> Recorded:
+def recorded(row: Evaluation) -> CallSummary:
     """What a run knows of a call with this record."""
     (planned,) = plan_calls([make_submission(row.submission)], [make_task(1, row.task)], SETTINGS, NOWHERE_TO_RUN)
-    return Recorded(planned, row.outcome, row.call_wall_s, row.call_cpu_s)
+    return CallSummary(planned, row.outcome, row.call_wall_s, row.call_cpu_s)
 
 
 def summary(evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = ()) -> tuple[int, str]:

@@ -11,7 +11,7 @@ from e2e.real_runs import PGDL
 
 from harness.corpus.recipe import Recipe, read_recipe
 from harness.format.reference import read_reference
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 
 TASK_DATA = Path(__file__).parents[2] / "task_data"
 TASKS = sorted(path.name for path in (TASK_DATA / "input_data").iterdir())
@@ -41,7 +41,7 @@ def test_they_are_valid():
 
 
 def test_one_model_in_every_cell_with_the_recorded_accuracies(recipe):
-    files = find_tasks(TASK_DATA, [recipe.name])[0]
+    files = TaskDirectory(TASK_DATA).runnable([recipe.name])[0]
     assert files.reference is not None
     reference, records = read_reference(files.reference), training(recipe)
     assert [record["cell"] for record in records] == [cell.number for cell in recipe.cells]

@@ -13,7 +13,7 @@ from in_process import Pgdl, in_process
 from harness.corpus.recipe import read_recipe
 from harness.format.reference import read_reference
 from harness.submission import Submission
-from harness.task.gap_error import gap_error
+from harness.task.summary import gap_error
 
 TASK_DATA = Path(__file__).parents[2] / "task_data"
 RECORDED = TASK_DATA / "recorded"

@@ -12,7 +12,7 @@ import pytest
 from e2e.real_runs import PGDL, run_here
 
 from harness.task.contents import read_contents, read_known
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 
 RECIPE = """
 name = "tiny"
@@ -105,7 +105,7 @@ def test_nothing_of_the_training_is_left_in_the_models(built):
 
 
 def test_the_reference_data_know_the_networks(built):
-    (task,) = find_tasks(built[0])
+    (task,) = TaskDirectory(built[0]).runnable()
     found, known = read_contents(task), read_known(task.reference.parent)
     assert (known.models, known.data) == (found.models, found.data)
     assert len(known.models) == 4

@@ -15,7 +15,7 @@ from harness.format.layer_settings import SUPPORTED, TRAINING_ONLY
 from harness.format.reference import read_reference
 from harness.format.shards import read_samples
 from harness.task.data import read_training_data
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 
 PAGE = (DOCS / "task-format.md").read_text()
 REFERENCES = sorted((DOCS.parent / "task_data" / "reference_data").glob("*/model_configs.json"))
@@ -46,7 +46,7 @@ def test_its_data_come_back_as_they_were_written(written):
     folder, _ = written
     random = np.random.default_rng(0)
     expected = random.normal(size=(24, 4)).astype(np.float32)
-    (files,) = find_tasks(folder)
+    (files,) = TaskDirectory(folder).runnable()
     data = read_training_data(files.train)
     np.testing.assert_array_equal(data.inputs, expected)
     np.testing.assert_array_equal(data.labels, np.arange(24) % 3)

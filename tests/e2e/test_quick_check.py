@@ -21,7 +21,7 @@ EACH_S = 0.004
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (checks, check_table):
-        monkeypatch.setattr(module, "PATIENCE_S", 2.0)
+        monkeypatch.setattr(module, "WHOLE_CALL_S", 2.0)
     for module in (partial_calls, check_table):
         monkeypatch.setattr(module, "FIRST_S", 4.0)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.configuration import GIB
 from harness.execution.executor import Executor
-from harness.execution.order import Inputs, Order, Returned
+from harness.execution.order import FinishedCall, Inputs, Order
 from harness.execution.settings import RunSettings
 from harness.format.architecture import Architecture, ModelShapes
 from harness.sandbox import Limits
@@ -38,7 +38,7 @@ class Nowhere(Executor):
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         raise NotImplementedError
 
-    def next(self, timeout_s: float) -> Returned | None:
+    def next(self, timeout_s: float) -> FinishedCall[int] | None:
         raise NotImplementedError
 
     def __exit__(self, *exception: object) -> None:

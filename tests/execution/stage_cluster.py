@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from harness.execution.cluster.engine import Engine, GoneError, UnavailableError
 from harness.execution.cluster.executor import Cluster
 from harness.execution.cluster.machine import Machine
+from harness.execution.cluster.messages import Engine, GoneError, UnavailableError
 
 
 class Process:

@@ -19,15 +19,15 @@ from harness.execution import machine
 from harness.execution.cluster import executor as module
 from harness.execution.cluster import fleet
 from harness.execution.cluster.machine import Machine
-from harness.execution.cluster.member import Member
-from harness.execution.cluster.messages import Description, Ready, Report
+from harness.execution.cluster.member import ClusterMember
+from harness.execution.cluster.messages import MachineDescription, MachineReport, Ready
 from harness.execution.dispatch import make
 from harness.execution.executor import Executor
-from harness.execution.order import Allowance, Order, Returned
+from harness.execution.order import Allowance, FinishedCall, Order
 from harness.execution.plan import plan_calls
 from harness.outcome import Outcome
 from harness.task.hidden import Withhold
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from harness.task.task import read_tasks
 from harness.testing import STAGE, ExecutorContract, Parts
 from tests.throwaway import make_task
@@ -53,7 +53,7 @@ class Stage:
     def __init__(self, *names: str) -> None:
         self.engine, self.lines, self.parts = Threads(*names), list[str](), Parts()
         self.executor: OnStage = cluster(self.engine, STAGE, None, 1, self.lines.append)
-        self.done: dict[int, Returned] = {}
+        self.done: dict[int, FinishedCall[int]] = {}
 
     def add(self, *orders: Order) -> None:
         self.executor.prepare(["tensorflow"])
@@ -77,8 +77,8 @@ class Stage:
 
     def step(self) -> None:
         if (one := self.executor.next(0.05)) is not None:
-            assert one.number not in self.done
-            self.done[one.number] = one
+            assert one.call not in self.done
+            self.done[one.call] = one
 
     def place_of(self, order: Order) -> str:
         """The machine where an order is being made."""
@@ -134,8 +134,8 @@ def test_a_machine_that_comes_while_calls_return_all_the_time(stage: Stage, monk
     """Machines are looked after although every look at the reports brings something."""
     whole = stage.executor.fleet.reports
 
-    def with_calls(timeout_s: float) -> Iterator[tuple[Member, Report]]:
-        found: list[tuple[Member, Report]] = []
+    def with_calls(timeout_s: float) -> Iterator[tuple[ClusterMember, MachineReport]]:
+        found: list[tuple[ClusterMember, MachineReport]] = []
         while not found:
             stage.executor._hand_out()
             for member, report in whole(timeout_s):
@@ -201,7 +201,7 @@ def test_the_seconds_of_a_lost_machine_are_spent(stage: Stage) -> None:
 def test_a_machine_with_another_version_gets_no_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     describe = Machine.describe
 
-    def answer(self: Machine) -> Description:
+    def answer(self: Machine) -> MachineDescription:
         return replace(describe(self), **({"harness": "0.0.1"} if next(numbers) == 0 else {}))
 
     numbers = itertools.count()  # both machines may ask at once
@@ -228,7 +228,7 @@ def test_nothing_that_is_sent_tells_names_gaps_or_places(tmp_path: Path, shared_
     gaps = [0.1234567 + number / 100 for number in range(8)]
     shutil.copytree(shared_cache / "shapes", tmp_path / "shapes")
     make_task(tmp_path / "tasks", name="secret_task", gaps=gaps)
-    tasks = read_tasks(find_tasks(tmp_path / "tasks"), Withhold.AUTO)
+    tasks = read_tasks(TaskDirectory(tmp_path / "tasks").runnable(), Withhold.AUTO)
     engine = Threads("one", "two")
     submission = make_submission("secret_name", b"returns 1", runtime="tensorflow")
     with cluster(engine, STAGE, None, 1, print) as executor:
@@ -245,7 +245,7 @@ def test_nothing_that_is_sent_tells_names_gaps_or_places(tmp_path: Path, shared_
 def test_what_has_ended_is_told_before_the_run_ends_for_want_of_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     exchange = Machine.exchange
 
-    def retires(self: Machine, *arguments: Any) -> Report:
+    def retires(self: Machine, *arguments: Any) -> MachineReport:
         report = exchange(self, *arguments)
         return replace(report, retired="stuck") if report.returned else report
 
@@ -265,6 +265,6 @@ def test_a_driver_that_lost_sight_of_a_process_finds_it_empty() -> None:
     assert isinstance(first, Ready)
     assert isinstance(second, Ready)
     assert first.incarnation != second.incarnation
-    assert made.exchange(first.incarnation, [parts.order("returns 1")], {}, 0.1) == Report(second.incarnation)
+    assert made.exchange(first.incarnation, [parts.order("returns 1")], {}, 0.1) == MachineReport(second.incarnation)
     made.end()
-    assert made.prepare(["tensorflow"]) == Report("")
+    assert made.prepare(["tensorflow"]) == MachineReport("")

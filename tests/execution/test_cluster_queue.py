@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import hypothesis.strategies as st
 from hypothesis import given
 
-from harness.execution.cluster.member import DEPTH, EXCHANGE, Member
+from harness.execution.cluster.member import DEPTH, EXCHANGE, ClusterMember
 from harness.execution.cluster.messages import Ready
 from harness.execution.cluster.queue import BATCH_S, Queue
 from harness.execution.order import Allowance, Order
@@ -14,10 +14,10 @@ from harness.testing import Parts
 PARTS = Parts()
 
 
-def member(name: str, workers: int = 1) -> Member:
+def member(name: str, workers: int = 1) -> ClusterMember:
     """A machine that makes calls."""
     ready = Ready(name, workers, 100, "bubblewrap", True, frozenset(), {}, (), "")
-    return Member(name, name, None, step=EXCHANGE, ready=ready)
+    return ClusterMember(name, name, None, step=EXCHANGE, ready=ready)
 
 
 def order(model: str = "model", budget: int | None = None, text: str = "returns 1") -> Order:
@@ -75,7 +75,7 @@ def test_a_batch_has_about_ten_seconds_of_forecast_work() -> None:
 class Seen:
     """What a machine was given."""
 
-    machine: Member
+    machine: ClusterMember
     orders: list[Order] = field(default_factory=list)
 
 

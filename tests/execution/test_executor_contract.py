@@ -11,7 +11,7 @@ import pytest
 from harness.execution import machine
 from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
-from harness.execution.order import Inputs, Order, Returned
+from harness.execution.order import FinishedCall, Inputs, Order
 from harness.sandbox import Limits, SandboxChoice, Warn
 from harness.testing import STAGE, ExecutorContract
 
@@ -66,8 +66,8 @@ class Second(Executor):
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         self._ask("add", orders, inputs)
 
-    def next(self, timeout_s: float) -> Returned | None:
-        returned: Returned | None = self._ask("next", timeout_s)
+    def next(self, timeout_s: float) -> FinishedCall[int] | None:
+        returned: FinishedCall[int] | None = self._ask("next", timeout_s)
         return returned
 
     def _ask(self, *question: Any) -> Any:

@@ -17,11 +17,12 @@ from harness.api.setup import Setup
 from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.budget import TimeBudget
-from harness.execution.dispatch import Done, make
+from harness.execution.dispatch import make
 from harness.execution.executors.local import Local
 from harness.execution.machine import Cores, Lanes
+from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.run import Recorded
+from harness.execution.run import CallSummary
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.records import Records
@@ -80,15 +81,15 @@ def plan(
     return plan_calls(submissions, [make_task(models)], settings, local)
 
 
-def outcomes(done: Sequence[Done]) -> dict[str, Outcome]:
-    return {one.planned.submission.name: one.result.outcome for one in done}
+def outcomes(done: Sequence[FinishedCall[PlannedCall]]) -> dict[str, Outcome]:
+    return {one.call.submission.name: one.result.outcome for one in done}
 
 
 def test_every_call_comes_back_once_with_its_value_and_where_it_was_made(local: Local) -> None:
     calls = plan(local, "returns 1.5", "returns -2", models=5)
     done = list(make(local, calls))
-    assert sorted(one.planned.key for one in done) == sorted(call.key for call in calls)
-    assert {one.planned.submission.name: one.result.value for one in done} == {"s0": 1.5, "s1": -2.0}
+    assert sorted(one.call.key for one in done) == sorted(call.key for call in calls)
+    assert {one.call.submission.name: one.result.value for one in done} == {"s0": 1.5, "s1": -2.0}
     assert {one.sandbox for one in done} == {"bubblewrap"}
     assert {one.machine["threads"] for one in done} == {"1"}
     assert done[0].result.environment == {"stage": "here", "device": "stage"}
@@ -312,7 +313,7 @@ def test_an_interrupt_while_a_row_is_shown_ends_the_workers_before_the_kind_is_c
             self.all_gone = all(actor.is_gone() for actor in self.started)
 
     class Impatient(Progress):
-        def advanced(self, call: Recorded) -> None:
+        def advanced(self, call: CallSummary) -> None:
             raise KeyboardInterrupt
 
     kind = Watched()

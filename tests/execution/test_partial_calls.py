@@ -5,25 +5,25 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from harness.execution.dispatch import Done
-from harness.execution.partial_calls import Part, Partial
+from harness.execution.order import FinishedCall
+from harness.execution.partial_calls import CallOnPart, CallsOnParts
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.task.data import TrainingData
-from harness.task.part import with_part
+from harness.task.selection import with_part
 from harness.task.task import Task
 from tests.execution.planned_things import NOWHERE, NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def partial(*parts: tuple[int, float], stopped_s: float = 0.0, last: Outcome = Outcome.OK) -> Partial:
+def partial(*parts: tuple[int, float], stopped_s: float = 0.0, last: Outcome = Outcome.OK) -> CallsOnParts:
     """Calls that took so many seconds on so many of 50,000 examples; the last one ended otherwise."""
     (call, *_) = plan_calls([make_submission()], [make_task(1)], SETTINGS, NOWHERE_TO_RUN)
     outcomes = [Outcome.OK] * (len(parts) - 1) + [last]
     results = [CallResult(outcome, call_wall_s=wall) for outcome, (_, wall) in zip(outcomes, parts, strict=True)]
-    done = [Done(call, result, NOW, {}, "bubblewrap/fast") for result in results]
-    return Partial(tuple(Part(n, one) for (n, _), one in zip(parts, done, strict=True)), 50_000, stopped_s)
+    done = [FinishedCall(call, result, NOW, {}, "bubblewrap/fast") for result in results]
+    return CallsOnParts(tuple(CallOnPart(n, one) for (n, _), one in zip(parts, done, strict=True)), 50_000, stopped_s)
 
 
 def test_a_whole_call_goes_on_growing_as_from_the_last_part_but_one() -> None:
@@ -51,10 +51,12 @@ def test_a_part_that_took_too_long_tells_nothing_but_the_one_before() -> None:
 def test_the_largest_part_tells_why_no_call_ended_well() -> None:
     (call, *_) = plan_calls([make_submission()], [make_task(1)], SETTINGS, NOWHERE_TO_RUN)
     failed = [
-        Part(number, Done(call, CallResult(Outcome.EXCEPTION, message=f"{number} are too few"), NOW, {}, "none"))
+        CallOnPart(
+            number, FinishedCall(call, CallResult(Outcome.EXCEPTION, message=f"{number} are too few"), NOW, {}, "none")
+        )
         for number in (32, 128)
     ]
-    assert Partial(tuple(failed), 50_000).last.done.result.message == "128 are too few"
+    assert CallsOnParts(tuple(failed), 50_000).last.done.result.message == "128 are too few"
 
 
 @pytest.mark.parametrize(

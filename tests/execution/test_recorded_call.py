@@ -7,9 +7,9 @@ from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 import harness
 from harness.execution.budget import TimeBudget
-from harness.execution.dispatch import Done
 from harness.execution.evaluation import to_evaluation
 from harness.execution.loader import loader_digest
+from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.sandbox.limits import GIB
@@ -23,7 +23,7 @@ def test_every_column_has_its_own_source() -> None:
         Outcome.MEMORY, None, "out of memory", 1.0, 2.0, 3.0, 4.0, 5.0, 6, "the tail", {"keras": "2.19.0"}
     )
     started = datetime.now(UTC)
-    row = to_evaluation(Done(planned, result, started, {"kernel": "6.18"}, "bubblewrap/fast"))
+    row = to_evaluation(FinishedCall(planned, result, started, {"kernel": "6.18"}, "bubblewrap/fast"))
     found = asdict(row)
     finished = found.pop("finished_at")
     assert started <= finished <= datetime.now(UTC)

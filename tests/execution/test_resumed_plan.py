@@ -9,7 +9,7 @@ import pytest
 from planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_model, make_submission, make_task
 
 from harness.execution.execute import execute
-from harness.execution.order import Inputs, Order, Returned
+from harness.execution.order import FinishedCall, Inputs, Order
 from harness.execution.plan import PlannedCall
 from harness.execution.run import Plan, make_plan
 from harness.outcome import CallResult, Outcome
@@ -53,7 +53,7 @@ def test_what_is_recorded_is_not_done_again(records: Records) -> None:
     record(records, first.calls[0])
     second = plan(records, make_submission(), make_task(3))
     assert models(second.missing) == models(first.calls[1:])
-    assert [row.planned.model.id for row in second.recorded] == [first.calls[0].model.id]
+    assert [row.call.model.id for row in second.recorded] == [first.calls[0].model.id]
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o not in (Outcome.OK, Outcome.INFRA_ERROR)])
@@ -103,9 +103,9 @@ def test_a_retried_timeout_is_made_once(records: Records) -> None:
         def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
             made.extend(orders)
 
-        def next(self, timeout_s: float) -> Returned:
+        def next(self, timeout_s: float) -> FinishedCall[int]:
             result = CallResult(Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=2.0)
-            return Returned(made[-1].number, result, datetime.now(UTC), {}, "fresh")
+            return FinishedCall(made[-1].number, result, datetime.now(UTC), {}, "fresh")
 
     again = plan(records, make_submission(), make_task(1), retry=True)
     assert [row.is_starved for row in execute(again, Starving(), records, print, print)] == [True]

@@ -9,10 +9,10 @@ from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 from rich.console import Console
 
 from harness.cli.run_progress import RunProgress
-from harness.execution.dispatch import Done
 from harness.execution.evaluation import to_evaluation
+from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.run import Recorded
+from harness.execution.run import CallSummary
 from harness.outcome import CallResult, Outcome
 from harness.records import Evaluation
 from harness.task.hidden import Withhold
@@ -39,7 +39,7 @@ def record(outcome: Outcome, *, hidden: bool, withhold: Withhold = Withhold.AUTO
     (planned,) = plan_calls([make_submission()], [task], settings, NOWHERE_TO_RUN)
     value = 0.7071 if outcome is Outcome.OK else None
     result = CallResult(outcome, value, SECRET, call_wall_s=4.0, peak_memory_bytes=6, output_tail=SECRET)
-    return planned, to_evaluation(Done(planned, result, datetime.now(UTC), {}, "bubblewrap/fast"))
+    return planned, to_evaluation(FinishedCall(planned, result, datetime.now(UTC), {}, "bubblewrap/fast"))
 
 
 @pytest.mark.parametrize("outcome", Outcome)
@@ -67,7 +67,7 @@ def shown(withheld: list[str]) -> str:
     call, row = record(Outcome.EXCEPTION, hidden=False)
     console = Console(file=io.StringIO(), width=200)
     with RunProgress([call], console, withheld) as progress:
-        progress.seen(Recorded(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message))
+        progress.seen(CallSummary(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message))
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 

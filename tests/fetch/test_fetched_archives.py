@@ -19,7 +19,7 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch import archive as fetching
 from harness.fetch import ranges
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from tests.fetch.servers import serve
 from tests.in_process import in_process
 from tests.throwaway import make_task
@@ -82,7 +82,7 @@ def left_behind(tmp_path: Path) -> list[str]:
 def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, server, tmp_path):
     url, target = f"{server}/tasks.tar.xz", tmp_path / "deep" / "tasks"
     assert fetch_tasks(url, digest(archive), target)
-    assert [task.name for task in find_tasks(target)] == ["tiny"]
+    assert [task.name for task in TaskDirectory(target).runnable()] == ["tiny"]
     sha256 = digest(archive)
     archive.unlink()
     assert not fetch_tasks(url, sha256, target)
@@ -299,4 +299,4 @@ def test_an_address_that_does_not_give_the_archive_keeps_its_secrets(tmp_path):
 def test_an_empty_directory_is_no_obstacle(archive, tmp_path):
     (tmp_path / "tasks").mkdir()
     assert fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "tasks")
-    assert [task.name for task in find_tasks(tmp_path / "tasks")] == ["tiny"]
+    assert [task.name for task in TaskDirectory(tmp_path / "tasks").runnable()] == ["tiny"]

@@ -17,7 +17,7 @@ from in_process import Pgdl
 
 from harness.credentials import Address
 from harness.fetch import corpus, ranges, remote, session, staging, transfer
-from harness.format.half_fetched import FetchRequest
+from harness.task.incomplete import FetchRequest
 from tests.fetch.archives import TASK, catalogue, make_archive
 from tests.fetch.servers import Served, serve
 from tests.fetch.test_fetched_corpora import TASKS, content, fetch

@@ -19,7 +19,7 @@ from harness.errors import UserError
 from harness.format import arrays
 from harness.format.archive import open_archive
 from harness.format.arrays import open_npz, read_npy
-from harness.format.whole_model import read_whole_model_config
+from harness.format.saved_models import read_whole_model_config
 from harness.machine_memory import Memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="others do not bound memory")

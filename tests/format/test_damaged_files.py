@@ -16,7 +16,7 @@ from harness.format.architecture import read_architecture
 from harness.format.archive import names, open_archive, open_zip, read_member
 from harness.format.arrays import read_npy
 from harness.format.files import natural
-from harness.format.whole_model import read_whole_model_config
+from harness.format.saved_models import read_whole_model_config
 from tests.fuzz.samples import keras_graph, models
 
 

@@ -43,7 +43,7 @@ from harness.site import verify_site, write_site
 from harness.site.files import read_files
 from harness.submission import find_flaw
 from harness.task.contents import read_known
-from harness.task.layout import find_references
+from harness.task.layout import TaskDirectory
 from tests.fuzz import samples
 from tests.fuzz.bounded import main
 from tests.fuzz.reader import Reader
@@ -142,7 +142,7 @@ def _writing(directory: Path) -> None:
 def _predictions(directory: Path) -> object:
     return read_predictions(
         directory / "values",
-        {name: read_reference(path) for name, path in find_references(directory / "tasks").items()},
+        {name: read_reference(path) for name, path in TaskDirectory(directory / "tasks").references().items()},
     )
 
 

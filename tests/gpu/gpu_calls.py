@@ -28,7 +28,7 @@ from harness.sandbox import (
     prepare_call,
     trial_job,
 )
-from harness.sandbox.libraries import search_path
+from harness.sandbox.devices import search_path
 from harness.sandbox.selftest import CONTROL
 from harness.worker.runtimes import RUNTIMES
 

@@ -21,7 +21,7 @@ from PIL import Image
 from harness.format.reference import read_reference
 from harness.format.shards import write_shards
 from harness.importer import run
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from harness.task.task import read_task
 
 IMPORT = ("task", "import", "models.csv", "--data", "data.npz", "--test", "data.npz", "--output", "tasks")
@@ -65,7 +65,7 @@ def test_models_become_a_task(folder, pgdl, rows, accuracies):
     assert outcome.lines[-1] == "Wrote tasks/input_data/models. Next: pgdl task show tasks"
     validated = pgdl("task", "validate", "tasks")
     assert validated.lines[0] == "models: 8 models, 3 hyperparameters, 40 training samples, outputs are logits: valid"
-    task = read_task(find_tasks(folder / "tasks")[0])
+    task = read_task(TaskDirectory(folder / "tasks").runnable()[0])
     assert task.reference.grid.values == {name: tuple(values) for name, values in HYPERPARAMETERS.items()}
     for n, (train, test) in enumerate(accuracies):
         assert task.reference.train_accuracy[f"model_{n}"] == pytest.approx(train, abs=0.005 * (n == 1) + 1e-9)
@@ -80,7 +80,7 @@ def test_layers_of_any_name(folder, pgdl, computed, names):
     write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
     outcome = pgdl(*IMPORT)
     assert outcome.code == 0, outcome
-    task = read_task(find_tasks(folder / "tasks")[0])
+    task = read_task(TaskDirectory(folder / "tasks").runnable()[0])
     task.models[0].write_canonical(folder)
     found = [array.tolist() for array in np.load(folder / "weights.npz").values()]
     assert found == [array.tolist() for layer in weights_of(1, 4, 0) for array in layer]
@@ -100,7 +100,7 @@ def test_weights_before_training(folder, pgdl, rows):
     )
     outcome = pgdl(*IMPORT)
     assert outcome.code == 0, outcome
-    models = read_task(find_tasks(folder / "tasks")[0]).models
+    models = read_task(TaskDirectory(folder / "tasks").runnable()[0]).models
     assert [model.has_initial_weights for model in models] == [True] * 3 + [False] * 5
     for model, expected in zip(models, initial[:3], strict=False):
         model.write_canonical(folder)
@@ -116,7 +116,7 @@ def test_a_low_rank_update_is_part_of_the_kernel_and_leaves_no_trace(folder, pgd
     write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
     outcome = pgdl(*IMPORT)
     assert outcome.code == 0, outcome
-    task = read_task(find_tasks(folder / "tasks")[0])
+    task = read_task(TaskDirectory(folder / "tasks").runnable()[0])
     assert "lora" not in json.dumps(task.models[0].architecture.canonical)
 
 
@@ -345,7 +345,7 @@ def test_arrays_and_shards_are_the_same_data(folder, pgdl):
             "task", "import", "models.csv", "--data", train, "--test", test, "--output", "tasks", "--name", name
         )
         assert outcome.code == 0, outcome
-    shards = [sorted(files.train.iterdir()) for files in find_tasks(folder / "tasks")]
+    shards = [sorted(files.train.iterdir()) for files in TaskDirectory(folder / "tasks").runnable()]
     assert len({tuple(shard.read_bytes() for shard in found) for found in shards}) == 1
 
 

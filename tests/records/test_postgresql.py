@@ -128,7 +128,7 @@ def test_a_slow_statement_is_waited_for(url: str, monkeypatch: pytest.MonkeyPatc
 def test_what_a_server_that_is_gone_did_not_take_is_added_by_the_next_run(
     server: Server, url: str, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.records.connection.PATIENCE_S", 0.5)
+    monkeypatch.setattr("harness.records.connection.RECOVERY_S", 0.5)
     secret = "canary4711"
     with_password = url.replace("postgres@", f"postgres:{secret}@")
     made, said = rows(3), []

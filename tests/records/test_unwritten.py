@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.records.connection.PATIENCE_S", 0.0)
+    monkeypatch.setattr("harness.records.connection.RECOVERY_S", 0.0)
 
 
 def add_unwritten(location: str) -> list[str]:

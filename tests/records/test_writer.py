@@ -35,7 +35,7 @@ def values(location: str) -> list[float]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.records.connection.PATIENCE_S", 0.0)
+    monkeypatch.setattr("harness.records.connection.RECOVERY_S", 0.0)
 
 
 @pytest.fixture

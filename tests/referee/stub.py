@@ -20,7 +20,7 @@ from harness.ci import touched
 from harness.execution import evaluation, execute, loader, run
 from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
-from harness.execution.order import Inputs, Order, Returned
+from harness.execution.order import FinishedCall, Inputs, Order
 from harness.execution.plan import PlannedCall
 from harness.outcome import CallResult, Outcome
 from harness.records import merge
@@ -110,7 +110,7 @@ class Stub(Executor):
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         self._waiting.extend(order.number for order in orders)
 
-    def next(self, timeout_s: float) -> Returned | None:
+    def next(self, timeout_s: float) -> FinishedCall[int] | None:
         self.stage.before_call(self._played)
         self._played += 1
         order = self._waiting.popleft()
@@ -124,7 +124,7 @@ class Stub(Executor):
         self.stage.made.append(call)
         outcome, output = Outcome(played.outcome), output_of(call.task.name)
         result = CallResult(outcome, played.value, message, output_tail=output, call_wall_s=1.0)
-        return Returned(order, result, self.stage.now(), {}, self.isolation)
+        return FinishedCall(order, result, self.stage.now(), {}, self.isolation)
 
     def __exit__(self, *exception: object) -> None:
         """Nothing was started."""
@@ -146,7 +146,7 @@ def staged(stage: Stage, harness: Path) -> Iterator[None]:
     clock = SimpleNamespace(now=lambda _: stage.now())
     order_of = PlannedCall.order
 
-    def order(call: PlannedCall, number: int) -> Order:
+    def order(call: PlannedCall, number: int = 0) -> Order:
         stage.ordered[number] = call
         return order_of(call, number)
 

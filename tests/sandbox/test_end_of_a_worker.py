@@ -10,7 +10,7 @@ from harness.sandbox import process
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.process import WorkerProcess
-from harness.sandbox.processes import Progress, progress
+from harness.sandbox.processes import KillProgress, progress
 
 NOWHERE = Path("/nowhere")
 
@@ -20,7 +20,7 @@ class Dying:
 
     exit_status = staticmethod(lambda: None)
 
-    def __init__(self, sink: int, look: Callable[[int], Progress], looks: int) -> None:
+    def __init__(self, sink: int, look: Callable[[int], KillProgress], looks: int) -> None:
         self._sink, self._look, self._left = os.dup(sink), look, looks
         self.kills, self.closed = 0, False
         self.processes = self
@@ -28,7 +28,7 @@ class Dying:
     def entries(self) -> list[str]:
         return []
 
-    def progress(self, _entries: list[str]) -> Progress:
+    def progress(self, _entries: list[str]) -> KillProgress:
         self._left -= 1
         if self._left == 0:
             os.close(self._sink)
@@ -44,7 +44,9 @@ class Dying:
         self.closed = True
 
 
-def dying(monkeypatch: pytest.MonkeyPatch, look: Callable[[int], Progress], looks: int) -> tuple[WorkerProcess, Dying]:
+def dying(
+    monkeypatch: pytest.MonkeyPatch, look: Callable[[int], KillProgress], looks: int
+) -> tuple[WorkerProcess, Dying]:
     """A worker, without a process, whose end `look` describes."""
     bodies: list[Dying] = []
 
@@ -62,13 +64,13 @@ def dying(monkeypatch: pytest.MonkeyPatch, look: Callable[[int], Progress], look
 @pytest.mark.parametrize(
     "look",
     [
-        lambda left: Progress(left, 100, False),  # fewer and fewer
-        lambda left: Progress(1, 100 - left, False),  # one that takes its time, e.g. to give back much memory
-        lambda _left: Progress(1, 100, True),  # one that waits for a processor
+        lambda left: KillProgress(left, 100, False),  # fewer and fewer
+        lambda left: KillProgress(1, 100 - left, False),  # one that takes its time, e.g. to give back much memory
+        lambda _left: KillProgress(1, 100, True),  # one that waits for a processor
     ],
 )
 def test_a_busy_machine_may_take_longer_than_the_grace(
-    monkeypatch: pytest.MonkeyPatch, look: Callable[[int], Progress]
+    monkeypatch: pytest.MonkeyPatch, look: Callable[[int], KillProgress]
 ) -> None:
     worker, body = dying(monkeypatch, look, looks=40)
     assert worker.kill()
@@ -76,19 +78,19 @@ def test_a_busy_machine_may_take_longer_than_the_grace(
 
 
 def test_what_is_stuck_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker, body = dying(monkeypatch, lambda _left: Progress(1, 100, False), looks=10**9)
+    worker, body = dying(monkeypatch, lambda _left: KillProgress(1, 100, False), looks=10**9)
     assert not worker.kill()
     assert body.closed
 
 
 def test_what_spins_in_the_kernel_is_given_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "KILL_LIMIT", 0.5)
-    worker, _ = dying(monkeypatch, lambda _left: Progress(1, 100, True), looks=10**9)
+    worker, _ = dying(monkeypatch, lambda _left: KillProgress(1, 100, True), looks=10**9)
     assert not worker.kill()
 
 
 def test_it_is_killed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker, body = dying(monkeypatch, lambda left: Progress(left, 0, False), looks=2)
+    worker, body = dying(monkeypatch, lambda left: KillProgress(left, 0, False), looks=2)
     assert worker.end()
     assert not body.closed, "what is known of it can still be asked"
     assert worker.kill()

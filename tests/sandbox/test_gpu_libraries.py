@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import Fresh, Landlock, bubblewrap, libraries
-from harness.sandbox.devices import Gpu
+from harness.sandbox import Fresh, Landlock, bubblewrap, devices
+from harness.sandbox.devices import LIBRARY, Gpu, library, search_path
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.landlock import granted_paths
-from harness.sandbox.libraries import LIBRARY, library, search_path
 from harness.sandbox.limits import Limits
 
 GPU = Gpu(0, "GPU-0", "NVIDIA H200", "0000:3b:00.0")
@@ -19,11 +18,11 @@ GPU = Gpu(0, "GPU-0", "NVIDIA H200", "0000:3b:00.0")
 @pytest.fixture(autouse=True)
 def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with a GPU, whose loader knows no driver."""
-    monkeypatch.setattr(libraries, "find_gpus", lambda: [GPU])
-    monkeypatch.setattr(libraries, "_known_to_loader", lambda: None)
-    monkeypatch.setattr(libraries, "USUAL", ())
+    monkeypatch.setattr(devices, "find_gpus", lambda: [GPU])
+    monkeypatch.setattr(devices, "_known_to_loader", lambda: None)
+    monkeypatch.setattr(devices, "USUAL", ())
     monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
-    libraries._search_path.cache_clear()
+    devices._search_path.cache_clear()
 
 
 def driver(directory: Path) -> Path:
@@ -37,7 +36,7 @@ def job(directory: Path, gpu: Gpu | None = GPU) -> Job:
 
 
 def test_nothing_is_needed_where_the_system_knows_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "_known_to_loader", lambda: Path("/usr/lib/libcuda.so.1"))
+    monkeypatch.setattr(devices, "_known_to_loader", lambda: Path("/usr/lib/libcuda.so.1"))
     monkeypatch.setenv("LD_LIBRARY_PATH", str(driver(tmp_path / "other")))
     assert search_path() == []
     assert library() == Path("/usr/lib/libcuda.so.1")
@@ -67,20 +66,20 @@ def test_a_link_is_followed_into_the_directory_of_the_library(tmp_path: Path, mo
     real, links = driver(tmp_path / "driver"), tmp_path / "links"
     links.mkdir()
     (links / LIBRARY).symlink_to(real / LIBRARY)
-    monkeypatch.setattr(libraries, "USUAL", (str(links),))
+    monkeypatch.setattr(devices, "USUAL", (str(links),))
     assert search_path() == [links, real]
 
 
 def test_a_driver_outside_of_the_system_that_the_loader_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "_known_to_loader", lambda: tmp_path / "opt/libcuda.so.570.1")
+    monkeypatch.setattr(devices, "_known_to_loader", lambda: tmp_path / "opt/libcuda.so.570.1")
     assert search_path() == [tmp_path / "opt"]
 
 
 def test_without_a_driver_or_a_gpu_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert search_path() == []
     assert library() is None
-    monkeypatch.setattr(libraries, "find_gpus", list)
-    monkeypatch.setattr(libraries, "USUAL", ("/usr",))
+    monkeypatch.setattr(devices, "find_gpus", list)
+    monkeypatch.setattr(devices, "USUAL", ("/usr",))
     assert search_path() == []
 
 
@@ -89,10 +88,10 @@ def test_the_loader_itself_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.undo()
     extension = next(Path(sysconfig.get_path("platlib")).glob("numpy/_core/*.so"))
     shutil.copy(extension, tmp_path / LIBRARY)
-    load = libraries.LOAD.replace(repr(LIBRARY), repr(str(tmp_path / LIBRARY)))
-    monkeypatch.setattr(libraries, "LOAD", load)
-    libraries._known_to_loader.cache_clear()
+    load = devices.LOAD.replace(repr(LIBRARY), repr(str(tmp_path / LIBRARY)))
+    monkeypatch.setattr(devices, "LOAD", load)
+    devices._known_to_loader.cache_clear()
     try:
-        assert libraries._known_to_loader() == tmp_path / LIBRARY
+        assert devices._known_to_loader() == tmp_path / LIBRARY
     finally:
-        libraries._known_to_loader.cache_clear()
+        devices._known_to_loader.cache_clear()

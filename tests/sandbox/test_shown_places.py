@@ -14,7 +14,7 @@ from harness.sandbox.job import Job
 from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.kinds.landlock import granted_paths
 from harness.sandbox.kinds.none import Plain
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from tests.execution.planned_things import Nowhere
 from tests.throwaway import make_task
 
@@ -71,7 +71,7 @@ def test_what_is_shown_is_refused_however_it_is_written(kind: Kind, environment:
 
 def refusal(root: Path) -> str:
     with pytest.raises(UserError) as error:
-        prepare(CHOSEN, find_tasks(root), SILENT)
+        prepare(CHOSEN, TaskDirectory(root).runnable(), SILENT)
     assert len(str(error.value).splitlines()) == 1
     return str(error.value)
 
@@ -94,7 +94,7 @@ def test_links_into_the_environment_are_refused(part: str, environment: Path, tm
 
 def test_tasks_elsewhere_are_fine(environment: Path, tmp_path: Path) -> None:
     make_task(tmp_path / "tasks")
-    assert prepare(CHOSEN, find_tasks(tmp_path / "tasks"), SILENT).executor.isolation == "bubblewrap"
+    assert prepare(CHOSEN, TaskDirectory(tmp_path / "tasks").runnable(), SILENT).executor.isolation == "bubblewrap"
 
 
 def test_a_cache_in_the_environment_is_refused(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
 from harness.site import charts, gather, make_site, submission_page, write_report
 from harness.site.pages import render_site
-from harness.task.layout import find_references
+from harness.task.layout import TaskDirectory
 from scoring import compare_with_chance, explain_score
 from tests.board.board_examples import GAPS, MEASURE, collect, references, rows, write_reference
 from tests.records.evaluation_rows import request
@@ -137,7 +137,7 @@ def test_names_that_differ_in_case_or_signs_have_pages_of_their_own(tmp_path: Pa
 @pytest.mark.parametrize("values", [[1.0] * 8, GAPS])
 def test_a_task_with_two_hyperparameters_has_no_official_score(tmp_path: Path, values: list[float]) -> None:
     write_reference(tmp_path, sizes=(4, 2))
-    tasks = {name: read_reference(path) for name, path in find_references(tmp_path).items()}
+    tasks = {name: read_reference(path) for name, path in TaskDirectory(tmp_path).references().items()}
     collected = collect(rows("mine", values), tasks)
     pages = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))
     text = pages["submissions/mine.html"].decode()

@@ -4,7 +4,7 @@ import pytest
 from throwaway import make_task
 
 from harness.errors import UserError
-from harness.task.layout import find_all, find_tasks, hidden_names
+from harness.task.layout import TaskDirectory, hidden_names
 from harness.task.task import read_tasks
 
 
@@ -13,27 +13,30 @@ from harness.task.task import read_tasks
 def test_a_marked_task_is_hidden_with_or_without_reference_data(tmp_path, layout, reference):
     make_task(tmp_path, layout=layout, hidden=True, reference=reference)
     make_task(tmp_path, layout=layout, name="public")
-    assert {task.name: task.hidden for task in read_tasks(find_tasks(tmp_path))} == {"public": False, "tiny": True}
-    assert hidden_names(find_all(tmp_path)) == {"tiny"}
+    assert {task.name: task.hidden for task in read_tasks(TaskDirectory(tmp_path).runnable())} == {
+        "public": False,
+        "tiny": True,
+    }
+    assert hidden_names(TaskDirectory(tmp_path).all()) == {"tiny"}
 
 
 @pytest.mark.parametrize("place", ["input_data", "input_data/tiny", "reference_data", "reference_data/tiny"])
 def test_it_is_hidden_wherever_one_looks_from(tmp_path, place):
     make_task(tmp_path, layout="full", hidden=True)
-    assert hidden_names(find_all(tmp_path / place)) == {"tiny"}
+    assert hidden_names(TaskDirectory(tmp_path / place).all()) == {"tiny"}
 
 
 @pytest.mark.parametrize("name", ["metadata", "metadata.yaml", "metadata.yml"])
 def test_no_ending_unmarks_a_task(tmp_path, name):
     task = make_task(tmp_path)
     (task / name).write_text("hidden: true")
-    assert hidden_names(find_tasks(tmp_path)) == {"tiny"}
+    assert hidden_names(TaskDirectory(tmp_path).runnable()) == {"tiny"}
 
 
 def test_one_mark_is_enough(tmp_path):
     task = make_task(tmp_path, layout="full", hidden=True)
     (task / "metadata").write_text("hidden: false")
-    assert hidden_names(find_tasks(tmp_path)) == {"tiny"}
+    assert hidden_names(TaskDirectory(tmp_path).runnable()) == {"tiny"}
 
 
 def test_every_command_says_so(tmp_path, pgdl):
@@ -69,7 +72,7 @@ def test_anything_else_is_refused(tmp_path, refused, content, problem):
     (task / "metadata").write_text(content)
     refused(task, "metadata", problem)
     with pytest.raises(UserError):
-        hidden_names(find_tasks(tmp_path))
+        hidden_names(TaskDirectory(tmp_path).runnable())
 
 
 def test_a_mark_that_is_no_file_is_refused(tmp_path, refused):

@@ -9,7 +9,7 @@ from harness.errors import UserError
 from harness.format.architecture import LayerShapes, ModelShapes, read_architecture
 from harness.format.hdf5 import MAX_NAMES
 from harness.format.weights import read_weights
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from harness.task.task import read_task
 
 FILE = "model_3/weights.hdf5"
@@ -190,7 +190,7 @@ def test_a_file_that_is_larger_than_any_such_model(tmp_path, refused):
 
 def test_what_changes_while_a_run_goes_on_is_noticed(tmp_path):
     make_task(tmp_path)
-    model = read_task(find_tasks(tmp_path)[0]).models[0]
+    model = read_task(TaskDirectory(tmp_path).runnable()[0]).models[0]
     (tmp_path / "canonical").mkdir()
     weights = model.directory / "weights_init.hdf5"
     weights.write_bytes((model.directory / "weights.hdf5").read_bytes())

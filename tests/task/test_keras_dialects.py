@@ -13,7 +13,7 @@ from throwaway import write_weights
 
 from harness.format.architecture import parse_architecture, read_architecture
 from harness.format.weights import read_weights
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.task.task import read_task
@@ -58,7 +58,7 @@ def sample(shared_cache):
     """The sample task, if it is there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(shared_cache))
-        return read_task(find_tasks(SAMPLE)[0]) if SAMPLE.exists() else None
+        return read_task(TaskDirectory(SAMPLE).runnable()[0]) if SAMPLE.exists() else None
 
 
 @pytest.fixture(scope="module")

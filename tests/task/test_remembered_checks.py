@@ -14,7 +14,7 @@ from throwaway import make_task
 from harness.format.problems import InvalidTaskError
 from harness.task import digests
 from harness.task.contents import read_contents
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from harness.task.task import Task, read_task
 
 FILES = 16  # weights of 8 models, before and after training
@@ -62,7 +62,7 @@ def directory(tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def read(directory: Path) -> Task:
-    return read_task(find_tasks(directory)[0])
+    return read_task(TaskDirectory(directory).runnable()[0])
 
 
 def test_weights_are_read_once_and_then_not_at_all(directory: Path, counted: Callable[[], Opened]) -> None:
@@ -78,7 +78,7 @@ def test_weights_are_read_once_and_then_not_at_all(directory: Path, counted: Cal
 def test_a_board_after_a_run_reads_no_weights_nor_a_run_after_a_board_twice(
     directory: Path, counted: Callable[[], Opened]
 ) -> None:
-    (files,) = find_tasks(directory)
+    (files,) = TaskDirectory(directory).runnable()
     board = counted()
     contents = read_contents(files)
     assert board.ending(".hdf5") == [1] * FILES

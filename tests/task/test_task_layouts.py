@@ -8,7 +8,7 @@ import pytest
 from throwaway import GAPS, make_task
 
 from harness.errors import UserError
-from harness.task.layout import find_references, find_tasks
+from harness.task.layout import TaskDirectory
 
 GAPS_OF_ALL = ["0.0500", "0.1925", "0.1750", "0.4000"]  # smallest, mean, median, largest
 
@@ -67,16 +67,16 @@ def test_leftovers_of_archivers_are_ignored(tmp_path, pgdl):
 def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl):
     make_task(tmp_path, layout="full")
     shutil.copytree(tmp_path / "reference_data/tiny", tmp_path / "reference_data/only")
-    assert [task.name for task in find_tasks(tmp_path)] == ["tiny"]
-    assert list(find_references(tmp_path)) == ["tiny", "only"]
+    assert [task.name for task in TaskDirectory(tmp_path).runnable()] == ["tiny"]
+    assert list(TaskDirectory(tmp_path).references()) == ["tiny", "only"]
     assert pgdl("task", "validate", tmp_path).lines[-2] == (
         "only: reference data of 8 models, 3 hyperparameters, no models to run: valid"
     )
     with pytest.raises(UserError, match="no task 'only': expected one of tiny, found reference data without models"):
-        find_tasks(tmp_path, ["only"])
+        TaskDirectory(tmp_path).runnable(["only"])
     with pytest.raises(UserError, match="found only reference data, of only, tiny"):
-        find_tasks(tmp_path / "reference_data")
-    assert list(find_references(tmp_path / "reference_data/only")) == ["only"]
+        TaskDirectory(tmp_path / "reference_data").runnable()
+    assert list(TaskDirectory(tmp_path / "reference_data/only").references()) == ["only"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from throwaway import edit_json, make_task, write_shards
 
 from harness.format.problems import InvalidTaskError
 from harness.task import shapes
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskDirectory
 from harness.task.task import read_task, read_tasks
 
 #: What the tests share a process in place of.
@@ -20,7 +20,7 @@ keras_process = shapes.keras_process
 
 
 def read(directory):
-    return read_task(find_tasks(directory)[0])
+    return read_task(TaskDirectory(directory).runnable()[0])
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_all_problems_are_found_at_once_and_a_run_shows_the_first(tmp_path, pgdl
         "tiny",
     ]
     with pytest.raises(InvalidTaskError) as refused:
-        read_tasks(find_tasks(tmp_path))
+        read_tasks(TaskDirectory(tmp_path).runnable())
     more = "and 3 more problems; `pgdl task validate` lists them all"
     assert str(refused.value).splitlines() == [*outcome.lines[:3], more]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import harness
-from harness.execution.cluster.messages import Description, Ready
+from harness.execution.cluster.messages import MachineDescription, Ready
 from harness.execution.loader import loader_digest
 from harness.submission import find_installed, installed_measures
 from harness.worker.runtimes import RUNTIMES
@@ -42,7 +42,7 @@ def agree(ready: Sequence[Ready]) -> Common:
     return Common(isolation, same[0].is_sandboxed, versions)
 
 
-def difference_from_here(found: Description) -> str | None:
+def difference_from_here(found: MachineDescription) -> str | None:
     """Return why a machine may not make calls that are planned here; None if it may."""
     if found.harness != harness.__version__:
         return f"pgdl-harness: expected {harness.__version__} as here, found {found.harness}; {_REMEDY}"

@@ -10,14 +10,13 @@ from types import TracebackType
 
 from harness.errors import UserError
 from harness.execution.batches import make_batches
-from harness.execution.cluster.engine import Engine
 from harness.execution.cluster.fleet import Fleet
 from harness.execution.cluster.inputs import Supply
-from harness.execution.cluster.member import Member
-from harness.execution.cluster.messages import NOT_INSTALLED, is_installed
+from harness.execution.cluster.member import ClusterMember
+from harness.execution.cluster.messages import NOT_INSTALLED, Engine, is_installed
 from harness.execution.cluster.queue import Queue
 from harness.execution.executor import Executor
-from harness.execution.order import Inputs, Order, Returned
+from harness.execution.order import FinishedCall, Inputs, Order
 from harness.outcome import CallResult, Outcome
 from harness.sandbox import Limits, SandboxChoice, Warn
 
@@ -52,7 +51,7 @@ class Cluster(Executor):
         self._queue = Queue()
         self._orders: dict[int, Order] = {}  #: under way or waiting
         self._attempts: Counter[int] = Counter()
-        self._returned: deque[Returned] = deque()
+        self._returned: deque[FinishedCall[int]] = deque()
         self._supply = Supply(self._engine.put)
         self.fleet = Fleet(self._engine, sandbox, memory_bytes, workers, machine_class or "", warn, self._lose)
         try:
@@ -105,7 +104,7 @@ class Cluster(Executor):
         self._supply.add(orders, inputs)
         self._queue.add(make_batches(orders))
 
-    def next(self, timeout_s: float) -> Returned | None:
+    def next(self, timeout_s: float) -> FinishedCall[int] | None:
         """Return what the machines return, and look after them meanwhile."""
         until = time.monotonic() + timeout_s
         while not self._returned:
@@ -115,7 +114,7 @@ class Cluster(Executor):
             self._hand_out()
             for member, report in self.fleet.reports(min(left_s, REPORT_S)):
                 for one in member.take(report):
-                    self._queue.note(self._orders.pop(one.number), one.result.call_wall_s)
+                    self._queue.note(self._orders.pop(one.call), one.result.call_wall_s)
                     self._returned.append(one)
                 if report.retired:
                     self.fleet.dismiss(member, report.retired)
@@ -148,7 +147,7 @@ class Cluster(Executor):
                 member.outbox, member.needs = [], set()
                 self.fleet.ask(member, member.ready.incarnation, orders, supplies, REPORT_S)
 
-    def _lose(self, member: Member, why: str) -> None:
+    def _lose(self, member: ClusterMember, why: str) -> None:
         """Queue again what was under way on a machine."""
         batches, begun, spent_s = member.lose()
         if batches:
@@ -163,4 +162,4 @@ class Cluster(Executor):
     def _give_up(self, order: Order) -> None:
         message = f"{ATTEMPTS} machines were lost while they made this call"
         result = CallResult(Outcome.INFRA_ERROR, message=message)
-        self._returned.append(Returned(order.number, result, datetime.now(UTC), {}, self.isolation))
+        self._returned.append(FinishedCall(order.number, result, datetime.now(UTC), {}, self.isolation))

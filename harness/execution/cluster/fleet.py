@@ -7,9 +7,15 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.execution.cluster.common import Common, agree, difference_from_here
-from harness.execution.cluster.engine import Engine, GoneError, UnavailableError
-from harness.execution.cluster.member import BEGIN, DESCRIBE, EXCHANGE, PREPARE, Member
-from harness.execution.cluster.messages import Description, Ready, Report
+from harness.execution.cluster.member import BEGIN, DESCRIBE, EXCHANGE, PREPARE, ClusterMember
+from harness.execution.cluster.messages import (
+    Engine,
+    GoneError,
+    MachineDescription,
+    MachineReport,
+    Ready,
+    UnavailableError,
+)
 from harness.sandbox import SandboxChoice, Warn
 
 #: Seconds that machines have to answer in the beginning, and to prepare; the run goes on without the others.
@@ -35,24 +41,24 @@ class Fleet:
 
     def __init__(
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
-        machine_class: str, warn: Warn, lose: Callable[[Member, str], None],
+        machine_class: str, warn: Warn, lose: Callable[[ClusterMember, str], None],
     ) -> None:  # fmt: skip
         """`lose` is told of every machine that has lost what was under way there, and why."""
         self._engine, self._sandbox, self._workers, self._machine_class = engine, sandbox, workers, machine_class
         self._warn, self._lose = warn, lose
         self.memory_bytes = memory_bytes or 0  #: of a call; 0 until it is known what every machine has
         self.runtimes: tuple[str, ...] = ()  #: that are prepared
-        self._members: dict[str, Member] = {}
+        self._members: dict[str, ClusterMember] = {}
         self._common: Common | None = None
         self._looked_at = self._seen_at = time.monotonic()
 
     @property
-    def members(self) -> list[Member]:
+    def members(self) -> list[ClusterMember]:
         """The machines that make calls, or may do so soon."""
         return [member for member in self._members.values() if not member.is_out]
 
     @property
-    def all_members(self) -> list[Member]:
+    def all_members(self) -> list[ClusterMember]:
         """These, and those that get no calls."""
         return list(self._members.values())
 
@@ -113,13 +119,13 @@ class Fleet:
             remedy = "mend the cluster, then run the same command again: finished calls are kept"
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
-    def ask(self, member: Member, *arguments: object) -> None:
+    def ask(self, member: ClusterMember, *arguments: object) -> None:
         """Ask a machine for its next step, unless it has not answered the last question yet."""
         if member.future is None and time.monotonic() >= member.again_at:
             member.asked_at = time.monotonic()
             member.future = self._engine.ask(member.handle, member.step, *arguments)
 
-    def reports(self, timeout_s: float) -> Iterator[tuple[Member, Report]]:
+    def reports(self, timeout_s: float) -> Iterator[tuple[ClusterMember, MachineReport]]:
         """Wait for answers; yields the reports of machines that make calls."""
         futures = {id(member.future): member for member in self.members if member.future is not None}
         if not futures:
@@ -130,10 +136,10 @@ class Fleet:
             if member.future is future:
                 member.future = None
                 answer = self._answer(member, future)
-                if isinstance(answer, Report) and self._is_valid(member, answer):
+                if isinstance(answer, MachineReport) and self._is_valid(member, answer):
                     yield member, answer
 
-    def dismiss(self, member: Member, why: str) -> None:
+    def dismiss(self, member: ClusterMember, why: str) -> None:
         """Give no further calls to a machine."""
         self._warn(f"machine {member.name} gets no calls: {why}")
         member.why_out = why
@@ -158,7 +164,7 @@ class Fleet:
             self._lose(member, "is no longer part of the cluster")
             self._engine.kill(member.handle)
         for node in nodes.keys() - self._members.keys():
-            self._members[node] = Member(node, nodes[node], self._engine.start(node))
+            self._members[node] = ClusterMember(node, nodes[node], self._engine.start(node))
         self._looked_at = time.monotonic()
 
     def _gather(self, step: str, patience_s: float) -> None:
@@ -176,14 +182,14 @@ class Fleet:
         if all(member.step == step for member in self.members):
             raise UserError("no machine of the cluster makes calls", remedy=_SEE)
 
-    def _ask_on(self, member: Member) -> None:
+    def _ask_on(self, member: ClusterMember) -> None:
         """Ask a machine that does not make calls yet for its next step."""
         arguments: dict[str, tuple[Any, ...]] = {
             BEGIN: (self._sandbox, self.memory_bytes, self._workers), PREPARE: (self.runtimes,),
         }  # fmt: skip
         self.ask(member, *arguments.get(member.step, ()))
 
-    def _answer(self, member: Member, future: Any) -> object:
+    def _answer(self, member: ClusterMember, future: Any) -> object:
         """Return a machine's answer, after noting what it means for its next step; None if there is none."""
         try:
             answer = self._engine.result(future)
@@ -197,7 +203,7 @@ class Fleet:
             else:
                 self._start_again(member, "has lost its process")
             return None
-        if isinstance(answer, Description):
+        if isinstance(answer, MachineDescription):
             self._take_description(member, answer)
         elif isinstance(answer, Ready):
             member.ready, member.step = answer, PREPARE
@@ -208,7 +214,7 @@ class Fleet:
             member.step = EXCHANGE
         return answer
 
-    def _take_description(self, member: Member, found: Description) -> None:
+    def _take_description(self, member: ClusterMember, found: MachineDescription) -> None:
         member.description, member.step = found, BEGIN
         if self._machine_class not in found.machine_class:
             member.why_out = f"it is no {self._machine_class}, but {found.machine_class}"
@@ -216,20 +222,20 @@ class Fleet:
         elif (why := difference_from_here(found)) is not None:
             self.dismiss(member, why)
 
-    def _compare(self, member: Member) -> None:
+    def _compare(self, member: ClusterMember) -> None:
         """Dismiss a machine that differs from what the others have in common."""
         if self._common is not None and member.ready is not None:
             why = self._common.difference(member.ready, self.runtimes)
             if why is not None:
                 self.dismiss(member, why)
 
-    def _is_valid(self, member: Member, report: Report) -> bool:
+    def _is_valid(self, member: ClusterMember, report: MachineReport) -> bool:
         if member.ready is not None and report.incarnation == member.ready.incarnation:
             return True
         self._lose(member, "has started again")
         return False
 
-    def _start_again(self, member: Member, why: str) -> None:
+    def _start_again(self, member: ClusterMember, why: str) -> None:
         """Have a process started in place of one that has ended or is silent, if its machine is still there."""
         self._lose(member, why)
         self._engine.kill(member.handle)

@@ -9,11 +9,11 @@ import harness
 from harness.errors import UserError
 from harness.execution.cluster.cache import Cache
 from harness.execution.cluster.common import installed_digests, loader_digests
-from harness.execution.cluster.messages import NOT_INSTALLED, Description, Ready, Report, Supplies
+from harness.execution.cluster.messages import NOT_INSTALLED, MachineDescription, MachineReport, Ready, Supplies
 from harness.execution.cluster.store import Store
 from harness.execution.executors.local import Local
 from harness.execution.machine import machine_class, memory_for
-from harness.execution.order import Order, Returned
+from harness.execution.order import FinishedCall, Order
 from harness.sandbox import SandboxChoice
 from harness.worker.runtimes import RUNTIMES
 
@@ -33,9 +33,9 @@ class Machine:
         self._incarnation = ""
         self._local: Local | None = None
 
-    def describe(self) -> Description:
+    def describe(self) -> MachineDescription:
         """Return what the machine is."""
-        return Description(
+        return MachineDescription(
             machine_class(), harness.__version__, loader_digests(), installed_digests(), memory_for(None)
         )
 
@@ -62,32 +62,32 @@ class Machine:
             frozenset(map(str, local.shown)), versions, tuple(lacks), self._cache.summary,
         )  # fmt: skip
 
-    def prepare(self, runtimes: Collection[str]) -> str | Report:
+    def prepare(self, runtimes: Collection[str]) -> str | MachineReport:
         """Try the sandbox in these runtimes; returns why it does not work, or nothing.
 
         A process that has started again, and so has not begun, returns an empty report.
         """
         if self._local is None:
-            return Report(self._incarnation)
+            return MachineReport(self._incarnation)
         try:
             self._local.prepare(runtimes)
         except UserError as error:
             return str(error)
         return ""
 
-    def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> Report:
+    def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> MachineReport:
         """Take orders and what others need; returns as soon as something has happened, after `wait_s` at the latest.
 
         Orders for an earlier incarnation are not made.
         """
         local = self._local
         if local is None or incarnation != self._incarnation:
-            return Report(self._incarnation)
+            return MachineReport(self._incarnation)
         self._store.supply(supplies)
         before = local.under_way
         self._store.announce(orders)
         local.add(orders, self._store)
-        returned: list[Returned] = []
+        returned: list[FinishedCall[int]] = []
         until = time.monotonic() + wait_s
         try:
             while True:
@@ -95,10 +95,10 @@ class Machine:
                     returned.append(one)
                 begun, needs = local.under_way, self._store.needs
                 if returned or needs or begun - before or time.monotonic() > until:
-                    return Report(incarnation, tuple(returned), begun, needs)
+                    return MachineReport(incarnation, tuple(returned), begun, needs)
         except Exception as error:  # whatever it is: other machines go on
             why = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
-            return Report(incarnation, tuple(returned), local.under_way, retired=why)
+            return MachineReport(incarnation, tuple(returned), local.under_way, retired=why)
 
     def end(self) -> None:
         """Kill all calls."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.execution.batches import Batch
-from harness.execution.cluster.messages import Description, Need, Ready, Report
-from harness.execution.order import Order, Returned
+from harness.execution.cluster.messages import MachineDescription, MachineReport, Need, Ready
+from harness.execution.order import FinishedCall, Order
 
 #: Batches for each lane that are under way at once: the next one is there when a call ends.
 DEPTH = 2
@@ -16,7 +16,7 @@ DESCRIBE, BEGIN, PREPARE, EXCHANGE = "describe", "begin", "prepare", "exchange"
 
 
 @dataclass(eq=False)
-class Member:
+class ClusterMember:
     """A machine, what it was asked last, and the orders that are under way there."""
 
     node: str
@@ -27,7 +27,7 @@ class Member:
     asked_at: float = 0.0
     again_at: float = 0.0  #: no question before, after it did not answer
     why_out: str = ""  #: why it gets no calls: it differs, no sandbox works, or it cannot be trusted
-    description: Description | None = None
+    description: MachineDescription | None = None
     ready: Ready | None = None
     outbox: list[Order] = field(default_factory=list)
     needs: set[Need] = field(default_factory=set)
@@ -59,13 +59,13 @@ class Member:
         self.outbox += batch
         self.held |= {batch[0].model, batch[0].data}
 
-    def take(self, report: Report) -> list[Returned]:
+    def take(self, report: MachineReport) -> list[FinishedCall[int]]:
         """Take note of a report; returns what has become of orders that are under way here."""
         now, known = time.monotonic(), {order.number: order for batch in self.batches for order in batch}
-        returned = [one for one in report.returned if one.number in known]
-        over = {one.number for one in returned}
+        returned = [one for one in report.returned if one.call in known]
+        over = {one.call for one in returned}
         for one in returned:
-            budget = known[one.number].allowance.budget
+            budget = known[one.call].allowance.budget
             if budget is not None:
                 self.spent_s[budget] = self.spent_s.get(budget, 0.0) + one.result.call_wall_s
         remaining = ([order for order in batch if order.number not in over] for batch in self.batches)

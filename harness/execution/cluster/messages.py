@@ -1,10 +1,10 @@
-"""What driver and machines say to each other, besides orders: data alone."""
+"""What driver and machines say to each other, besides orders: data alone; and how an engine carries it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
-from harness.execution.order import Order, Returned
+from harness.execution.order import FinishedCall, Order
 
 #: Begins the reason why a runtime has no versions.
 NOT_INSTALLED = "not installed: "
@@ -48,7 +48,7 @@ Supplies = Mapping[Need, Mapping[str, bytes] | Bundle]
 
 
 @dataclass(frozen=True)
-class Description:
+class MachineDescription:
     """A machine before it makes calls."""
 
     machine_class: str  #: processors and GPUs
@@ -86,7 +86,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Report:
+class MachineReport:
     """What has happened on a machine since the last report.
 
     Attributes:
@@ -98,7 +98,43 @@ class Report:
     """
 
     incarnation: str
-    returned: tuple[Returned, ...] = ()
+    returned: tuple[FinishedCall[int], ...] = ()
     begun: frozenset[int] = frozenset()
     needs: tuple[Need, ...] = ()
     retired: str = ""
+
+
+class UnavailableError(Exception):
+    """The process does not answer; it may be starting again."""
+
+
+class GoneError(Exception):
+    """The process has ended for good."""
+
+
+class Engine(Protocol):
+    """An engine; handles and futures are its own objects."""
+
+    def nodes(self) -> dict[str, str]:
+        """Return the machines that can make calls: identifiers and names."""
+
+    def start(self, node: str) -> Any:
+        """Start a `Machine` on a machine, to which nobody else gives work; returns its handle."""
+
+    def ask(self, handle: Any, method: str, *arguments: object) -> Any:
+        """Call a method of a `Machine`; returns a future at once."""
+
+    def ready(self, futures: Sequence[Any], timeout_s: float) -> Collection[Any]:
+        """Wait for at least one of the futures; returns those that have come."""
+
+    def result(self, future: Any) -> Any:
+        """Return what a method has returned; raises `UnavailableError`, `GoneError`, or what it has raised."""
+
+    def put(self, content: Sequence[Any]) -> Any:
+        """Keep bytes for machines as long as the reference exists that is returned; raises `UserError`."""
+
+    def kill(self, handle: Any) -> None:
+        """Kill a process and all that it has started; it does not start again."""
+
+    def close(self) -> None:
+        """Leave the cluster, which ends all processes."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from harness.execution.batches import Batch
-from harness.execution.cluster.member import Member
+from harness.execution.cluster.member import ClusterMember
 from harness.execution.order import Order
 
 #: Seconds of forecast work in one batch: what is lost with a machine, and what another one cannot take over.
@@ -27,7 +27,7 @@ class Queue:
     def __init__(self) -> None:
         self._waiting: deque[Batch] = deque()
         self._seconds: dict[str, float] = {}  #: of the last call of a submission
-        self._owner: dict[int, Member] = {}  #: of a budget
+        self._owner: dict[int, ClusterMember] = {}  #: of a budget
         self._spent_s: dict[int, float] = {}  #: by budget, as told by the newest order
         self._elsewhere_s: dict[int, float] = {}  #: by budget, on machines that were lost
 
@@ -42,7 +42,7 @@ class Queue:
                     self._spent_s[allowance.budget] = allowance.spent_s
             self._waiting.extend(self._cut(batch))
 
-    def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: Member) -> None:
+    def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: ClusterMember) -> None:
         """Queue the batches of a lost machine before all others; its budgets move with what was spent."""
         self._waiting.extendleft(reversed(batches))
         for budget, seconds in spent_s.items():
@@ -53,7 +53,7 @@ class Queue:
         """Remember how long a call took."""
         self._seconds[order.submission] = seconds
 
-    def take(self, member: Member) -> Batch | None:
+    def take(self, member: ClusterMember) -> Batch | None:
         """Return the next orders for one sandbox of a machine, if possible one that has their inputs; None: no more."""
         best, best_rank = -1, 0
         for position, batch in enumerate(self._waiting):
@@ -86,7 +86,7 @@ class Queue:
         spent_s = self._spent_s[budget] + self._elsewhere_s.get(budget, 0.0)
         return replace(order, allowance=replace(order.allowance, spent_s=spent_s))
 
-    def wanted(self, members: Sequence[Member]) -> int:
+    def wanted(self, members: Sequence[ClusterMember]) -> int:
         """Return the number of batches that are missing so that all machines have enough to do."""
         room = {id(member): member.room for member in members}
         if not self._waiting or not self._owner:
@@ -99,16 +99,16 @@ class Queue:
                 room[owned] -= 1
         return max(sum(max(free, 0) for free in room.values()) - anywhere, 0)
 
-    def _rank(self, batch: Batch, member: Member) -> int:
+    def _rank(self, batch: Batch, member: ClusterMember) -> int:
         """Return 0 for a batch that a machine may not have, and more for one whose inputs it has."""
         if not any(self._may_have(member, order) for order in batch):
             return 0
         return 1 + (batch[0].data in member.held) + (batch[0].model in member.held)
 
-    def _may_have(self, member: Member, order: Order) -> bool:
+    def _may_have(self, member: ClusterMember, order: Order) -> bool:
         return self._owner_of(order) in (None, member)
 
-    def _owner_of(self, order: Order) -> Member | None:
+    def _owner_of(self, order: Order) -> ClusterMember | None:
         budget = order.allowance.budget
         return None if budget is None else self._owner.get(budget)
 

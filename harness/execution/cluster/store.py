@@ -13,7 +13,7 @@ from harness.execution.order import Order
 from harness.sandbox import StoppedError
 
 #: Seconds that a call waits for its inputs.
-PATIENCE_S = 3600.0
+SUPPLY_S = 3600.0
 
 
 class Store:
@@ -94,8 +94,8 @@ class Store:
         with self._changed:
             if not is_here():
                 self._lacking.add(need)
-            came = self._changed.wait_for(lambda: self._is_closed or is_here(), PATIENCE_S)
+            came = self._changed.wait_for(lambda: self._is_closed or is_here(), SUPPLY_S)
             if self._is_closed:
                 raise StoppedError
             if not came:
-                raise UserError(f"the driver did not send a {need.kind} within {PATIENCE_S:g} s")
+                raise UserError(f"the driver did not send a {need.kind} within {SUPPLY_S:g} s")

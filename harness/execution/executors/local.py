@@ -8,7 +8,7 @@ from typing import Self
 
 from harness.execution.executor import Executor
 from harness.execution.machine import memory_for, plan_lanes
-from harness.execution.order import Inputs, Order, Returned
+from harness.execution.order import FinishedCall, Inputs, Order
 from harness.execution.pool import Pool
 from harness.sandbox import CONTROL, Job, Limits, SandboxChoice, Staging, Warn, trial_job
 
@@ -83,7 +83,7 @@ class Local(Executor):
         """Let the pool make the calls; a submission never shares a sandbox, baselines may."""
         self._pool.add(orders, inputs)
 
-    def next(self, timeout_s: float) -> Returned | None:
+    def next(self, timeout_s: float) -> FinishedCall[int] | None:
         """Return what the pool returns."""
         return self._pool.next(timeout_s)
 

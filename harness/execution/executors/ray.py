@@ -11,8 +11,8 @@ from typing import Any
 
 from harness.children import ROOT
 from harness.errors import UserError
-from harness.execution.cluster.engine import Engine, GoneError, UnavailableError
 from harness.execution.cluster.executor import Cluster
+from harness.execution.cluster.messages import Engine, GoneError, UnavailableError
 from harness.sandbox import Parameter
 
 #: Seconds to reach the address; Ray itself tries for minutes.

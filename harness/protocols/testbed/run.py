@@ -18,7 +18,7 @@ from harness.protocols.testbed.probing import Report, classes_of, probe_backbone
 from harness.protocols.testbed.results import make_dataset
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.hidden import Withhold
-from harness.task.some_models import Wanted
+from harness.task.selection import Wanted
 
 #: Raised whenever the numbers change for the same settings and versions of libraries.
 VERSION = 2

@@ -10,16 +10,14 @@ from typing import Self
 
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import Body, StartError, memory_file
+from harness.sandbox.body import Body, StartError, Storage, memory_file
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.fresh import Fresh
 from harness.sandbox.kinds.kind import Warn
 from harness.sandbox.limits import Limits
 from harness.sandbox.placeholder import Placeholder
-from harness.sandbox.processes import Processes
 from harness.sandbox.seccomp import filter_program
-from harness.sandbox.storage import Storage
-from harness.sandbox.zygote import Report, Zygote, Zygotes
+from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 
 
 class Fast(Fresh):
@@ -105,18 +103,14 @@ def _fork(zygote: Zygote, placeholder: Placeholder, job: Job, slot: int, control
         raise
 
 
-class ForkedBody:
+class ForkedBody(Body):
     """A worker that a zygote has forked into the sandbox of a placeholder."""
 
     def __init__(self, placeholder: Placeholder, report: int, zygote: Zygote) -> None:
         """Wait for the worker's process ID; raises `StartError`."""
         self._placeholder, self._descriptor = placeholder, report
-        self._report = Report(report, zygote)
-
-    @property
-    def processes(self) -> Processes:
-        """The processes of the placeholder's PID namespace, the worker among them."""
-        return self._placeholder.processes
+        self._report = WorkerReport(report, zygote)
+        self.processes = placeholder.processes
 
     def storage(self) -> Storage | None:
         """Return the usage of scratch space and network in the placeholder's sandbox."""

@@ -13,10 +13,10 @@ from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import Body, memory_file
 from harness.sandbox.cgroup import NoCgroupError, RunGroup
+from harness.sandbox.devices import search_path
 from harness.sandbox.enclosure import Enclosure, new_group
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
-from harness.sandbox.libraries import search_path
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
 

@@ -96,8 +96,7 @@ class Kind(ABC):
         `slot` numbers the workers that exist at once. Raises `StartError`.
         """
 
-    @abstractmethod
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - some start none
         """End the processes that `prepare` started."""
 
     def versions(self, runtime: str) -> str:

@@ -17,10 +17,9 @@ from harness.cache import cache_directory
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import StartError, memory_file
-from harness.sandbox.devices import gpu_files, gpu_nodes
+from harness.sandbox.devices import gpu_files, gpu_nodes, search_path
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.kind import Kind
-from harness.sandbox.libraries import search_path
 from harness.sandbox.limits import Limits
 from harness.sandbox.privileges import becomes_others
 from harness.sandbox.seccomp import filter_program

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from harness import children
 from harness.configuration import UNSANDBOXED
-from harness.sandbox.body import shell_status
+from harness.sandbox.body import Body, shell_status
 from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
 from harness.sandbox.limits import Limits
-from harness.sandbox.processes import Processes, Tree
-from harness.sandbox.storage import Storage
+from harness.sandbox.processes import Tree
 
 
 class Plain(Kind):
@@ -38,12 +37,9 @@ class Plain(Kind):
         """Start a new interpreter."""
         return PlainBody(job, control, sink)
 
-    def close(self) -> None:
-        """Do nothing: no helper process was started."""
 
-
-class PlainBody:
-    """A worker without a sandbox, in its own process group."""
+class PlainBody(Body):
+    """A worker without a sandbox, in its own process group; what it writes is not measured."""
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
         arguments = job.runtime, *map(str, job.directories)
@@ -51,19 +47,11 @@ class PlainBody:
         home = str(job.worker.parent)
         environment = job.environment(home) | _of_windows(home)
         self._process = children.start(command, control, sink, environment)
-        self.processes: Processes = Tree(self._process.pid)
-
-    def storage(self) -> Storage:
-        """Return zeros: the worker writes to the user's own files, which are not measured."""
-        return Storage()
+        self.processes = Tree(self._process.pid)
 
     def exit_status(self) -> int | None:
         """Return the worker's exit status."""
         return shell_status(self._process.poll())
-
-    def ran_out_of_memory(self) -> bool:
-        """Return False: the kernel enforces no limit."""
-        return False
 
     def kill(self) -> None:
         """Kill the worker's process group."""
@@ -72,9 +60,6 @@ class PlainBody:
     def is_gone(self) -> bool:
         """Return whether the worker has ended."""
         return self._process.poll() is not None
-
-    def close(self) -> None:
-        """Do nothing: no resources are held."""
 
 
 def _of_windows(home: str) -> dict[str, str]:

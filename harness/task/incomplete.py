@@ -1,4 +1,8 @@
-"""Half-fetched tasks: the request is kept beside the files that have arrived, and gives the command that continues."""
+"""Tasks that are not complete, and the command that continues each.
+
+Half-fetched ones have the request beside the files that have arrived; unfinished ones, whose models are still being
+trained, have the recipe.
+"""
 
 import json
 import re
@@ -9,13 +13,16 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.format.fetched import FETCHING, RECORD
-from harness.format.files import parse_json
-from harness.format.layout import INPUTS
+from harness.format.files import parse_json, visible_directories
+from harness.format.layout import BUILDING, INPUTS
 from harness.reading import read_regular
-from harness.shell import typed
+from harness.shell import is_name, typed
 
 #: The file, and the largest one in bytes.
 REQUEST, MOST = "request.json", 1024**2
+
+#: File in the directory of an unfinished task with its recipe (a file, or a name in the package), and its largest size.
+RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES = "recipe.argument", 4096
 
 #: Names of corpora, tasks and models that may stand in a command for pasting.
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
@@ -72,3 +79,21 @@ def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
         raise ValueError
     number = ",".join(models) if isinstance(models, list) else "" if models is None else f"{models:d}"
     return [f"{corpus}/{task}", *(["--models", number] if number else []), *(["--whole"] if whole is True else [])]
+
+
+def unfinished_tasks(root: Path) -> dict[str, str]:
+    """Return the tasks of a directory that are not finished: name -> the command that continues."""
+    return {
+        directory.name: command_to_continue(root, directory.name) for directory in visible_directories(root / BUILDING)
+    }
+
+
+def command_to_continue(root: Path, task: str) -> str:
+    """Return the command that continues a task; it has the word RECIPE if the recipe's place is not known."""
+    try:
+        recipe = (
+            read_regular(root / BUILDING / task / RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES, links=False).decode().strip()
+        )
+    except (UserError, UnicodeError):
+        recipe = ""
+    return typed("pgdl", "task", "build", recipe if is_name(recipe) else "RECIPE", "--output", str(root))

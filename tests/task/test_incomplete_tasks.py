@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from in_process import Pgdl, in_process
 
-from harness.format.half_fetched import REQUEST, FetchRequest, half_fetched
-from harness.format.unfinished import unfinished_tasks
+from harness.task.incomplete import REQUEST, FetchRequest, half_fetched, unfinished_tasks
 
 WORDS = "give the command again that began to fetch it"
 USUAL = {"corpus": "small", "models": None, "whole": False, "catalogue": False}
