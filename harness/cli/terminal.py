@@ -7,13 +7,13 @@ from typing import Self
 
 from rich.console import Console
 
-from harness.api import UNSAFE, Progress
 from harness.cli.current_step import CurrentStep
 from harness.cli.run_progress import RunProgress
 from harness.execution.run import Plan, Recorded
 from harness.printing import say
 from harness.tables import wide_console
 from harness.task.task import Task
+from pgdl import UNSAFE, Progress
 
 
 class Terminal(Progress):

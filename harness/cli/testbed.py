@@ -130,12 +130,12 @@ def _check(run: "Run", dataset: "xr.Dataset", results: Address, console: "Consol
     """Call measures on the probed models, and compare their values with the testbed; returns the failed calls, too."""
     from dataclasses import replace
 
-    from harness.api import UNSAFE
     from harness.api.calls import record_calls
     from harness.cli.terminal import Terminal, warn
     from harness.outcome import Outcome
     from harness.protocols.testbed.consistency import check_consistency
     from harness.records import Records
+    from pgdl import UNSAFE
 
     probed = dataset["model"].values.tolist()
     if len(probed) < 2:
