@@ -15,8 +15,9 @@ HARNESS = ROOT / "harness"
 #: Frameworks; only what runs in processes of their own may import them.
 FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 
-#: Files of harness/ that run in such processes, beside the whole of `worker`: the trainer of corpora.
-TRAINER = {
+#: Files of harness/ that run in such processes, beside the whole of `worker`: the trainer of corpora. Measures on a
+#: caller's own network run in the caller's process.
+TRAINER = {HARNESS / "api" / "library.py"} | {
     HARNESS / "corpus" / f"{name}.py"
     for name in (
         "augmentation", "autoaugment", "colours", "datasets", "network", "sources", "trainer", "training",

@@ -59,3 +59,9 @@ def test_it_is_imported_in_milliseconds() -> None:
     program = "import pgdl, sys; print(*(name for name in sys.modules if name.split('.')[0] in {'harness', 'numpy'}))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+@pytest.mark.parametrize("name", ["unknown", "cheap", "jacobian_norm:unknown=1"])
+def test_a_measure_of_an_unknown_name_is_refused(name: str) -> None:
+    with pytest.raises(pgdl.UserError):
+        pgdl.measure(name)

@@ -15,6 +15,8 @@ from harness.api.costs import Costs as Costs
 from harness.api.costs import forecast_costs as forecast_costs
 from harness.api.execution import UNSAFE as UNSAFE
 from harness.api.execution import Execution as Execution
+from harness.api.library import measure as measure
+from harness.api.library import measures as measures
 from harness.api.progress import Progress as Progress
 from harness.api.records import open_results as open_results
 from harness.api.records import results as results
