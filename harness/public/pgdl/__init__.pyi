@@ -18,6 +18,8 @@ from harness.api.execution import Execution as Execution
 from harness.api.library import measure as measure
 from harness.api.library import measures as measures
 from harness.api.progress import Progress as Progress
+from harness.api.protocols import invariance as invariance
+from harness.api.protocols import overfit as overfit
 from harness.api.records import open_results as open_results
 from harness.api.records import results as results
 from harness.api.reports import ReportResult as ReportResult
@@ -27,6 +29,8 @@ from harness.api.runs import run as run
 from harness.api.scores import ScoreResult as ScoreResult
 from harness.api.scores import score as score
 from harness.api.tally import Tally as Tally
+from harness.api.testbeds import TestbedResult as TestbedResult
+from harness.api.testbeds import testbed as testbed
 from harness.errors import UserError as UserError
 from harness.format.reference import read_reference as read_reference
 from harness.site import verify_site
