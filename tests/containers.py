@@ -70,7 +70,7 @@ def start(command: str, volumes: dict[Path, str], log: Path, *, data: Path) -> C
     image = [path for path in {sys.prefix, sys.base_prefix, str(ROOT)} if not path.startswith("/usr/")]
     tools = log.parent / "tools"
     tools.mkdir(exist_ok=True)
-    (tools / "pgdl").write_text(f'#!/bin/sh\nexec {sys.executable} -m harness.cli "$@"\n')
+    (tools / "pgdl").write_text(f'#!/bin/sh\nexec {sys.executable} -m pgdl "$@"\n')
     (tools / "pgdl").chmod(0o755)
     profile = engines_profile()
     arguments = [

@@ -1,6 +1,7 @@
 """The interface through which a terminal, a notebook, a log or a service shows the progress of work."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
@@ -22,6 +23,10 @@ class Progress:
 
     def step(self, line: str) -> None:
         """A step has begun that may take a while, such as reading the tasks; it lasts until the next event."""
+
+    def steps(self, name: str, total: int) -> AbstractContextManager[Callable[[], None]]:
+        """Work of so many parts begins: a context, whose object is called after each part."""
+        return nullcontext(lambda: None)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
         """The tasks have been read and are valid; of those `withheld` only outcomes are shown."""

@@ -51,11 +51,11 @@ def command(
     if html is None and (title or organiser):
         raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")
     formats.require_directory(output, STEM)
-    from harness import api
+    import pgdl
     from harness.board.formats import write
     from harness.site import TITLE
 
-    found = api.board(
+    found = pgdl.board(
         tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold, everything=everything,
         with_site=html is not None, title=title or TITLE, organiser=organiser or "",
     )  # fmt: skip

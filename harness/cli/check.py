@@ -49,7 +49,7 @@ def command(
 
     Example: pgdl check my_measure.py
     """
-    from harness import api
+    import pgdl
     from harness.api import check_report
     from harness.api.checks import MODELS
     from harness.ci.annotations import commands_stopped
@@ -60,7 +60,7 @@ def command(
     with commands_stopped(form == "github"):  # for what the submission says
         with console.status("") as status:
             progress = CheckTerminal(console, status)
-            report = api.check(
+            report = pgdl.check(
                 submission, tasks_dir=tasks_dir, task_names=task_names, models=models or MODELS,
                 names=names, whole_calls=whole_calls, execution=options.execution_of(execution), progress=progress,
             )  # fmt: skip

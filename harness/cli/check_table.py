@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 from rich.console import Console
 from rich.status import Status
 
-from harness.api import CheckReport
 from harness.cli.summary import WITHHELD_NOTE
 from harness.cli.terminal import Terminal
 from harness.execution.check import WHOLE_CALL_S
@@ -19,6 +18,7 @@ from harness.task.notes import outputs_of
 from harness.task.selection import PartOfData
 from harness.task.task import Task
 from harness.text import counted, duration
+from pgdl import CheckReport
 
 #: Lines of a call's output that are shown, from its end.
 LINES = 30

@@ -83,11 +83,11 @@ def command(
 
     Example: pgdl ci --base origin/main --head HEAD --require-check --output build/leaderboard
     """
-    from harness.api import Job, evaluate_change
     from harness.api.ci_files import write_files
     from harness.ci.annotations import add_summary, commands_stopped, under_github
     from harness.ci.rules import Rules
     from harness.cli.terminal import Terminal, warn
+    from pgdl import Job, evaluate_change
 
     rules = Rules(require_check, min_score, at_most, only_submissions)
     calls = options.execution_of(execution)

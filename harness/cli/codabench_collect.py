@@ -76,13 +76,13 @@ def collect(
 
 
 def _write_site(title: str, tasks: Sequence[str], results: Address, tasks_dir: Path, html: Path) -> None:
-    from harness import api
+    import pgdl
     from harness.errors import UserError
     from harness.site import write_site
 
-    made = api.board(tasks_dir=tasks_dir, task_names=tasks, results=results, with_site=True, title=title)
+    made = pgdl.board(tasks_dir=tasks_dir, task_names=tasks, results=results, with_site=True, title=title)
     assert made.site is not None
     head = write_site(made.site, html)
-    for line in api.verify(html).differences:
+    for line in pgdl.verify(html).differences:
         raise UserError("not as computed from its records", file=html, found=line)
     say(f"Written and verified: {html}, digest of all records: {head}")

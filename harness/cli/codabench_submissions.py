@@ -73,11 +73,11 @@ def publish(
     Example: pgdl codabench publish https://www.codabench.org/competitions/ID/ final --phase Final --task secret_task
     --results final.db
     """
-    from harness import api
+    import pgdl
     from harness.cli.terminal import warn
     from harness.codabench.publication import publish as put
 
-    rows = api.board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
+    rows = pgdl.board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
     opened = open_page(page, phase, token_file, readable)
     done, notes = put(opened, rows, directory)
     for line in notes:

@@ -68,7 +68,7 @@ def command(
     Examples: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms, and
     pgdl compare --recorded --results results.db --top 20
     """
-    from harness import api
+    import pgdl
     from harness.board.formats import write
     from harness.cli.terminal import Terminal
     from harness.format.files import make_directory
@@ -80,13 +80,13 @@ def command(
         make_directory(output.parent)
     if recorded:
         options.require_not_given({*execution, "force", "retry_timeouts"} - {"withhold"}, "--recorded makes no calls")
-        found = api.compare_recorded(
+        found = pgdl.compare_recorded(
             measures, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=execution["withhold"],
             published=published,
         )  # fmt: skip
     else:
         with Terminal(console) as progress:
-            found = api.compare(
+            found = pgdl.compare(
                 measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
                 retry_timeouts=retry_timeouts, published=published, execution=options.execution_of(execution),
                 progress=progress,
@@ -95,7 +95,7 @@ def command(
     if not quiet:
         formats.show(shown, form, wide)
     if not found.is_sandboxed:
-        console.print(api.UNSAFE, style="bold red")
+        console.print(pgdl.UNSAFE, style="bold red")
     console.print(f"Records: {found.records}")
     if output is not None:
         oracle = found.oracle.score

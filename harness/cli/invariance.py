@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import pgdl
 from harness.cli import as_json, options
 from harness.printing import say
 
@@ -77,22 +78,18 @@ def command(
 
     Example: pgdl invariance digits_vgg --range rotation=-90..90 --output invariance
     """
-    from harness.cli.steps import Steps
-    from harness.cli.terminal import note
+    from harness.cli.terminal import Terminal, note
     from harness.format.files import make_directory
-    from harness.protocols.invariance.evaluate import Question, evaluate
-    from harness.protocols.invariance.perturbations import choose
-    from harness.protocols.subject import read_subject
-    from harness.task.hidden import Withhold
 
     console = as_json.console_of(form, quiet=quiet)
-    chosen = choose(perturbations, ranges)
     if output is not None:
         make_directory(output)
-    subject = read_subject(tasks_dir, task_name, models, Withhold(withhold))
-    question = Question(chosen, examples, given, least_accuracy, sensitivity, seed)
-    with Steps(console, "models", len(subject.models)) as step:
-        found = evaluate(subject, question, step)
+    with Terminal(console) as progress:
+        found = pgdl.invariance(
+            task_name, tasks_dir=tasks_dir, models=models, perturbations=perturbations, ranges=ranges,
+            n_examples=examples, given=given, least_accuracy=least_accuracy, sensitivity=sensitivity, seed=seed,
+            withhold=withhold, progress=progress,
+        )  # fmt: skip
     for model, reason in found.study.failures.items():
         note(f"{model}: {reason}")
     if form == as_json.JSON:

@@ -1,16 +1,13 @@
 """Entry point of `pgdl`: imports a command's module only to run it, and prints errors in one line."""
 
 import errno
-import importlib.util
+import importlib
 import io
 import os
-import re
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -20,7 +17,7 @@ from harness.errors import UserError
 from harness.printing import say, say_usage, take_over
 
 #: Commands in the order in which a user needs them -> one-line help; each is the object `command` in the module
-#: `harness.cli.NAME`. Others follow: modules whose docstring begins with "`pgdl NAME`: ".
+#: `harness.cli.NAME`.
 COMMANDS = {
     "demo": "Write a small task and examples, to try the other commands on.",
     "new": "Write a commented template of a submission.",
@@ -58,39 +55,17 @@ BROKEN_PIPE = 128 + 13
 #: their own, and OpenBLAS' threads spin while they wait, which on a busy machine takes ten times the processor time.
 ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
-#: The project's own packages that another package of the same name on the path could shadow.
-PACKAGES = ("scoring", "baselines")
-
-
-def is_command(name: str) -> bool:
-    """Whether there is a command of this name; looks for others than `COMMANDS` only if it must."""
-    return name in COMMANDS or name in commands()
-
-
-@cache
-def commands() -> dict[str, str]:
-    """Return all commands with their one-line help; imports none."""
-    others = {}
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        if file.stem in COMMANDS:
-            continue
-        with file.open(encoding="utf-8") as lines:
-            found = re.match(rf'"""`pgdl {file.stem}`: (.+?)"""', lines.readline())
-        if found is not None:
-            others[file.stem] = found[1][0].upper() + found[1][1:]
-    return COMMANDS | others
-
 
 class LazyGroup(click.Group):
     """A group that imports a command's module only to run that command (`pgdl --help` stays instant)."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a user needs them."""
-        return list(commands())
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import `harness.cli.<name>` and return its `command`."""
-        if not is_command(cmd_name):
+        if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"harness.cli.{cmd_name}").command
         return command
@@ -99,17 +74,17 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest a similar command for an unknown one."""
-        if not args[0].startswith("-") and not is_command(args[0]):
+        if not args[0].startswith("-") and args[0] not in COMMANDS:
             from harness.hints import did_you_mean
 
-            hint = did_you_mean(args[0], commands()) or "pgdl --help lists them"
+            hint = did_you_mean(args[0], COMMANDS) or "pgdl --help lists them"
             raise UserError(f"no command {args[0]!r}", remedy=hint)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(commands().items()))
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
@@ -128,7 +103,6 @@ def main() -> NoReturn:
     output = sys.stdout
     try:
         _heed_signals()
-        _require_own_packages()
         code = cli.main(prog_name="pgdl", standalone_mode=False, windows_expand_args=False)
         sys.stdout.flush()
     except UserError as error:
@@ -185,17 +159,6 @@ def _open_closed_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the lowest free number: `number`
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
-
-
-def _require_own_packages() -> None:
-    """Raise `UserError` if another package of the same name shadows one of ours."""
-    home = Path(__file__).parents[2]
-    for name in PACKAGES:
-        found = importlib.util.find_spec(name)
-        where = found.origin if found is not None else None
-        if where is None or Path(where).parent.parent != home:
-            remedy = f"remove it from the path, or start pgdl in another directory; ours is {home / name}"
-            raise UserError(f"another package is called {name!r}", file=where or name, remedy=remedy)
 
 
 def _speak_utf8() -> None:

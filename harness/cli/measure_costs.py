@@ -17,12 +17,12 @@ HEADINGS = ("measure", "a call", "all models", "memory", "cost")
 
 def show_forecast(measures: Sequence["Measure"], tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
     """Time the passes, and print a line for each measure, or JSON."""
-    from harness import api
+    import pgdl
     from harness.cli.terminal import Terminal
     from harness.tables import print_table, wide_console
 
     with Terminal(as_json.console_of(form)) as progress:
-        costs = api.forecast_costs(measures, tasks_dir=tasks_dir, task_names=task_names, progress=progress)
+        costs = pgdl.forecast_costs(measures, tasks_dir=tasks_dir, task_names=task_names, progress=progress)
     if form == as_json.JSON:
         as_json.show(
             {"task": costs.task, "timed": _timed(costs), "measures": [_object(one) for one in costs.forecasts]}

@@ -21,7 +21,7 @@ from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 if TYPE_CHECKING:
-    from harness.api import Execution
+    from pgdl import Execution
 
 Decorator = Callable[[Any], Any]
 
@@ -317,8 +317,8 @@ def require_not_given(names: Collection[str], why: str) -> None:
 
 def execution_of(options: Mapping[str, Any]) -> "Execution":
     """Return what the options of `execution` say."""
-    from harness.api import Execution
     from harness.sandbox import KINDS
+    from pgdl import Execution
 
     sandbox = options["sandbox_mode"]
     executor, executor_parameters = executor_of(options)

@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+import pgdl
 from harness.cli import as_json, completion, options
 from harness.printing import say
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from harness.protocols.overfit.settings import OverfitSettings
-    from harness.protocols.subject import Subject
     from harness.task.selection import Wanted
 
 
@@ -76,28 +73,18 @@ def command(
 
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """
+    from harness.cli.terminal import Terminal
     from harness.format.files import make_directory
-    from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
-    from harness.protocols.subject import read_subject
-    from harness.task.hidden import Withhold
+    from harness.protocols.overfit.report import print_result, result_object, write_rows
 
     console = as_json.console_of(form, quiet=quiet)
     if output is not None:
         make_directory(output)
-    chosen = OverfitSettings(radii, "test" if split == "test" else "train", Generator(generator), Edges(edges))
-    subject = read_subject(tasks_dir, task_name, models, Withhold(withhold))
-    return _test_task(subject, chosen, output, console, form)
-
-
-def _test_task(
-    subject: "Subject", settings: "OverfitSettings", output: Path | None, console: "Console", form: str
-) -> int:
-    from harness.cli.steps import Steps
-    from harness.protocols.overfit.report import print_result, result_object, write_rows
-    from harness.protocols.overfit.run import detect_overfitting
-
-    with Steps(console, "models", len(subject.models)) as step:
-        result = detect_overfitting(subject, settings, step)
+    with Terminal(console) as progress:
+        result = pgdl.overfit(
+            task_name, tasks_dir=tasks_dir, models=models, radii=radii, split="test" if split == "test" else "train",
+            generator=generator, edges=edges, withhold=withhold, progress=progress,
+        )  # fmt: skip
     for model, error in result.failures.items():
         say(f"pgdl: {model}: {error}", err=True)
     if form == as_json.JSON:

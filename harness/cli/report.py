@@ -36,9 +36,9 @@ def command(
 
     Example: pgdl report my_measure.py --html reports
     """
-    from harness import api
+    import pgdl
 
-    found = api.report(submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold)
+    found = pgdl.report(submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold)
     written = [] if html is None else found.write(html)
     if form == as_json.JSON:
         as_json.show({"submissions": found.content, "remarks": found.remarks})

@@ -51,7 +51,7 @@ def command(
 
     Example: pgdl results --submission my_measure --format parquet > calls.parquet
     """
-    from harness.api import open_results
+    from pgdl import open_results
 
     chosen = {"submissions": submissions, "task_names": task_names, "outcomes": outcomes}
     with open_results(results, **chosen) as rows:

@@ -46,7 +46,7 @@ def command(
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
-    from harness import api
+    import pgdl
     from harness.api.commands import results_option
     from harness.cli.summary import print_summary, summary_object
     from harness.cli.terminal import Terminal, warn
@@ -58,7 +58,7 @@ def command(
         names = tuple(names_of_files(submissions))
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console) as progress:
-        done = api.run(
+        done = pgdl.run(
             submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, names=names, repeats=repeats,
             force=force, retry_timeouts=retry_timeouts, execution=options.execution_of(execution), progress=progress,
             confirm=ask,

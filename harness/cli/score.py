@@ -10,7 +10,7 @@ from harness.credentials import Address
 from harness.printing import say
 
 if TYPE_CHECKING:
-    from harness.api import ScoreResult
+    from pgdl import ScoreResult
 
 
 @click.command("score")
@@ -50,9 +50,9 @@ def command(
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """
-    from harness import api
+    import pgdl
 
-    found = api.score(
+    found = pgdl.score(
         submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold,
         everything=everything, reference=reference, predictions=predictions,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from scoring import RULE, SubmissionScore, TaskScore
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.api import ScoreResult
+    from pgdl import ScoreResult
 
 
 def print_scores(found: "ScoreResult") -> None:

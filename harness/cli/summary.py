@@ -6,10 +6,10 @@ from typing import Any
 
 from rich.console import Console
 
-from harness.api import UNSAFE, RunResult, Tally
 from harness.api.tally import machines_line
 from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
+from pgdl import UNSAFE, RunResult, Tally
 
 #: Note for every output from which something is withheld.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (docs/hidden-tasks.md)."

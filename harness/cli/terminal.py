@@ -7,13 +7,14 @@ from typing import Self
 
 from rich.console import Console
 
-from harness.api import UNSAFE, Progress
 from harness.cli.current_step import CurrentStep
 from harness.cli.run_progress import RunProgress
+from harness.cli.steps import Steps
 from harness.execution.run import CallSummary, Plan
 from harness.printing import say
 from harness.tables import wide_console
 from harness.task.task import Task
+from pgdl import UNSAFE, Progress
 
 
 class Terminal(Progress):
@@ -49,6 +50,11 @@ class Terminal(Progress):
             self._run.step(line)
         else:
             self._step.begin(line)
+
+    def steps(self, name: str, total: int) -> Steps:
+        """Show a bar."""
+        self._step.end()
+        return Steps(self.console, name, total)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
         """Keep in mind what must not be shown."""

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from sqlalchemy.exc import StatementError
 
-from harness.api import Execution, Progress
 from harness.api.calls import Run, begin_run
+from harness.api.execution import Execution
+from harness.api.progress import Progress
 from harness.codabench.competition import Competition, position_of
 from harness.codabench.downloads import RESULTS
 from harness.codabench.phases import PlannedPhase, plan_phases

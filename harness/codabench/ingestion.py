@@ -16,7 +16,9 @@ from pathlib import Path
 
 import psutil
 
-from harness.api import Execution, Progress, run
+from harness.api.execution import Execution
+from harness.api.progress import Progress
+from harness.api.runs import run
 from harness.board.predictions import predictions_of
 from harness.codabench.results import KILLED, MADE, OUT_OF_TIME, RECORDS, Result, copy_records, write_result
 from harness.codabench.settings import Settings

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.api import Progress
 from harness.api.calls import Run, record_with
+from harness.api.progress import Progress
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records
 from harness.submission import Submission

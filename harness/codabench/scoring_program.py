@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from harness.api import report
+from harness.api.reports import report
 from harness.codabench.columns import scores_of, verdict_of
 from harness.codabench.results import RECORDS, read_result
 from harness.codabench.settings import Settings

@@ -1,15 +1,17 @@
 """What a caller of the API may ask for; mistakes are errors in one line, before anything runs."""
 
 import os
+import subprocess
+import sys
 from typing import Any
 
 import click
 import pytest
 
-from harness import api
-from harness.api import Execution
+import pgdl
 from harness.cli import options
 from harness.errors import UserError
+from pgdl import Execution
 
 
 @pytest.mark.parametrize(
@@ -50,5 +52,16 @@ def test_the_command_line_has_the_same_defaults(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_every_public_name_is_there() -> None:
-    assert sorted(api._PLACES) == sorted(api.__all__)
-    assert all(getattr(api, name) is not None for name in dir(api))
+    assert all(getattr(pgdl, name) is not None for name in dir(pgdl))
+
+
+def test_it_is_imported_in_milliseconds() -> None:
+    program = "import pgdl, sys; print(*(name for name in sys.modules if name.split('.')[0] in {'harness', 'numpy'}))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+@pytest.mark.parametrize("name", ["unknown", "cheap", "jacobian_norm:unknown=1"])
+def test_a_measure_of_an_unknown_name_is_refused(name: str) -> None:
+    with pytest.raises(pgdl.UserError):
+        pgdl.measure(name)

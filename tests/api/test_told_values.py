@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from harness.api import Progress
 from harness.api.submissions import find
+from pgdl import Progress
 
 SCALE, NAME = 3.0, "a text"
 

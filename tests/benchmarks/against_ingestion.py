@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import api
+import pgdl
 from harness.cores import THREADS
 
 HERE = Path(__file__).parent
@@ -48,7 +48,7 @@ def compare(tasks: Path, task: str, measure: str, repeats: int) -> dict[str, Sec
             for name in (FIRST, AGAIN):
                 results = Path(scratch, f"{name}.db")
                 taken = _seconds(_run(submission, tasks, task, results, cache))
-                rows = api.results(results)
+                rows = pgdl.results(results)
                 # Workers are no children of the command: their time is in the records.
                 forked = sum(row["load_cpu_s"] + row["call_cpu_s"] for row in rows)
                 found[name].append(Seconds(taken.wall, taken.processor + forked))
@@ -66,7 +66,7 @@ def _ingestion(file: Path, task: Path, output: Path) -> Callable[[], object]:
 
 def _run(submission: Path | str, tasks: Path, task: str, results: Path, cache: Path) -> Callable[[], object]:
     arguments = ["run", str(submission), "--as", "measure"] if isinstance(submission, Path) else ["run", submission]
-    command = ["-m", "harness.cli", *arguments, "--tasks", str(tasks), "--task", task, "--results", str(results)]
+    command = ["-m", "pgdl", *arguments, "--tasks", str(tasks), "--task", task, "--results", str(results)]
     return lambda: _call(command, PGDL_CACHE=str(cache))
 
 

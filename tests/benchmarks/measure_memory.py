@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import baselines
-from harness.api import open_results
+from pgdl import open_results
 
 #: Beginnings of measures' names, and parameters that shorten loops. The networks are at chance: of their accuracy no
 #: search could lose a tenth.
@@ -44,7 +44,7 @@ SHORT = {
 def main(tasks: str, results: str, *costs: str) -> None:
     """Make the calls that are missing, and print the table."""
     names = [name for name, one in baselines.MEASURES.items() if one.cost in (costs or tuple(baselines.Cost))]
-    command = [sys.executable, "-m", "harness.cli", "run", *map(shortened, names), "--tasks", tasks]
+    command = [sys.executable, "-m", "pgdl", "run", *map(shortened, names), "--tasks", tasks]
     options = ["--results", results, "--workers", "1", "--time-limit", "150"]
     subprocess.run([*command, *options], stdout=sys.stderr)
     print_table(names, results)

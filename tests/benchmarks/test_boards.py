@@ -22,7 +22,7 @@ def cost(arguments: list[str], environment: dict[str, str]) -> tuple[float, floa
     """Seconds of a command, its processor seconds, and the peak of its memory in MiB."""
     start = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "harness.cli", *arguments], env=os.environ | environment, stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "pgdl", *arguments], env=os.environ | environment, stdout=subprocess.DEVNULL
     )
     _, status, used = os.wait4(process.pid, 0)
     assert status == 0

@@ -17,6 +17,6 @@ def start(*arguments: str) -> None:
 )
 def test_start_of_a_command(command: list[str], at_most: float) -> None:
     bare = seconds(partial(start, "-c", "import click"), repeats=5)
-    ratio = seconds(partial(start, "-m", "harness.cli", *command), repeats=5) / bare
+    ratio = seconds(partial(start, "-m", "pgdl", *command), repeats=5) / bare
     print(f"pgdl {' '.join(command)}: {ratio:.1f} times `import click` ({bare:.3f} s)")
     assert ratio < at_most

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness import api
+import pgdl
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
 from harness.records import Evaluation, Records
@@ -63,7 +63,7 @@ def test_a_board_reads_the_newest_records_of_present_versions(
     tasks: Path, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with counted(monkeypatch) as read:
-        found = api.board(tasks_dir=tasks, results=database).board
+        found = pgdl.board(tasks_dir=tasks, results=database).board
     assert len(read) == 2 * len(MODELS)
     assert {row.submission_digest for row in read} == {"new"}
     assert [row.submission for row in found.rows] == ["theirs", "mine"]
@@ -73,7 +73,7 @@ def test_a_score_reads_the_records_of_its_submission(
     tasks: Path, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with counted(monkeypatch) as read:
-        found = api.score("mine", tasks_dir=tasks, results=database)
+        found = pgdl.score("mine", tasks_dir=tasks, results=database)
     assert {(row.submission, row.submission_digest) for row in read} == {("mine", "new")}
     assert len(read) == len(MODELS)
     (line,) = [line for line in found.remarks if line.startswith("mine:")]
@@ -81,10 +81,10 @@ def test_a_score_reads_the_records_of_its_submission(
 
 
 def test_a_database_without_the_index_is_read_as_it_is(tasks: Path, database: Path) -> None:
-    with_index = api.board(tasks_dir=tasks, results=database).board.content
+    with_index = pgdl.board(tasks_dir=tasks, results=database).board.content
     execute(str(database), "DROP INDEX ix_evaluations_version")
     before = database.read_bytes()
-    assert api.board(tasks_dir=tasks, results=database).board.content == with_index
+    assert pgdl.board(tasks_dir=tasks, results=database).board.content == with_index
     assert database.read_bytes() == before
 
 
@@ -111,5 +111,5 @@ def test_records_without_a_request_stand_as_if_all_were_read(everything: bool, t
         records.ask(requests)
     references = {name: read_reference(path) for name, path in TaskDirectory(tasks).references().items()}
     expected = build_board(collect(made, references, requests, everything=everything), references)
-    found = api.board(tasks_dir=tasks, results=file, everything=everything).board
+    found = pgdl.board(tasks_dir=tasks, results=file, everything=everything).board
     assert found.content["rows"] == expected.content["rows"]

@@ -2,8 +2,6 @@
 
 import json
 import os
-import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -113,19 +111,6 @@ def test_every_command_is_listed_and_has_help_of_its_own(pgdl: Callable[..., Any
         code, own, error = pgdl(command, "-h")
         assert (code, own.startswith("Usage: "), error) == (0, True, "")
         assert f" {command} " in own.splitlines()[0]
-
-
-def test_a_new_command_is_one_file(tmp_path: Path) -> None:
-    for package in ("harness", "scoring", "baselines"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "harness" / "cli" / "hello.py").write_text(
-        '"""`pgdl hello`: greets."""\nimport click\n\n'
-        '@click.command("hello")\ndef command() -> None:\n    click.echo("hello")\n'
-    )
-    started = [sys.executable, "-m", "harness.cli"]
-    listed = subprocess.run([*started, "--help"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert re.search(r"^  doctor .*\n  hello +Greets\.$", listed, re.MULTILINE)
-    assert subprocess.run([*started, "hello"], cwd=tmp_path, capture_output=True, text=True).stdout == "hello\n"
 
 
 @pytest.mark.parametrize(("given", "used"), [(None, "1"), ("3", "3")])

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from shared_zygotes import SharedZygotes
 
-from harness import api
+import pgdl as api
 from harness.cli import current_step
 from harness.cli.current_step import CurrentStep
 from harness.cli.terminal import Terminal

@@ -99,7 +99,7 @@ def test_nothing_is_overwritten(argument: str, message: str, pgdl: Pgdl, folder:
 def test_a_full_disk_is_one_line(folder: Path) -> None:
     """Files may have 5,000 bytes here, as on a disk that is almost full."""
     ended = subprocess.run(
-        [sys.executable, "-m", "harness.cli", "demo", "there"], capture_output=True, text=True,
+        [sys.executable, "-m", "pgdl", "demo", "there"], capture_output=True, text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)),
     )  # fmt: skip
     assert (ended.returncode, ended.stdout) == (2, "")

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from harness.api import Execution, setup
+from harness.api import setup
 from harness.api.progress import SILENT
 from harness.errors import UserError
 from harness.outcome import Outcome
 from harness.task.layout import TaskDirectory
+from pgdl import Execution
 from tests.board.board_examples import MEASURE, MODELS, failed, rows, write_reference
 from tests.throwaway import make_task
 

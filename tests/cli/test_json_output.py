@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from in_process import Pgdl
 
-from harness.api import RunResult, Tally
 from harness.cli import as_json
 from harness.cli.main import cli
 from harness.cli.summary import summary_object
 from harness.outcome import Outcome
+from pgdl import RunResult, Tally
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
 from tests.ci.repositories import MEASURE as CODE
 from tests.ci.repositories import Repo

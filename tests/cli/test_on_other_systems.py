@@ -10,8 +10,8 @@ from typing import Any
 import psutil
 import pytest
 
-from harness.api import results
 from harness.locks import try_lock
+from pgdl import results
 from tests.board.board_examples import rows, write_reference
 from tests.e2e.real_runs import wait_for, write_submission
 from tests.sandbox.fake_docker import IMAGE, containers, install
@@ -48,7 +48,7 @@ def system(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def elsewhere(system: str) -> Elsewhere:
     """Run `pgdl` as on a Mac or on Windows."""
-    return lambda *arguments: python(system, "-m", "harness.cli", *arguments)
+    return lambda *arguments: python(system, "-m", "pgdl", *arguments)
 
 
 def test_boards_scores_and_sites(elsewhere: Elsewhere, folder: Path, record: Callable[..., Any]) -> None:
@@ -128,7 +128,7 @@ def test_a_killed_harness_takes_its_calls_with_it(folder: Path) -> None:
     """On a Mac, where the kernel does not do it, nor job objects as on Windows."""
     make_task(folder / "tasks", layout="full", n_models=1)
     write_submission(folder, "lasting", "import time; time.sleep(60)")
-    run = [sys.executable, "-m", "harness.cli", "run", "lasting.py", "--unsafe-no-sandbox", "--tasks", "tasks"]
+    run = [sys.executable, "-m", "pgdl", "run", "lasting.py", "--unsafe-no-sandbox", "--tasks", "tasks"]
 
     def calls() -> list[psutil.Process]:
         found = psutil.process_iter(["cmdline", "ppid"])

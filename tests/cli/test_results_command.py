@@ -83,7 +83,7 @@ def test_json_is_an_object_per_line(pgdl: Pgdl) -> None:
 
 
 def test_parquet_has_the_columns_own_types() -> None:
-    command = [sys.executable, "-m", "harness.cli", "results", "--format", "parquet"]
+    command = [sys.executable, "-m", "pgdl", "results", "--format", "parquet"]
     written = subprocess.run(command, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)
     table = parquet.read_table(io.BytesIO(written.stdout))
     assert table.column_names == COLUMNS

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
-from harness.api import Tally
 from harness.cli.summary import print_summary
 from harness.execution.plan import plan_calls
 from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 from harness.records import Evaluation
+from pgdl import Tally
 from tests.board.board_examples import failed, rows
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 

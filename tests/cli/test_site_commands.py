@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl
 
-from harness import api
+import pgdl as api
 from harness.outcome import Outcome
 from harness.site import insight, make_site, submission_page
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference

@@ -112,7 +112,7 @@ def test_a_full_standard_output(folder: Path, record: Callable[..., Path]) -> No
     write_reference(folder / "task_data")
     record(rows("mine"))
     with open("/dev/full", "w") as full:  # noqa: PTH123
-        done = subprocess.run([sys.executable, "-m", "harness.cli", "board"], stdout=full, stderr=subprocess.PIPE,
+        done = subprocess.run([sys.executable, "-m", "pgdl", "board"], stdout=full, stderr=subprocess.PIPE,
                               text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "standard output: No space left on device" in done.stderr
@@ -121,7 +121,7 @@ def test_a_full_standard_output(folder: Path, record: Callable[..., Path]) -> No
 def test_a_reader_that_has_seen_enough(folder: Path, record: Callable[..., Path]) -> None:
     record([row for number in range(200) for row in rows(f"submission_{number}", output_tail="x" * 100)])
     with subprocess.Popen(
-        [sys.executable, "-m", "harness.cli", "results", "--format", "json"], stdout=subprocess.PIPE,
+        [sys.executable, "-m", "pgdl", "results", "--format", "json"], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
     ) as process:  # fmt: skip
         assert process.stdout is not None
@@ -154,7 +154,7 @@ class Finder:
             time.sleep(60)
 
 sys.meta_path.insert(0, Finder())
-from harness.cli.start import main
+from pgdl.__main__ import main
 main()
 """
 

@@ -12,7 +12,7 @@ import pytest
 from organised import pack
 from throwaway import GAPS
 
-from harness import api
+import pgdl
 from harness.codabench import collection, proof
 from harness.codabench.results import KILLED, RECORDS
 from harness.format.archive import read_member
@@ -27,7 +27,7 @@ NEAR = [1e-9 + value for value in RIGHT]
 
 
 def board(bundled):
-    rows = api.board(tasks_dir=bundled / "task_data", task_names=["tiny"], results="results.db").board.rows
+    rows = pgdl.board(tasks_dir=bundled / "task_data", task_names=["tiny"], results="results.db").board.rows
     scores = [None if row.score is None else round(row.score, 6) for row in rows]
     return [(row.submission, score) for row, score in zip(rows, scores, strict=True)]
 
@@ -76,7 +76,7 @@ def test_calls_are_really_made_again(export, collect, bundled, folder):
     assert (
         "eve: left out: exports/results/eve.refused: was refused before; remove this file to try again" in collect().err
     )
-    made = api.run(
+    made = pgdl.run(
         str(pack(folder, "ann", "return 1.0")), tasks_dir=bundled / "task_data", task_names=["tiny"], results="own.db"
     )
     assert made.tally.total == 8

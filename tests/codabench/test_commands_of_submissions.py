@@ -7,8 +7,8 @@ import pytest
 from organised import GOOD, pack
 from platform_worker import Worker
 
-from harness.api import Progress
 from harness.codabench.ingestion import ingest
+from pgdl import Progress
 from tests.containers import NEEDS_CONTAINERS
 
 pytestmark = NEEDS_CONTAINERS

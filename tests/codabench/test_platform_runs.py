@@ -9,7 +9,7 @@ import pytest
 from organised import GOOD, TOML, organise, pack
 from platform_worker import Worker
 
-from harness import api
+import pgdl
 from harness.board.scores import percent
 from harness.codabench.bundle import write_bundle
 from harness.codabench.results import OUT_OF_TIME, read_result
@@ -26,11 +26,11 @@ def worker(bundled, tmp_path_factory) -> Worker:
     return Worker(bundled / "bundle.zip", tmp_path_factory.mktemp("worker"))
 
 
-def locally(bundled: Path, submission: Path, directory: Path, task: str) -> api.ScoreResult:
+def locally(bundled: Path, submission: Path, directory: Path, task: str) -> pgdl.ScoreResult:
     """The scores that the organiser gets without the platform."""
     shared = {"tasks_dir": bundled / "task_data", "task_names": [task], "results": directory / "results.db"}
-    api.run(submission, execution=api.Execution(time_limit_s=5), **shared)
-    return api.score(**shared)
+    pgdl.run(submission, execution=pgdl.Execution(time_limit_s=5), **shared)
+    return pgdl.score(**shared)
 
 
 def values_in(archive: Path, task: str) -> dict[str, float]:
@@ -52,12 +52,12 @@ def test_a_good_submission_has_the_score_of_a_local_run_to_the_last_digit(worker
         percent(task.official),
     ]
     assert "plotly" in ended.report
-    for row in api.results(tmp_path / "results.db"):
+    for row in pgdl.results(tmp_path / "results.db"):
         assert call_key(**{part: row[part] for part in signature(call_key).parameters}) == row["key"]
     by_hand = tmp_path / "by_hand"
     with zipfile.ZipFile(ended.prediction) as archive:
         archive.extract("tiny.predict", by_hand)
-    files = api.score(predictions=by_hand, tasks_dir=bundled / "task_data", task_names=["tiny"])
+    files = pgdl.score(predictions=by_hand, tasks_dir=bundled / "task_data", task_names=["tiny"])
     assert files.scores[0].score.score == mine.score.score, "as from the competition's own files"
 
 
@@ -103,7 +103,7 @@ def test_what_is_finished_when_the_time_runs_out_counts(bundled, tmp_path, monke
     made = values_in(ended.prediction, "tiny") if ended.status == "Finished" else {}
     assert len(made) < 8
     locally(bundled, pack(tmp_path, "good", GOOD), tmp_path, "tiny")
-    again = {row["model"]: row["value"] for row in api.results(tmp_path / "results.db")}
+    again = {row["model"]: row["value"] for row in pgdl.results(tmp_path / "results.db")}
     assert made == {model: again[model] for model in made}, "a later run has the same values"
 
 

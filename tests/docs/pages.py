@@ -67,7 +67,7 @@ def run(section: Section) -> Iterator[tuple[str, str]]:
 def _pgdl(line: str) -> str:
     command, *arguments = shlex.split(line, comments=True)
     assert command == "pgdl"
-    ended = subprocess.run([sys.executable, "-m", "harness.cli", *arguments], capture_output=True, text=True)
+    ended = subprocess.run([sys.executable, "-m", "pgdl", *arguments], capture_output=True, text=True)
     return ended.stdout + ended.stderr
 
 

@@ -20,7 +20,7 @@ import pytest
 from harness.cli.main import main
 from harness.processes import QUICKEST, installed_runtime
 
-PGDL = (sys.executable, "-m", "harness.cli")
+PGDL = (sys.executable, "-m", "pgdl")
 
 #: For calls in a process of their own to which the framework does not matter: its import takes the fewest seconds.
 FASTEST = ("--runtime", installed_runtime(QUICKEST).name)

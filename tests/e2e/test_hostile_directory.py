@@ -144,6 +144,6 @@ def test_the_module_of_the_command_line(directory: Path) -> None:
     for file in directory.glob("*.py"):
         if file.name != "click.py":
             file.unlink()
-    done = subprocess.run([sys.executable, "-m", "harness.cli", "--version"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "pgdl", "--version"], capture_output=True, text=True)
     assert "pgdl" in done.stdout
     assert proof(directory) == ""

@@ -78,7 +78,7 @@ def pgdl_there(environment_copy, packages, environment):
     """Run `pgdl ARGUMENTS` in the environment that the distribution is installed in."""
 
     def run(*arguments, **more):
-        command = [str(environment_copy / "bin" / "python"), "-m", "harness.cli", *map(str, arguments)]
+        command = [str(environment_copy / "bin" / "python"), "-m", "pgdl", *map(str, arguments)]
         variables = environment | {"PYTHONPATH": str(ROOT)} | more
         return subprocess.run(command, env=variables, cwd="/", capture_output=True, text=True, timeout=500)
 

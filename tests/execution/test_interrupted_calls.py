@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from planned_things import SETTINGS, make_submission, make_task
 
-from harness.api import Progress
 from harness.api.calls import Run, record_calls
 from harness.api.setup import Setup
 from harness.execution import machine
@@ -17,6 +16,7 @@ from harness.sandbox import SandboxChoice, clock
 from harness.task.data import TrainingData
 from harness.task.model import Model
 from harness.testing import Actors
+from pgdl import Progress
 
 
 class Listener(Progress):

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from planned_things import SETTINGS, make_submission, make_task
 
-from harness.api import Progress
 from harness.api.calls import Run, record_calls
 from harness.api.setup import Setup
 from harness.errors import UserError
@@ -32,6 +31,7 @@ from harness.submission import Submission
 from harness.task.data import TrainingData
 from harness.task.model import Model
 from harness.testing import Actors
+from pgdl import Progress
 
 QUICK = replace(SETTINGS, limits=Limits(startup_s=60.0, output_bytes=2**20))
 

@@ -173,7 +173,7 @@ def test_a_killed_process_is_continued(pgdl: Pgdl, server: Served, file: Path) -
     server.stall_s = 0.3  # long beside the look at the journal, on a busy machine too
     arguments = ["task", "fetch", "small", "--catalogue", str(file), "--tasks", str(TASKS)]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    running = subprocess.Popen([sys.executable, "-m", "harness.cli", *arguments], env=environment)
+    running = subprocess.Popen([sys.executable, "-m", "pgdl", *arguments], env=environment)
     journal = TASKS / ".fetching" / "tiny" / "journal"
     while not journal.exists() or len(journal.read_text().splitlines()) < 3:
         assert running.poll() is None

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from harness import api
+import pgdl
 from harness.board.formats import write
 from harness.board.predictions import read_predictions
 from harness.ci.report import Report, ReportError
@@ -115,13 +115,13 @@ def _database(directory: Path) -> object:
         records.requests()
         list(records.whole_of())
         records.distinct("submission")
-    api.results(file, submissions=["mine"], outcomes=["ok"])
-    return api.score(tasks_dir=tasks, results=file)
+    pgdl.results(file, submissions=["mine"], outcomes=["ok"])
+    return pgdl.score(tasks_dir=tasks, results=file)
 
 
 def _board(directory: Path) -> None:
     """Make a board in every form, and a site, which is as it is computed again."""
-    found = api.board(tasks_dir=directory / "tasks", results=directory / "results.db", with_site=True)
+    found = pgdl.board(tasks_dir=directory / "tasks", results=directory / "results.db", with_site=True)
     write(found.board, directory / "leaderboard")
     assert found.site is not None
     write_site(found.site, directory / "site")

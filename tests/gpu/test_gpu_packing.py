@@ -70,9 +70,9 @@ import sys
 for name in {sorted(modules.get(name, name) for name in LEFT_OUT)}:
     sys.modules[name] = None
 from harness.cli import check, check_table, doctor, results, run, score, scores, summary, terminal
-from harness import api
+import pgdl
 from harness.api import check_report
-api.check, api.results, api.run, api.score
+pgdl.check, pgdl.results, pgdl.run, pgdl.score
 from harness.execution import check, run
 """
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

@@ -191,7 +191,7 @@ class Machine:
         self.temporary.mkdir()
         for name in ("sudo", "python"):
             self._add(name, f'echo "{name} $*" >> {self._log}')
-        self._add("pgdl", f'exec {sys.executable} -m harness.cli "$@"')
+        self._add("pgdl", f'exec {sys.executable} -m pgdl "$@"')
 
     def _add(self, name: str, script: str) -> None:
         self._programs.mkdir(exist_ok=True)

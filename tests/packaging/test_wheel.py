@@ -50,7 +50,7 @@ def installed(wheel, tmp_path_factory):
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(packages), "HOME": str(packages), "COLUMNS": "200"}
 
     def run(*arguments, cwd):
-        command = [sys.executable, "-m", "harness.cli", *arguments]
+        command = [sys.executable, "-m", "pgdl", *arguments]
         return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=500)
 
     return run
@@ -89,7 +89,7 @@ def test_the_wheel_is_small(wheel_file):
 def test_the_demo_of_the_wheel_is_that_of_the_checkout(installed, tmp_path):
     made = installed("demo", "from-wheel", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
-    subprocess.run([sys.executable, "-m", "harness.cli", "demo", tmp_path / "from-checkout"], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-m", "pgdl", "demo", tmp_path / "from-checkout"], cwd=ROOT, check=True)
     assert below(tmp_path / "from-wheel") == below(tmp_path / "from-checkout")
 
 
@@ -117,7 +117,7 @@ def test_the_licence_and_the_command_are_in_the_wheel(wheel):
     (licence,) = [name for name in wheel.namelist() if name.endswith("/LICENSE")]
     assert b"Copyright 2026 The pgdl-harness authors" in wheel.read(licence)
     (entry_points,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
-    assert b"pgdl = harness.cli.start:main" in wheel.read(entry_points)
+    assert b"pgdl = pgdl.__main__:main" in wheel.read(entry_points)
 
 
 def test_what_the_wheel_says_of_itself(wheel):

@@ -240,7 +240,7 @@ def test_completion_tells_nothing_of_a_hostile_file(file: Path) -> None:
 def test_a_board_of_a_hostile_file_is_one_line(file: Path, tmp_path: Path) -> None:
     change(file, "DROP TABLE requests", f"CREATE VIEW requests AS {ENDLESS}")
     tasks = write_reference(tmp_path / "tasks")
-    command = [sys.executable, "-m", "harness.cli", "board", "--tasks", str(tasks), "--results", str(file)]
+    command = [sys.executable, "-m", "pgdl", "board", "--tasks", str(tasks), "--results", str(file)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"pgdl: {file}: requests: expected plain tables and indices, found CREATE VIEW")

@@ -15,11 +15,11 @@ from typing import Any
 
 import psutil
 import pytest
+from attack_suite import FILES, MEMORY, SHORT, TIME_LIMIT, calls, constants, known_breach, prepared, require_expected
 from e2e.real_runs import PGDL, records, wait_for
+
 from harness.sandbox import KINDS
 from harness.worker.runtimes import DEFAULT, RUNTIMES
-
-from attack_suite import FILES, MEMORY, SHORT, TIME_LIMIT, calls, constants, known_breach, prepared, require_expected
 
 CHOSEN = os.environ.get("PGDL_REDTEAM", "").split()
 FULL = CHOSEN == ["full"]

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.real_runs import records
-from harness.worker.runtimes import DEFAULT, RUNTIMES
-from matrix import full
-from tests.containers import NEEDS_CONTAINERS, start
-
 from attack_suite import FILES, MEMORY, PLATFORM, TIME_LIMIT, calls, constants, known_breach, prepared, require_expected
+from e2e.real_runs import records
+from matrix import full
+
+from harness.worker.runtimes import DEFAULT, RUNTIMES
+from tests.containers import NEEDS_CONTAINERS, start
 
 pytestmark = [*NEEDS_CONTAINERS, pytest.mark.timeout(3600)]
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from harness.api import ChangeResult, ci_files
+from harness.api import ci_files
 from harness.ci.report import Report
+from pgdl import ChangeResult
 from tests.referee import faces
 from tests.referee.referee import Choice, Line, Version, report
 from tests.referee.world import World

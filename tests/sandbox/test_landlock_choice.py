@@ -9,12 +9,12 @@ import landlockpy
 import pytest
 from rich.console import Console
 
-from harness.api import Execution
 from harness.api.setup import prepare
 from harness.cli.terminal import Terminal
 from harness.errors import UserError
 from harness.sandbox import Fresh, Landlock, bubblewrap
 from harness.sandbox.kinds.landlock import MISSING
+from pgdl import Execution
 
 REFUSED = UserError("the sandbox does not work here: No permissions", remedy="allow user namespaces")
 TOO_OLD = UserError("Landlock", expected="version 6", found="none")

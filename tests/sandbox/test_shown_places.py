@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.api import Execution
 from harness.api.progress import SILENT
 from harness.api.setup import prepare
 from harness.errors import UserError
@@ -15,6 +14,7 @@ from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.kinds.landlock import granted_paths
 from harness.sandbox.kinds.none import Plain
 from harness.task.layout import TaskDirectory
+from pgdl import Execution
 from tests.execution.planned_things import Nowhere
 from tests.throwaway import make_task
 

@@ -1,0 +1,93 @@
+"""The protocols that look at the networks of a task: overfitting to the test set, and invariance."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.api.progress import SILENT, Progress
+from harness.protocols.invariance.evaluate import Evaluation, Question, evaluate
+from harness.protocols.invariance.perturbations import choose
+from harness.protocols.overfit.result import Result
+from harness.protocols.overfit.run import detect_overfitting
+from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
+from harness.protocols.subject import Split, read_subject
+from harness.task import DEFAULT_DIRECTORY
+from harness.task.hidden import Withhold
+from harness.task.selection import Wanted
+
+
+def overfit(
+    task_name: str,
+    *,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    models: Wanted = None,
+    radii: Sequence[int] = (),
+    split: Split = "test",
+    generator: str = Generator.STRONGEST.value,
+    edges: str = Edges.BLACK.value,
+    withhold: str = Withhold.AUTO.value,
+    progress: Progress = SILENT,
+) -> Result:
+    """Test whether the models of a task have been fitted to its test set: one by one, by architecture, and all.
+
+    Finished models are kept in the cache.
+
+    Args:
+        task_name: the task.
+        tasks_dir: directory of the tasks.
+        models: the models to look at, a number of them or their names; None: all.
+        radii: largest shifts in pixels (epsilon), ascending; empty: 1 to 5, as far as the images allow.
+        split: the examples to test, `test` or `train`.
+        generator: where a correct image is moved: to the `strongest` or to the `nearest` error.
+        edges: what a shift brings in: `black`, or `wrap` for the pixels that it pushed out on the other side.
+        withhold: `auto`: tasks that are marked as hidden are refused.
+        progress: shows the work.
+
+    Raises:
+        UserError: no such task, model or data, a radius is too large, or no framework is installed.
+    """
+    settings = OverfitSettings(tuple(radii), split, Generator(generator), Edges(edges))
+    subject = read_subject(Path(tasks_dir), task_name, models, Withhold(withhold))
+    with progress.steps("models", len(subject.models)) as step:
+        return detect_overfitting(subject, settings, step)
+
+
+def invariance(
+    task_name: str,
+    *,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    models: Wanted = None,
+    perturbations: Sequence[str] = (),
+    ranges: Sequence[str] = (),
+    n_examples: int = 2048,
+    given: Sequence[str] = (),
+    least_accuracy: float = 0.8,
+    sensitivity: bool = False,
+    seed: int = 0,
+    withhold: str = Withhold.AUTO.value,
+    progress: Progress = SILENT,
+) -> Evaluation:
+    """Follow the accuracy of a task's networks as their training data are perturbed more and more.
+
+    Finished models are kept in the cache.
+
+    Args:
+        task_name: the task.
+        tasks_dir: directory of the tasks.
+        models: the models to look at, a number of them or their names; None: all.
+        perturbations: their names; empty: all but mixtures in the first hidden layer.
+        ranges: magnitudes of changes of images, as in `rotation=-90..90`; otherwise those of the paper.
+        n_examples: training examples of a curve.
+        given: hyperparameters to condition on; empty: all that vary, except the level of augmentation.
+        least_accuracy: models with a lower training accuracy are not compared.
+        sensitivity: also score random parts of the data.
+        seed: draws examples, partners and random magnitudes.
+        withhold: `auto`: tasks that are marked as hidden are refused.
+        progress: shows the work.
+
+    Raises:
+        UserError: no such task, model or perturbation, TensorFlow is missing, or the models cannot be compared.
+    """
+    question = Question(choose(perturbations, ranges), n_examples, given, least_accuracy, sensitivity, seed)
+    subject = read_subject(Path(tasks_dir), task_name, models, Withhold(withhold))
+    with progress.steps("models", len(subject.models)) as step:
+        return evaluate(subject, question, step)

@@ -1,0 +1,182 @@
+"""Models of a task as frozen backbones over size, noise and unseen classes, and how measures agree with that."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.api.calls import Run, prepare_run, record_calls
+from harness.api.comparisons import choose_measures
+from harness.api.execution import USUAL, Execution
+from harness.api.progress import SILENT, Progress
+from harness.credentials import RESULTS, Address
+from harness.names import ALL
+from harness.plots import Figure, new_figure, write_pictures
+from harness.protocols.files import write_csv
+from harness.protocols.testbed import plots
+from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency, check_consistency
+from harness.protocols.testbed.probing import Report
+from harness.protocols.testbed.results import STATISTICS, write_dataset
+from harness.protocols.testbed.run import evaluate_task
+from harness.protocols.testbed.settings import SSIM, ProbeSettings
+from harness.protocols.testbed.summary import Summary, summarize
+from harness.records import Records
+from harness.task import DEFAULT_DIRECTORY
+from harness.task.hidden import Withhold
+from harness.task.selection import Wanted
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_COLUMNS = ("dimension", "value", *STATISTICS, "divergence")
+
+
+@dataclass(frozen=True)
+class TestbedResult:
+    """The findings of a testbed.
+
+    Attributes:
+        dataset: error rates and kappas of all cells, as `evaluate_task` returns them.
+        summary: the trade-off point and the marginals.
+        consistency: measures with a value on every probed model, the most consistent first.
+        failed_calls: number of calls of measures that returned no value.
+        is_sandboxed: whether the calls were isolated.
+    """
+
+    dataset: "xr.Dataset"
+    summary: Summary
+    consistency: Sequence[Consistency]
+    failed_calls: int
+    is_sandboxed: bool
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """Model -> why it could not be probed."""
+        failed: dict[str, str] = json.loads(self.dataset.attrs["failed"])
+        return failed
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The tables as JSON objects, the trade-off point, and the models that could not be probed."""
+        return {
+            "point": asdict(self.summary.point),
+            "marginals": [dict(zip(_COLUMNS, row, strict=True)) for row in self._marginals()],
+            "consistency": [
+                {"measure": one.measure} | dict(zip((*slices(), "mean"), errors(one), strict=True))
+                for one in self.consistency
+            ],
+            "failed": self.failed,
+        }
+
+    def write(self, directory: Path) -> list[Path]:
+        """Write the dataset, tables and plots to an existing directory, and return their paths."""
+        written = [
+            write_dataset(self.dataset, directory / "testbed.nc"),
+            write_csv(directory / "marginals.csv", _COLUMNS, self._marginals()),
+        ]
+        if self.consistency:
+            table = [[one.measure, *errors(one)] for one in self.consistency]
+            written.append(write_csv(directory / "consistency.csv", ("measure", *slices(), "mean"), table))
+        return [*written, *self._plot(directory)]
+
+    def _marginals(self) -> list[list[object]]:
+        return [
+            [name, value, *(dimension.marginals[one][at] for one in STATISTICS), dimension.divergences[at]]
+            for name, dimension in self.summary.dimensions.items()
+            for at, value in enumerate(dimension.values)
+        ]
+
+    def _plot(self, directory: Path) -> Iterator[Path]:
+        drawings: dict[str, tuple[float, float, Callable[[Figure], None]]] = {
+            "marginals": (8.0, 4.6, lambda figure: plots.draw_marginals(figure, self.summary)),
+            "kappa_error": (5.0, 4.0, lambda figure: plots.draw_kappa_error(figure, self.dataset, self.summary)),
+            "divergences": (8.0, 2.6, lambda figure: plots.draw_divergences(figure, self.summary)),
+        }
+        if self.consistency:
+            drawings["consistency"] = (7.6, 4.3, lambda figure: plots.draw_consistency(figure, self.consistency))
+        for name, (width, height, draw) in drawings.items():
+            with new_figure(width, height) as figure:
+                draw(figure)
+                yield from write_pictures(figure, directory / name)
+
+
+def slices() -> list[str]:
+    """Return the headings of `errors`, without the mean."""
+    return [f"{part}: {statistic}" for part in SLICES for statistic in COMPARED]
+
+
+def errors(one: Consistency) -> list[float]:
+    """Return the sign-errors of a measure, and their mean."""
+    return [*(one.errors[part, statistic] for part in SLICES for statistic in COMPARED), one.mean]
+
+
+def testbed(
+    task_name: str,
+    data: str,
+    *,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    models: Wanted = None,
+    ssim: Sequence[float] = SSIM,
+    unseen: Sequence[int] | None = None,
+    weight: float = 1.0,
+    measures: Sequence[str] = (ALL,),
+    results: Address | Path | str = RESULTS,
+    execution: Execution = USUAL,
+    progress: Progress = SILENT,
+) -> TestbedResult:
+    """Evaluate the models of a task as frozen backbones of a linear probe, and measures of the library against that.
+
+    Finished backbones and calls are kept.
+
+    Args:
+        task_name: the task.
+        data: images of seen and unseen classes: a dataset of recipes, an .npz file, or a directory.
+        tasks_dir: directory of the tasks.
+        models: the models to look at, a number of them or their names; None: all.
+        ssim: structural similarities of the noisy test images, 1 among them.
+        unseen: numbers of unseen classes, 0 among them; None: at most six equal steps.
+        weight: of the penalty of the trade-off point.
+        measures: as in `compare`; none are called if empty.
+        results: database of the records.
+        execution: limits, sandbox and engine of the calls; its seed also draws the noise.
+        progress: shows the work.
+
+    Raises:
+        UserError: the task or the data cannot be used, or no model can be probed.
+    """
+    settings = ProbeSettings(tuple(ssim), None if unseen is None else tuple(unseen), execution.seed)
+    chosen = [one.submission for one in choose_measures(measures)]
+    run = prepare_run(chosen, Path(tasks_dir), [task_name], execution, progress) if chosen else None
+    report, withhold = Report(progress.note, progress.steps), Withhold(execution.withhold)
+    dataset = evaluate_task(Path(tasks_dir), task_name, data, settings, models, withhold, report)
+    summary = summarize(dataset, weight=weight)
+    if run is None:
+        return TestbedResult(dataset, summary, (), 0, is_sandboxed=True)
+    consistency, failed = _check(run, dataset, results, progress)
+    return TestbedResult(dataset, summary, consistency, failed, run.setup.executor.is_sandboxed)
+
+
+def _check(
+    run: Run, dataset: "xr.Dataset", results: Address | Path | str, progress: Progress
+) -> tuple[list[Consistency], int]:
+    """Call measures on the probed models, and compare their values with the testbed; returns the failed calls, too."""
+    probed = dataset["model"].values.tolist()
+    if len(probed) < 2:
+        progress.warn("consistency of measures: expected at least 2 models, found 1")
+        return [], 0
+    (task,) = run.tasks
+    run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
+    with Records(results) as records:
+        plan, _ = record_calls(run, records, progress)
+        rows = list(records.newest([call.key for call in plan.calls]))
+    values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}
+    for row in rows:
+        if row.value is not None:
+            values[row.submission][row.model] = row.value
+    failed = {name: len(probed) - len(of) for name, of in values.items() if len(of) < len(probed)}
+    for name, number in failed.items():
+        reasons = "pgdl results lists the reasons"
+        progress.warn(f"{name} is left out: no value on {number} of {len(probed)} models; {reasons}")
+    complete = {name: of for name, of in values.items() if name not in failed}
+    return check_consistency(dataset, complete), sum(failed.values())

@@ -1,0 +1,38 @@
+import scoring as scoring
+from baselines import MEASURES as MEASURES
+from baselines import MeasureUnavailable as MeasureUnavailable
+from harness.api.boards import BoardResult as BoardResult
+from harness.api.boards import board as board
+from harness.api.check_report import CheckReport as CheckReport
+from harness.api.checks import check as check
+from harness.api.ci import ChangeResult as ChangeResult
+from harness.api.ci import Job as Job
+from harness.api.ci import evaluate_change as evaluate_change
+from harness.api.comparisons import CompareResult as CompareResult
+from harness.api.comparisons import compare as compare
+from harness.api.comparisons import compare_recorded as compare_recorded
+from harness.api.costs import Costs as Costs
+from harness.api.costs import forecast_costs as forecast_costs
+from harness.api.execution import UNSAFE as UNSAFE
+from harness.api.execution import Execution as Execution
+from harness.api.library import measure as measure
+from harness.api.library import measures as measures
+from harness.api.progress import Progress as Progress
+from harness.api.protocols import invariance as invariance
+from harness.api.protocols import overfit as overfit
+from harness.api.records import open_results as open_results
+from harness.api.records import results as results
+from harness.api.reports import ReportResult as ReportResult
+from harness.api.reports import report as report
+from harness.api.runs import RunResult as RunResult
+from harness.api.runs import run as run
+from harness.api.scores import ScoreResult as ScoreResult
+from harness.api.scores import score as score
+from harness.api.tally import Tally as Tally
+from harness.api.testbeds import TestbedResult as TestbedResult
+from harness.api.testbeds import testbed as testbed
+from harness.errors import UserError as UserError
+from harness.format.reference import read_reference as read_reference
+from harness.site import verify_site
+
+verify = verify_site
