@@ -7,7 +7,7 @@ import numpy as np
 from baselines.consistency.davies_bouldin import index_of_batches
 from baselines.consistency.mixup import pairs_of, predicted_class
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network import INPUT
@@ -19,27 +19,21 @@ BUFFER, SEEDS = 5000, (0, 1)
 N_BATCHES, CLUSTERED, PER_CLASS, SEEN = 10, 120, 10, 50
 
 
-@measure(
-    meaning="dbi_mixup with the draws of the submission that won the PGDL competition",
-    formula="davies_bouldin_index mixup_error, of 10 batches each; mean over batches, then over classes",
-    source="Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex",
-    cost=Cost.FORWARD,
-    work="1 F of 450 x kappa mixtures, and 1 F of 1200 examples up to the first convolution",
-    needs={Need.DATA, Need.LABELS, Need.QUANTITIES},
-)
+@measure(Need.LABELS, Need.QUANTITIES)
 def dbi_mixup_winner(subject: Subject) -> float:
-    """`dbi_mixup` as it was submitted, on the examples that the published file draws. Range: [0, inf).
+    """dbi_mixup with the draws of the submission that won the PGDL competition.
 
-    It depends on the order of the dataset, and on no seed. The clusters are those of the first 1,200 examples of the
-    dataset when it is repeated and shuffled with a buffer of 5,000 and fixed seeds, 120 at a time. Mixtures are made of
-    the dataset's first examples without shuffling, in ten batches. A batch has ten examples for each class up to
-    the largest among the first 50 shuffled ones, and others do not count, nor does a class that a batch lacks. Where a
-    batch has a single example of a class, which makes the authors' value no number, it is left out for this class.
-    `dbi_mixup` draws more examples by seed and weighs all pairs of a class alike.
-    At chance accuracy it says nothing, as `dbi_mixup`.
+    Formula: davies_bouldin_index mixup_error, of 10 batches each; mean over batches, then over classes. Range: [0,
+    inf). Source: Natekar and Sharma 2020, arXiv 2012.02775, and their submission, team Interpex. Work: 1 F of 450 x
+    kappa mixtures, and 1 F of 1200 examples up to the first convolution. Draws: by example.
 
-    Args:
-        subject: the network and its training data.
+    `dbi_mixup` as it was submitted, on the examples that the published file draws. It depends on the order of the
+    dataset, and on no seed. The clusters are those of the first 1,200 examples of the dataset when it is repeated and
+    shuffled with a buffer of 5,000 and fixed seeds, 120 at a time. Mixtures are made of the dataset's first examples
+    without shuffling, in ten batches. A batch has ten examples for each class up to the largest among the first 50
+    shuffled ones, and others do not count, nor does a class that a batch lacks. Where a batch has a single example of a
+    class, which makes the authors' value no number, it is left out for this class. `dbi_mixup` draws more examples by
+    seed and weighs all pairs of a class alike. At chance accuracy it says nothing, as `dbi_mixup`.
 
     Raises:
         MeasureUnavailable: no class has examples in every batch, or all examples are of one class.

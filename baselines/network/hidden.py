@@ -1,6 +1,6 @@
 """Where hidden layers end: behind a weight layer, its normalization, constants and activation, whatever these are."""
 
-from baselines.core.unavailable import MeasureUnavailable
+from baselines.core.needs import MeasureUnavailable
 from baselines.network.linearity import is_linear
 from baselines.network.network import Network
 from baselines.network.nodes import ACTIVATIONS, CONSTANT, NORMALIZATIONS, Node

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import WrittenKernel, written_kernels
 from baselines.norm.fourier_norm import gram
 

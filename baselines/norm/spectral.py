@@ -7,9 +7,9 @@ They are the same for dense layers and windows of one pixel.
 
 import numpy as np
 
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import INPUT
 from baselines.norm.fourier_norm import fourier_norm, gram
 from baselines.norm.linear_map import LinearMap, changed_maps, trained_maps

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
 from baselines.perturbation_response.response_curve import accuracies_of, grid

@@ -3,7 +3,7 @@
 import numpy as np
 
 from baselines.core.eigenvalues import ritz_values
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.memory import require_memory
 from baselines.core.sample import Array
 from baselines.core.streams import stream
@@ -14,33 +14,27 @@ from baselines.sharpness.weight_space import WeightSpace
 VECTORS = 24
 
 
-@measure(
-    meaning="number of directions in which the training loss is curved more than alpha",
-    formula="sum over eigenvalues l_i > 0 of the Hessian of the mean cross-entropy of l_i / (l_i + alpha)",
-    source="Maddox, Benton and Wilson 2020, arXiv 2003.02139; the leading eigenvalues by Lanczos' method",
-    cost=Cost.MANY,
-    work="25 x 3 B",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def effective_dimensionality(
     subject: Subject, *, alpha: float = 1.0, n_steps: int = 25, n_samples: int = 2048, seed: int = 0
 ) -> float:
-    """Effective dimensionality of the Hessian in the kernels, N_eff(H, alpha). Range: [0, n_steps].
+    """Number of directions in which the training loss is curved more than alpha.
 
-    As in the authors' code biases stay where they are, and so do scales and shifts of normalization, which is not
-    folded. The loss is a mean and not a sum, `alpha` is 1, and the eigenvalues are those after some
-    steps of Lanczos' iteration, the positive ones of which count. Those far above alpha are right by then; the others
-    are still missed, so that values grow with the steps. The authors take 100 steps: on the shipped tasks these find
-    1.7 times as much, in about the same order (Kendall's tau 0.86 to 0.89). Of three networks of 1,690 weights 25 steps
-    find 45 to 50 % of the whole Hessian's value, 100 steps 67 to 71 %; as many steps as weights find all of it.
-    These figures were taken with biases among the weights.
+    Formula: sum over eigenvalues l_i > 0 of the Hessian of the mean cross-entropy of l_i / (l_i + alpha). Range: [0,
+    n_steps]. Source: Maddox, Benton and Wilson 2020, arXiv 2003.02139; the leading eigenvalues by Lanczos' method.
+    Work: 25 x 3 B. Weights: as trained. Draws: by input.
+
+    Effective dimensionality of the Hessian in the kernels, N_eff(H, alpha). As in the authors' code biases stay where
+    they are, and so do scales and shifts of normalization, which is not folded. The loss is a mean and not a sum,
+    `alpha` is 1, and the eigenvalues are those after some steps of Lanczos' iteration, the positive ones of which
+    count. Those far above alpha are right by then; the others are still missed, so that values grow with the steps. The
+    authors take 100 steps: on the shipped tasks these find 1.7 times as much, in about the same order (Kendall's tau
+    0.86 to 0.89). Of three networks of 1,690 weights 25 steps find 45 to 50 % of the whole Hessian's value, 100 steps
+    67 to 71 %; as many steps as weights find all of it. These figures were taken with biases among the weights.
 
     Args:
-        subject: the network and its training data.
         alpha: the prior's precision over the number of examples, for a posterior of Bayes.
         n_steps: products with the Hessian.
-        n_samples: training examples on which the loss is measured.
-        seed: draws the examples and the vector to begin with.
 
     Raises:
         MeasureUnavailable: `n_steps` vectors of all weights would need more memory than is left.

@@ -1,4 +1,7 @@
-"""Curvature of the training loss at the trained weights, which are all that training moved."""
+"""Curvature of the training loss at the trained weights, which are all that training moved.
+
+Weights: as trained.
+"""
 
 import contextlib
 
@@ -6,7 +9,7 @@ import numpy as np
 
 from baselines.core.eigenvalues import largest_eigenvalue
 from baselines.core.fisher import fisher_diagonal
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network.linearity import is_piecewise_linear
@@ -14,31 +17,24 @@ from baselines.sharpness.scales import weight_space
 from baselines.sharpness.weight_space import WeightSpace
 
 
-@measure(
-    meaning="trace of the Hessian of the training loss",
-    formula="Tr(H)",
-    source="Yao et al. 2020, arXiv 1912.07145; where it is not piecewise linear by Hutchinson's probes, 1990",
-    cost=Cost.MANY,
-    work="min(kappa, 20) B; not piecewise linear: 20 x 3 B",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def hessian_trace(
     subject: Subject, *, n_probes: int = 20, folded: bool = False, n_samples: int = 2048, seed: int = 0
 ) -> float:
-    """Trace of the Hessian of the mean cross-entropy in all parameters. Range: (-inf, inf).
+    """Trace of the Hessian of the training loss.
 
-    As in PyHessian, scales and shifts of normalization are parameters beside kernels and biases, and its averages stay
-    as they are. The kinks of ReLUs add nothing. So the logits of a network of ReLUs, pooling, sums
-    and the like are linear in each single weight, and the trace is that of the Fisher matrix of the network's own
-    probabilities, as for `tic_trace`. The trace of others is the mean of v' H v over random signs v.
+    Formula: Tr(H). Source: Yao et al. 2020, arXiv 1912.07145; where it is not piecewise linear by Hutchinson's probes,
+    1990. Work: min(kappa, 20) B; not piecewise linear: 20 x 3 B.
+
+    Trace of the Hessian of the mean cross-entropy in all parameters. As in PyHessian, scales and shifts of
+    normalization are parameters beside kernels and biases, and its averages stay as they are. The kinks of ReLUs add
+    nothing. So the logits of a network of ReLUs, pooling, sums and the like are linear in each single weight, and the
+    trace is that of the Fisher matrix of the network's own probabilities, as for `tic_trace`. The trace of others is
+    the mean of v' H v over random signs v.
 
     Args:
-        subject: the network and its training data.
         n_probes: random signs; for a piecewise linear network those by which its classes are combined: with as many
             classes or fewer it is exact.
-        folded: look at the network with its normalization folded, whose parameters are kernels and biases.
-        n_samples: training examples on which the loss is measured.
-        seed: draws examples and signs.
     """
     if is_piecewise_linear(subject.seen(folded=folded)):
         with contextlib.suppress(MeasureUnavailable):  # layers whose gradients cannot be taken apart
@@ -56,28 +52,20 @@ def _trace_by_probes(space: WeightSpace, n_probes: int, seed: int) -> float:
     return float(np.mean(found))
 
 
-@measure(
-    meaning="largest eigenvalue of the Hessian of the training loss",
-    formula="lambda_max(H)",
-    source="Keskar et al. 2017, arXiv 1609.04836; Yao et al. 2020, arXiv 1912.07145; by Lanczos' method",
-    cost=Cost.MANY,
-    work="up to 50 x 3 B",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def hessian_top_eigenvalue(
     subject: Subject, *, n_steps: int = 50, folded: bool = False, n_samples: int = 2048, seed: int = 0
 ) -> float:
-    """Largest eigenvalue of the Hessian of the mean cross-entropy. Range: (-inf, inf).
+    """Largest eigenvalue of the Hessian of the training loss.
 
-    The weights are those of `hessian_trace`.
+    Formula: lambda_max(H). Source: Keskar et al. 2017, arXiv 1609.04836; Yao et al. 2020, arXiv 1912.07145; by Lanczos'
+    method. Work: up to 50 x 3 B.
+
+    Largest eigenvalue of the Hessian of the mean cross-entropy. The weights are those of `hessian_trace`.
 
     Args:
-        subject: the network and its training data.
-        n_steps: products with the Hessian; fewer if the value stays. After as many, power iteration is never
-            closer, and may follow a negative eigenvalue.
-        folded: look at the network with its normalization folded, whose parameters are kernels and biases.
-        n_samples: training examples on which the loss is measured.
-        seed: draws the examples and the vector to begin with.
+        n_steps: products with the Hessian; fewer if the value stays. After as many, power iteration is never closer,
+            and may follow a negative eigenvalue.
     """
     space = weight_space(subject, n_samples, seed, folded=folded)
     begin = stream("start of the Hessian's eigenvector", seed).normal(size=len(space))

@@ -8,8 +8,8 @@ import numpy as np
 
 from baselines.core import outputs
 from baselines.core.lazy import tf
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array, Sample
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import INPUT, Network
 from baselines.network.losses import cross_entropies
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.subject import Subject
 from baselines.size.orthant import log_probability
 from baselines.size.random_networks import random_covariance
@@ -16,20 +16,18 @@ CONFIDENCES = (0.05, 0.05)
 NOISE = 0.01
 
 
-@measure(
-    meaning="bound on the error by the chance that a random network of the architecture has the training labels",
-    formula="-ln(1 - p) = (-ln P + ln n + ln(1 / delta) + ln(1 / gamma)) / (n - 1), P that of n labels in two groups",
-    source="Valle-Perez and Louis 2020, arXiv 2012.04115, and its code; the probability by expectation propagation",
-    cost=Cost.MANY,
-    work="100 F of 256 examples",
-    needs={Need.DATA, Need.LABELS},
-)
+@measure(Need.LABELS)
 def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 100, n_samples: int = 256, seed: int = 0) -> float:
-    """Bound p on the error of a network that fits n training examples, as -ln(1 - p). Range: (0, inf).
+    """Bound on the error by the chance that a random network of the architecture has the training labels.
 
-    It sees the architecture and the data, not the trained weights: all networks of one architecture tie. Where labels
-    are what simple functions give, random networks have them more often. As in the authors' code the classes are put
-    into two groups, the lower and the upper half of their numbers.
+    Formula: -ln(1 - p) = (-ln P + ln n + ln(1 / delta) + ln(1 / gamma)) / (n - 1), P that of n labels in two groups.
+    Range: (0, inf). Source: Valle-Perez and Louis 2020, arXiv 2012.04115, and its code; the probability by expectation
+    propagation. Work: 100 F of 256 examples. Draws: by input.
+
+    p bounds the error of a network that fits n training examples. It sees the architecture and the data, not the
+    trained weights: all networks of one architecture tie. Where labels are what simple functions give, random networks
+    have them more often. As in the authors' code the classes are put into two groups, the lower and the upper half of
+    their numbers.
 
     The authors take the covariance of the limit of infinite width where it is known, and an estimate elsewhere; here it
     is always an estimate, at the network's own width: on the shipped tasks, whose networks are narrow, other seeds move
@@ -37,10 +35,8 @@ def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 100, n_samples
     that of training on the examples that are looked at.
 
     Args:
-        subject: the network and its training data.
         n_draws: random networks.
         n_samples: training examples, n; time grows with the cube.
-        seed: draws examples and networks.
 
     Raises:
         MeasureUnavailable: random networks put out nothing; there is a single training example.

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import Network
 from baselines.network.nodes import NORMALIZATIONS, Node
 from baselines.network.penultimate import last_weight_nodes, penultimate_branches

@@ -18,12 +18,15 @@ DOCS = PACKAGE.parent / "docs" / "measures.md"
 
 NEW = '''"""A measure that was not here before."""
 
-from baselines.core.measure import Cost, measure
+from baselines.core.measure import measure
 
 
-@measure(meaning="nothing", formula="0", source="a test", cost=Cost.WEIGHTS, work="none")
+@measure()
 def brand_new(subject):
-    """Always 0."""
+    """Nothing.
+
+    Formula: 0. Source: a test.
+    """
     return 0.0
 '''
 
