@@ -9,7 +9,6 @@ import inspect
 import math
 import re
 import string
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -117,7 +116,7 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
     complexity.__signature__ = inspect.Signature([*positional, *own])  # type: ignore[attr-defined]
     if name in MEASURES:
         raise ValueError(f"two measures are named {name}")
-    doc, shared = compute.__doc__ or "", sys.modules[compute.__module__].__doc__ or ""
+    doc, shared = compute.__doc__ or "", getattr(inspect.unwrap(compute), "__globals__", {}).get("__doc__") or ""
     usual = "none" if Need.DATA not in needs else "1 B" if Need.GRADIENTS in needs else "1 F"
     texts = {"Work": usual, "Order": name} | fields_of(shared) | fields_of(doc)
     form = Form(texts["Weights"]) if "Weights" in texts else None
