@@ -30,7 +30,8 @@ def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: 
 
     Formula: -ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, c the bits, e the rounded error.
     Range: [0, inf). Source: Lotfi et al. 2022, arXiv 2211.13609, and its code, without their training in a random
-    subspace. Work: up to 8 F. Weights: folded.
+    subspace. Work: up to 8 F. Weights: folded. Refused: no training example is answered rightly after rounding to any
+    number of bits.
 
     Bound p of PAC-Bayes on the error of the network with rounded weights, as -ln(1 - p). Each kernel is rounded as for
     `quantization_bits`, and its entries are coded by arithmetic coding, with their frequencies in front. What is not a
@@ -41,9 +42,6 @@ def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: 
     are below 1. Here the network is taken as it is: with more weights than training examples p is nearly 1, and the
     value is the bits of a weight times the weights over the examples. -ln(1 - p) tells these apart. Instead of Catoni's
     bound at its best parameter it is the one with the relative entropy kl, which is the same but for small terms.
-
-    Raises:
-        MeasureUnavailable: no training example is answered rightly after rounding to any number of bits.
     """
     network, sample, m = subject.folded, subject.sample(n_samples, seed), subject.examples.population
     variables = kernel_variables(network)

@@ -32,16 +32,14 @@ def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: i
     """Mean over layers of the inverse squared layer cushion: how much of noise, but not of signals, they keep.
 
     Formula: mean_i 1 / mu_i^2, mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|). Range: [1, 1e12]. Source:
-    Arora et al. 2018, arXiv 1802.05296, definition 4.
+    Arora et al. 2018, arXiv 1802.05296, definition 4. Refused: a layer takes in nothing but zeros, or all its weights
+    are zeros.
 
     Mean of 1 / mu_i^2 over weight layers, batch normalization folded into them. It is 1 if every layer is of rank one
     and all inputs lie along it, and the width for layers that are rotations.
 
     Args:
         robust: take the 5th percentile over examples, not the smallest.
-
-    Raises:
-        MeasureUnavailable: a layer takes in nothing but zeros, or all its weights are zeros.
     """
     return float(np.mean(layer_cushions(subject, n_samples, seed, robust=robust) ** -2.0))
 
@@ -78,6 +76,7 @@ def arora_compression_bound(
 
     Formula: ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma. Source: Arora et al. 2018, arXiv
     1802.05296, theorem 4.1, without its constants. Work: 2 F, and 2.75 x d B of 256 examples. Draws: by example.
+    Refused: a layer takes in nothing but zeros, or no signal gets from one layer to another.
 
     Logarithm of the bound's main term. mu_i-> is the smallest part of a signal that gets from layer i to a layer behind
     it, in proportion to noise.
@@ -87,9 +86,6 @@ def arora_compression_bound(
         n_probes: random vectors for the norm of the derivatives between layers.
         n_jacobians: training examples at which these derivatives are taken.
         n_samples: training examples for all else.
-
-    Raises:
-        MeasureUnavailable: a layer takes in nothing but zeros, or no signal gets from one layer to another.
     """
     cushions = layer_cushions(subject, n_samples, seed, robust=robust)
     between = interlayer_cushions(subject, n_jacobians, n_probes, seed, robust=robust)
@@ -159,7 +155,8 @@ def _register_noise(layer: int) -> None:
         """How far noise on $where moves the logits, in proportion to their norm.
 
         Formula: mean over x and eta ~ N(0, tau^2) of |f(x + eta |x|) - f(x)|^2 / (tau^2 |f(x)|^2)$at. Range: [0, inf).
-        Source: Arora et al. 2018, arXiv 1802.05296, definition 3. Work: 3 F. Draws: $draws.
+        Source: Arora et al. 2018, arXiv 1802.05296, definition 3. Work: 3 F. Draws: $draws. Refused: the logits are
+        zero for all examples, or the network has too few layers.
 
         Every number gets noise of standard deviation tau times the norm of all of them, so the noise of
         high-dimensional layers is larger than the signal. Examples whose logits are all zero do not count.
@@ -167,9 +164,6 @@ def _register_noise(layer: int) -> None:
         Args:
             tau: size of the noise; the paper has 1.
             n_draws: draws of the noise for each example.
-
-        Raises:
-            MeasureUnavailable: the logits are zero for all examples, or the network has too few layers.
         """
         return _noise_sensitivity(subject, layer, tau, n_draws, n_samples, seed)
 

@@ -29,17 +29,14 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
     """Changes of the answers to training images that are flipped, cropped, erased, ... : runner-up of PGDL.
 
     Formula: mean over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t). Range: [0, 27].
-    Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 F.
+    Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 F. Refused: inputs are not images of 1, 3 or 4 channels, the
+    first three of which are colours.
 
     Mean penalty over images for seven changes of each. A change of the image that leaves the predicted class as it is
     costs the change of its probability. P_t is 6 for a flip from left to right, 1 for a random saturation, 2 for the
     centre enlarged, 3 for edges, 1 for more brightness, 12 for flip and saturation together, 2 for a random rectangle
     set to 0. At chance accuracy it says nothing: a network that gives one answer to all has the best value, 0, too. The
     changes are made for pixels in [0, 1].
-
-    Raises:
-        MeasureUnavailable: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
-        ValueError: a pixel is not in [0, 1].
     """
     require_unit_range(subject)
     inputs = subject.sample(n_samples, seed).inputs

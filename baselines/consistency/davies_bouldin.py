@@ -26,7 +26,8 @@ def davies_bouldin_index(
     """Overlap of the classes in the first convolution's output: Davies-Bouldin index.
 
     Formula: mean over k of max over l of (s_k + s_l) / |c_k - c_l|, s = mean distance to the class' centroid c. Range:
-    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 F of 4800 examples up to the layer.
+    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 F of 4800 examples up to the layer. Refused:
+    all examples are of one class, or there is no such layer.
 
     Davies-Bouldin index of the true classes, averaged over batches. It is 0 for classes that are single points, and
     where all classes have the same centroid. At chance accuracy it says nothing: the latter is no better than chance,
@@ -42,9 +43,6 @@ def davies_bouldin_index(
         batch: examples in a batch.
         stratified: draw each class in proportion, and at least two examples of it: of many classes most would have a
             single example, which has no spread.
-
-    Raises:
-        MeasureUnavailable: all examples are of one class, or there is no such layer.
     """
     return mean_index(
         subject, layer=layer, pool=pool, n_batches=n_batches, batch=batch, stratified=stratified, seed=seed

@@ -25,7 +25,7 @@ def mixup_error(
     """Error on averages of two examples of a class.
 
     Formula: 1 - mean over classes of P(f((x_i + x_j) / 2) = y), y_i = y_j = y, of pairs within batches. Range: [0, 1].
-    Work: 1 F of 1800 x kappa mixtures.
+    Work: 1 F of 1800 x kappa mixtures. Refused: no class has two examples.
 
     Error rate on the midpoints of all pairs of examples of a class in a batch. All classes weigh alike, and so do all
     pairs of a class. Batches are full, and there are as many as asked for: a small training set is passed over several
@@ -36,9 +36,6 @@ def mixup_error(
         n_batches: batches; one where it holds all examples.
         parity_unshuffled: take the examples in the order of the training set, again from its beginning when it ends, as
             the authors do.
-
-    Raises:
-        MeasureUnavailable: no class has two examples.
     """
     return midpoint_error(
         subject, per_class=per_class, n_batches=n_batches, parity_unshuffled=parity_unshuffled, seed=seed
@@ -62,7 +59,8 @@ def manifold_mixup_error(
     """Error on averages of the first hidden layer's outputs for two examples of a class.
 
     Formula: 1 - mean over classes of P(f from (x_i^1 + x_j^1) / 2 = y), y_i = y_j = y, of pairs within batches. Range:
-    [0, 1]. Work: 1 F of 12,000 mixtures.
+    [0, 1]. Work: 1 F of 12,000 mixtures. Refused: no class has two examples in a batch, or there is no such hidden
+    layer.
 
     The layer is the first that is more than a linear map of the input, its normalization and activation included. All
     batches and classes count; in the authors' code the last batch alone does.
@@ -72,9 +70,6 @@ def manifold_mixup_error(
         n_batches: batches; one where it holds all examples.
         preactivation: average before the activation of the layer, as the authors do, if it has one. Behind a single
             linear layer that is the same as averaging inputs.
-
-    Raises:
-        MeasureUnavailable: no class has two examples in a batch, or there is no such hidden layer.
     """
     network = subject.network
     position = first_hidden(network)

@@ -23,7 +23,7 @@ from baselines.core.work import Passes, Sizes, cost_of, passes_of
 Complexity = Callable[..., float]
 
 #: Texts in the docstring of a measure; all but formula and source may be left out. docs/measures.md explains them.
-FIELDS = ("Formula", "Range", "Source", "Work", "Weights", "Draws", "Order")
+FIELDS = ("Formula", "Range", "Source", "Work", "Weights", "Draws", "Order", "Refused")
 
 _FIELD = re.compile(rf"(?:^|\. )({'|'.join(FIELDS)}): ")
 
@@ -50,6 +50,7 @@ class Measure:
     form: Form | None  #: whether it sees weights as trained, or with normalization folded; None if it sees none
     draws: str  #: whether it draws `by input` or `by example`, so that another order of these has other draws
     order: str  #: a measure that orders all networks alike; its own name if there is none
+    refused: str  #: networks and data of which it cannot be computed, beyond what it needs
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 
@@ -119,11 +120,12 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
     doc, shared = compute.__doc__ or "", getattr(inspect.unwrap(compute), "__globals__", {}).get("__doc__") or ""
     usual = "none" if Need.DATA not in needs else "1 B" if Need.GRADIENTS in needs else "1 F"
     texts = {"Work": usual, "Order": name} | fields_of(shared) | fields_of(doc)
+    formula, values, source = (texts.get(field, "") for field in FIELDS[:3])
     form = Form(texts["Weights"]) if "Weights" in texts else None
+    cost = cost_of(texts["Work"], takes_gradients=Need.GRADIENTS in needs)
     MEASURES[name] = Measure(
-        name, family_of(compute.__module__), _line(doc.partition("\n\n")[0]), *map(texts.get, FIELDS[:3], [""] * 3),
-        cost_of(texts["Work"], takes_gradients=Need.GRADIENTS in needs), texts["Work"], form, texts.get("Draws", ""),
-        texts["Order"], needs, complexity,
+        name, family_of(compute.__module__), _line(doc.partition("\n\n")[0]), formula, values, source, cost,
+        texts["Work"], form, texts.get("Draws", ""), texts["Order"], texts.get("Refused", ""), needs, complexity,
     )  # fmt: skip
     return complexity
 

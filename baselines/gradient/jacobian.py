@@ -12,8 +12,7 @@ from baselines.core.requirements import require_classes
 from baselines.core.sample import Array, checked
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
-from baselines.network.losses import balanced
-from baselines.network.per_logit import Derivative, sum_over_logits
+from baselines.network.losses import Derivative, balanced, sum_over_logits
 
 
 @measure(Need.GRADIENTS, Need.QUANTITIES)
@@ -29,9 +28,6 @@ def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16
     Args:
         n_batches: how many batches are read from the dataset's start.
         batch_size: examples in a batch.
-
-    Raises:
-        ValueError: the dataset is empty, or an example is not as `checked` expects it.
     """
     network = subject.network
     images = _first(subject.dataset, n_batches * batch_size)

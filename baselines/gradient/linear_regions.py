@@ -18,7 +18,7 @@ from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
-from baselines.network.linearity import is_bent, is_linear
+from baselines.network.hidden import is_bent, is_linear
 from baselines.network.nodes import ACTIVATIONS
 
 #: In the place of the derivative, 0, at an upper end: no derivative.
@@ -34,16 +34,14 @@ def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int =
 
     Formula: 1 + mean over pairs of sum_k 1[c(z_k) != c(z_k+1)], z_k equally spaced from x to x', c the pattern. Range:
     [1, n_steps + 1]. Source: Novak et al. 2018, arXiv 1802.08760, on segments; Hanin and Rolnick 2019, arXiv
-    1906.00904. Work: 1 B of 2112 examples. Draws: by example.
+    1906.00904. Work: 1 B of 2112 examples. Draws: by example. Refused: a layer that is not linear in pieces, or a
+    single example.
 
     Regions between two points are missed: large networks change theirs in each step, and have the largest value. On
     digits, 32 steps find 5.3 of 5.8 regions of a network with 32 hidden units, and 17.8 of 29.5 with 128 and 64.
 
     Args:
         n_samples: training examples; each of the first half goes with one of the second.
-
-    Raises:
-        MeasureUnavailable: a layer that is not linear in pieces, or a single example.
     """
     return 1 + float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[0], axis=1)))
 
@@ -66,12 +64,10 @@ def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int =
 def activation_patterns(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Share of training examples that are in a linear region of their own.
 
-    Formula: |{c(x_i)}| / n, c the pattern. Range: (0, 1]. Source: Hanin and Rolnick 2019, arXiv 1906.00904.
+    Formula: |{c(x_i)}| / n, c the pattern. Range: (0, 1]. Source: Hanin and Rolnick 2019, arXiv 1906.00904. Refused: a
+    layer that is not linear in pieces.
 
     It is 1 for all but narrow networks, and then says nothing.
-
-    Raises:
-        MeasureUnavailable: a layer that is not linear in pieces.
     """
     network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
 

@@ -27,13 +27,11 @@ def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, se
     """Takeuchi's information criterion with traces: noise of the gradients over curvature.
 
     Formula: Tr(C) / (m Tr(F)), C = E g_i g_i', F the Fisher matrix. Range: [0, inf). Source: Thomas et al. 2020, arXiv
-    1906.07774. Work: 1 B + min(kappa, 10) B.
+    1906.07774. Work: 1 B + min(kappa, 10) B. Refused: the Fisher matrix is 0 and the gradients are not, as where wrong
+    answers are beyond doubt.
 
     1 / m where the network's probabilities are right on the training set; 0 where both are 0. A network that is wrong
     and sure of it has large ones.
-
-    Raises:
-        MeasureUnavailable: the Fisher matrix is 0 and the gradients are not, as where wrong answers are beyond doubt.
     """
     noise, curvature = _diagonals(subject, n_samples, n_probes, seed)
     above, below = float(noise.sum()), float(curvature.sum())

@@ -93,7 +93,8 @@ def ntk_complexity(
 
     Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), K_ij = mean over classes of <d g_c(x_i) / dw, d g_c(x_j) / dw>, g =
     f less its mean over classes, scaled to K_ii = 1/2 on average. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du, Hu,
-    Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Work: min(kappa, 10) B of 128.
+    Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Work: min(kappa, 10) B of 128. Refused:
+    all gradients are 0.
 
     Norm of the labels in the kernel's space, as a bound on the test error has it. The paper has two classes, labels 1
     and -1, and the kernel of an infinitely wide network of two layers, whose inputs have length 1, so that K_ii is 1/2;
@@ -102,9 +103,6 @@ def ntk_complexity(
 
     Args:
         ridge: r, relative to the mean of K_ii: what K lacks where examples are alike, and rounding takes away.
-
-    Raises:
-        MeasureUnavailable: all gradients are 0.
     """
     kernel, labels = tangent_kernel(subject, n_samples, n_probes, seed)
     mean = float(np.trace(kernel)) / len(kernel)

@@ -112,7 +112,8 @@ def constrained_margin(
     """Minus the mean distance from the boundary along the leading principal components of the inputs.
 
     Formula: -mean |P d|, d the way to f_y = max f_j by steps (f_y - f_j) P'g / |P'g|^2, g = d (f_y - f_j) / d x. Range:
-    (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 B.
+    (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 B. Refused: no example is
+    answered rightly and has a gradient, or all inputs are the same.
 
     Constrained margin, of right answers. The rival class is the one with the largest other logit, at every step anew.
     Inputs are not kept in their range. How the elbow is found, the rival and the steps are choices of this library, not
@@ -123,9 +124,6 @@ def constrained_margin(
         pca_samples: training examples that the components are taken from.
         rate: part of the way to the boundary that a step goes.
         n_steps: steps of an example at most; 1 gives the first-order distance.
-
-    Raises:
-        MeasureUnavailable: no example is answered rightly and has a gradient, or all inputs are the same.
     """
     components = leading_components(subject, n_components, pca_samples, seed)
     sample = subject.sample(n_samples, seed)

@@ -29,7 +29,8 @@ def deepfool_margin(
     """Minus the mean relative size of the smallest change of an input that changes the answer: DeepFool.
 
     Formula: -mean of |r_i| / |x_i|, argmax f(x_i + 1.02 r_i) != argmax f(x_i). Range: (-inf, 0]. Source:
-    Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) B; up to 50 times.
+    Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) B; up to 50 times. Refused: no
+    example counts.
 
     Minus the average robustness of the network's answers, right or wrong. Of examples whose answer does not change
     within `n_steps` the change so far counts. Those of zeros only are left out, and so are those without a gradient, in
@@ -39,9 +40,6 @@ def deepfool_margin(
         n_classes: classes with the largest logits, whose boundaries are looked for; as in the authors' code.
         n_steps: linearizations at most.
         overshoot: part of the change by which the boundary is crossed.
-
-    Raises:
-        MeasureUnavailable: no example counts.
     """
     sample, answers = logits(subject, n_samples, seed)
     network, inputs = subject.network, sample.inputs

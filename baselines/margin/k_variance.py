@@ -119,7 +119,7 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
         """Minus the median margin over the k-variance of the classes in $where.
 
         Formula: -median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of |d margin / d
-        x^l|.
+        x^l|. Refused: there is no hidden layer, or no class counts.
 
         kV-Margin is free of the scale of logits and layer.
         Wrong answers count with their negative margins. Classes with one example in the sample do not count. Classes
@@ -129,10 +129,6 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
         `kv_margin_authors` takes the layer by its number as the authors' code does: "1st" is the input of the first
         convolution or pooling layer among the model's layers 2 to 5, from 0; "8th" of that among 8, 9, 6, 7, 5, 4, 3,
         2. How a model is written decides which that is. Of a network without: as `kv_margin`.
-
-        Raises:
-            ValueError: another `layer` or `statistic`.
-            MeasureUnavailable: there is no hidden layer, or no class counts.
         """
         classes = _classes(subject, position(subject.network, layer), per_class, seed)
         margins = np.concatenate([one.margins for one in classes])

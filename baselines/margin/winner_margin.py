@@ -36,9 +36,6 @@ def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "
     Args:
         data: "augmented" (mirror, hue, saturation, brightness, contrast, crop, drawn for each image) or "mixup" (means
             of two of a class).
-
-    Raises:
-        ValueError: other `data`, or a pixel that is to be augmented is not in [0, 1].
     """
     from scipy.stats import trim_mean
 

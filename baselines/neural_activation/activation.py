@@ -30,12 +30,10 @@ def cna(
     """Minus the correlation of the input's entropy with the slope of activations over depth.
 
     Formula: -corr(alpha, beta). Range: [-1, 1]; 0 if one of them is constant. Source: Gain and Siegelmann 2020,
-    Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2.
+    Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2. Refused: fewer than two layers
+    count.
 
     Minus Pearson's correlation of alpha and beta over examples.
-
-    Raises:
-        MeasureUnavailable: fewer than two layers count.
     """
     beta = slopes(_training(subject, n_samples, seed)[1], include_output_layer)
     return -correlation(_entropies(subject, n_bins, n_samples, seed), beta)
@@ -51,15 +49,12 @@ def cna_area(
 
     Formula: int |beta_train - beta_heldout| d alpha. Range: [0, 1]. Source: Gain and Siegelmann 2020, Abstraction
     Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5. Work: 2 F. Draws: by input and by example.
+    Refused: fewer than two layers count.
 
     Area between the curves (alpha, beta) of training images and of what stands in for held-out ones. The paper compares
     with held-out data. A measure is given none, so a surrogate is used: the training images mirrored, shifted and with
     noise. As in the paper, alpha is that of an image before augmentation. With held-out data at hand, take
     `area_between` of two `curve.curve`s.
-
-    Raises:
-        MeasureUnavailable: fewer than two layers count.
-        ValueError: another `surrogate`.
     """
     return _area(subject, surrogate, include_output_layer, n_bins, parity_polygon, n_samples, seed)
 
@@ -74,14 +69,10 @@ def cna_margin(
 
     Formula: gamma_m int |beta_train - beta_heldout| d alpha. Range: [-1, 1] for margins of probabilities. Source: Gain
     and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 7. Work: 2 F.
-    Draws: by input and by example.
+    Draws: by input and by example. Refused: fewer than two layers count.
 
     `cna_area` times the margin gamma_m, as the paper has it. The margin of networks that fit their training set is
     about 1, so this is about `cna_area`.
-
-    Raises:
-        MeasureUnavailable: fewer than two layers count.
-        ValueError: another `statistic`, `space` or `surrogate`.
     """
     area = _area(subject, surrogate, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area * _margin(subject, statistic, space, n_samples, seed)
@@ -97,16 +88,12 @@ def cna_area_over_margin(
 
     Formula: int |beta_train - beta_heldout| d alpha / gamma_m. Range: [0, 1 / margin_floor]. Source: Gain and
     Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5 and 6. Work: 2
-    F. Draws: by input and by example.
+    F. Draws: by input and by example. Refused: fewer than two layers count.
 
     `cna_area` over the margin gamma_m, the usual way to scale by a margin.
 
     Args:
         margin_floor: smallest margin, in the place of smaller and negative ones.
-
-    Raises:
-        MeasureUnavailable: fewer than two layers count.
-        ValueError: another `statistic`, `space` or `surrogate`.
     """
     area = _area(subject, surrogate, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area / max(_margin(subject, statistic, space, n_samples, seed), margin_floor)

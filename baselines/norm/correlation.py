@@ -18,7 +18,7 @@ from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import WrittenKernel, written_kernels
-from baselines.norm.fourier_norm import gram
+from baselines.norm.operator_norm import gram
 
 #: By its defaults the program leaves out layers with more eigenvalues, or with a longer side.
 MOST_EIGENVALUES, LONGEST_SIDE = 15_000, 50_000

@@ -92,7 +92,7 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Mean exponent of the power laws in the layers' spectra.
 
     Formula: mean over layers of alpha, p(x) ~ x^-alpha for eigenvalues x >= x_min of X = W'W. Range: (1, inf). Work:
-    SVD.
+    SVD. Refused: no layer counts.
 
     Mean exponent, each at its own x_min: weightwatcher's `alpha`. A heavy tail, a small alpha, is what the authors
     expect of well-trained layers. For each layer:
@@ -112,9 +112,6 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 
     Args:
         min_eigenvalues: layers with fewer, zeros included, do not count (its `min_evals`).
-
-    Raises:
-        MeasureUnavailable: no layer counts.
     """
     return float(np.mean([found.alpha for found in spectra(subject, min_eigenvalues)]))
 

@@ -11,9 +11,8 @@ from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT
-from baselines.norm.fourier_norm import fourier_norm, gram
 from baselines.norm.linear_map import LinearMap, changed_maps, trained_maps
-from baselines.norm.operator_norm import operator_norm
+from baselines.norm.operator_norm import fourier_norm, gram, operator_norm
 
 
 @shared

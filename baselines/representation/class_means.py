@@ -38,12 +38,10 @@ def neural_collapse_nc3(subject: Subject, *, n_samples: int = 2048, seed: int = 
     """Neural collapse NC3: how far the last kernel is from the class means.
 
     Formula: |W / |W|_F - M / |M|_F|_F^2, W the last kernel, M centered class means, a row for each class. Range: [0,
-    4]. Source: Papyan, Han and Donoho 2020, arXiv 2008.08186.
+    4]. Source: Papyan, Han and Donoho 2020, arXiv 2008.08186. Refused: the logits are not those of one dense layer on
+    the penultimate representation.
 
     Classes without an example in the sample do not count, and neither do their columns of the kernel.
-
-    Raises:
-        MeasureUnavailable: the logits are not those of one dense layer on the penultimate representation.
     """
     features, labels = penultimate(subject, n_samples, seed)
     kernel = _last_kernel(subject)

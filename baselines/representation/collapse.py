@@ -25,14 +25,12 @@ def cdnv(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Class-distance normalized variance of the penultimate representation.
 
     Formula: mean over pairs of classes of (v_c + v_c') / (2 |mu_c - mu_c'|^2), v_c = E |h - mu_c|^2. Range: [0, 5e11];
-    0 where every class is a single point. Source: Galanti, Gyorgy and Hutter 2022, arXiv 2112.15121.
+    0 where every class is a single point. Source: Galanti, Gyorgy and Hutter 2022, arXiv 2112.15121. Refused: fewer
+    than two classes count.
 
     At chance accuracy it says nothing: a network in which all classes are one point has the best value, too.
 
     Classes with fewer than two examples in the sample do not count.
-
-    Raises:
-        MeasureUnavailable: fewer than two classes count.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
     means, sizes = class_means(features, labels)

@@ -20,15 +20,13 @@ def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: fl
     """Intrinsic dimension of the penultimate representation.
 
     Formula: slope of -ln(1 - F(r)) over ln r, r = distance to second over that to first neighbour: TwoNN. Range: [0,
-    inf). Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784, and their code.
+    inf). Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784, and their code. Refused: fewer than three
+    examples count, as in a lattice.
 
     TwoNN estimate (Facco et al. 2017). The paper finds lower test errors where it is low. As in the authors' code, F at
     the i-th of n ratios is i / n, the two largest ratios are left out in any case, and examples do not count whose
     nearest neighbour has the same representation, or whose two nearest are equally far. Where all examples have one or
     two representations, these have dimension 0.
-
-    Raises:
-        MeasureUnavailable: fewer than three examples count, as in a lattice.
     """
     return dimension(penultimate(subject, n_samples, seed)[0], fraction)
 

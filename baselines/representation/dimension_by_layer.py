@@ -51,14 +51,12 @@ def _dimension(points: Array, fraction: float) -> float:
 def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0) -> float:
     """Largest intrinsic dimension of a layer's representation.
 
-    Formula: max over hidden layers of their TwoNN dimension. Range: [0, inf). Work: d F of 512 examples.
+    Formula: max over hidden layers of their TwoNN dimension. Range: [0, inf). Work: d F of 512 examples. Refused: no
+    layer is left.
 
     Peak over the outputs of hidden layers, behind their activations. Layers in which fewer than three examples count,
     as for `intrinsic_dimension`, are left out. Few examples bound it from above, the more so the higher it is. The
     paper compares architectures by the last layer alone.
-
-    Raises:
-        MeasureUnavailable: no layer is left.
     """
     return float(np.nanmax(dimensions(subject, n_samples, fraction, seed)))
 
@@ -70,13 +68,10 @@ def intrinsic_dimension_last_to_peak(
     """Intrinsic dimension of the penultimate representation over the largest of a layer.
 
     Formula: TwoNN dimension of the last hidden layer / max over hidden layers. Range: [0, 1]; 1 where no layer has a
-    dimension. Work: d F of 512 examples.
+    dimension. Work: d F of 512 examples. Refused: fewer than three examples count in the last hidden layer.
 
     Small where the dimension falls, as in the paper's trained networks; it stays in those that were trained on random
     labels.
-
-    Raises:
-        MeasureUnavailable: fewer than three examples count in the last hidden layer.
     """
     found = dimensions(subject, n_samples, fraction, seed)
     if math.isnan(found[-1]):

@@ -149,7 +149,8 @@ def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int
     """Minus the mean death in degree 0 of the persistent homology of the units' correlations.
 
     Formula: -mean edge of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|. Range: [-1, 0]; 0 for
-    units that are all copies of each other. Work: 2 F.
+    units that are all copies of each other. Work: 2 F. Refused: there are not two units, or a layer's weights are not
+    understood.
 
     Units that are constant on all examples, as dead ones are, correlate with none: they are at the distance 1 from all
     others, and count, as in the authors' code. With 7 dead units among the 42 of a network the value is -0.424, and
@@ -157,9 +158,6 @@ def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int
 
     The paper fits weights of several summaries to gaps. In degree 0 average life and midlife are the average death, and
     half of it. The sign is that of the authors' later work, which makes deaths larger to lower the gap.
-
-    Raises:
-        MeasureUnavailable: there are not two units, or a layer's weights are not understood.
     """
     return -float(np.mean(deaths(subject, n_samples, n_units, seed)))
 

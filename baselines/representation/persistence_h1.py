@@ -64,13 +64,10 @@ def persistence_life_h1(subject: Subject, *, n_samples: int = 2000, n_units: int
     """Mean life of loops in the persistent homology of the units' correlations.
 
     Formula: mean over classes of degree 1 of death - birth, of units at distances 1 - |corr(a_i, a_j)|. Range: [0, 1];
-    0 without loops. Work: 2 F.
+    0 without loops. Work: 2 F. Refused: there are not two units, or a layer's weights are not understood.
 
     The paper argues for no sign. It takes 3,000 units; here there are few, since the number of triangles grows with the
     third power.
-
-    Raises:
-        MeasureUnavailable: there are not two units, or a layer's weights are not understood.
     """
     found = _loops(subject, n_samples, n_units, seed)
     return float(np.mean(found[:, 1] - found[:, 0])) if len(found) else 0.0

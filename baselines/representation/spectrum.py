@@ -28,16 +28,14 @@ def alpha_req(subject: Subject, *, n_samples: int = 2048, first: int = 11, last:
     """Distance from 1 of the exponent with which the representation's variances decay: alpha-ReQ.
 
     Formula: |alpha - 1|, ln l_k = c - alpha ln k fitted to ranks k = 11 to 100 with weights 1 / k. Range: [0, inf).
-    Source: Agrawal et al. 2022, arXiv 2202.05808; the fit of Stringer et al. 2019.
+    Source: Agrawal et al. 2022, arXiv 2202.05808; the fit of Stringer et al. 2019. Refused: fewer than two variances
+    are in the range.
 
     How far the decay is from k^-1, with which networks of the paper generalize best.
 
     Args:
         first: first rank of the fit; larger variances do not follow the power law.
         last: last rank of the fit; smaller ones that are not rounding count.
-
-    Raises:
-        MeasureUnavailable: fewer than two variances are in the range.
     """
     variances = _variances(subject, n_samples, seed)[first - 1 : last]
     ranks = np.arange(first, first + len(variances))

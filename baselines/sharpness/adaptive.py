@@ -88,9 +88,6 @@ def adaptive_sharpness_avg(
         noise: "normal", the paper's average case for p = 2, or "uniform" in the box |u_i| <= rho |w_i|, for p = inf.
         n_draws: of the changes of a batch.
         batch: size of a batch. The last batch may have fewer examples.
-
-    Raises:
-        ValueError: another `noise`.
     """
     if noise not in _DRAWS:
         raise ValueError(f"noise: expected {' or '.join(_DRAWS)}, found {noise}")

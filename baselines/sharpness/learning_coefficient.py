@@ -20,7 +20,8 @@ def local_learning_coefficient(
 
     Formula: n beta (E_w L(w) - L(w*)), density of w ~ exp(-n beta L(w) - gamma |w - w*|^2 / 2), beta = 1 / ln n.
     Source: Lau et al. 2023, arXiv 2308.12108, by their stochastic gradient Langevin dynamics. Work: 200 B of 64
-    examples. Weights: as trained. Draws: by input.
+    examples. Weights: as trained. Draws: by input. Refused: a chain ran away, the step being too large for this
+    network.
 
     Estimate of lambda(w*), half the number of weights where the loss is regular. On a quadratic loss of eigenvalues h_i
     it is 1/2 sum_i n beta h_i / (n beta h_i + gamma) if chains are long and steps small. The defaults are a compromise:
@@ -41,9 +42,6 @@ def local_learning_coefficient(
         n_burn_in: steps of a chain that do not count.
         n_draws: steps that do.
         batch: examples of a step, drawn with replacement; all of them where there are no more.
-
-    Raises:
-        MeasureUnavailable: a chain ran away, the step being too large for this network.
     """
     space = weight_space(subject, n_samples, seed, folded=False)
     n, trained = len(space.sample), space.trained

@@ -37,7 +37,7 @@ def pacbayes_optimized(
     Formula: -ln(1 - p), kl(e || p) = (KL(N(w, diag s) || N(w0, lambda I)) + 2 ln(b ln(c / lambda)) + ln(pi^2 m / (6
     delta))) / (m - 1), e the error with noise. Range: [0, inf). Source: Dziugaite and Roy 2017, arXiv 1703.11008, and
     its code, with the mean left where it is. Work: 200 B of 64 examples and 10 F of 1024 examples. Weights: folded.
-    Draws: by input.
+    Draws: by input. Refused: there are fewer than two training examples; with noise all answers are wrong.
 
     Bound p of the network with noise s on its weights, optimized, as -ln(1 - p). The deviations descend on the authors'
     objective, cross-entropy over ln 2 plus the root of half the complexity, one draw of noise for each step. They
@@ -57,9 +57,6 @@ def pacbayes_optimized(
         batch: examples of a step, drawn with replacement; all of them where there are no more.
         step_size: of the logarithm of a deviation.
         n_draws: of the noise with which the error is measured.
-
-    Raises:
-        MeasureUnavailable: there are fewer than two training examples; with noise all answers are wrong.
     """
     space, m = weight_space(subject, n_samples, seed), subject.examples.population
     if m < 2:

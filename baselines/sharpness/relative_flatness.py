@@ -6,7 +6,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.subject import Subject
 from baselines.network import INPUT, Network
-from baselines.network.per_logit import Derivative, sum_over_logits
+from baselines.network.losses import Derivative, sum_over_logits
 
 
 @measure(Need.LABELS, Need.GRADIENTS)
@@ -15,7 +15,7 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
 
     Formula: sum over neurons s, t of <w_s, w_t> Tr(H_st), H_st a block of the Hessian of the mean cross-entropy. Range:
     [0, inf). Source: Petzka et al. 2021, arXiv 2001.00939. Work: 1 F, and B of the layers behind it alone, kappa times.
-    Weights: as trained.
+    Weights: as trained. Refused: that layer is not dense, or has many positions; a connection goes around it.
 
     Relative flatness, which despite its name is large where the loss is sharp. Of a last layer z = W'x + b it is E
     |x|^2 Var_p(w), the variance of the rows w_k of W' under the network's own probabilities p. Moving scale from one
@@ -27,10 +27,6 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
 
     Args:
         layer: number of the dense layer among all weight layers, from 0, or from the end below 0.
-
-    Raises:
-        ValueError: there is no layer of that number.
-        MeasureUnavailable: that layer is not dense, or has many positions; a connection goes around it.
     """
     network = subject.network
     places = network.weight_nodes

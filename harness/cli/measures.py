@@ -180,6 +180,7 @@ def _explain(measure: "Measure | InstalledMeasure") -> None:
         "cost": None if isinstance(measure, InstalledMeasure) else _cost(measure),
         "draws": known["draws"],
         "order": known["order"] and f"that of {known['order']}, for all networks",
+        "refused if": known["refused"],
         "source": known["source"],
         "origin": known["origin"],
     }
@@ -216,6 +217,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
             "weights": None,
             "draws": None,
             "order": None,
+            "refused": None,
             "cost": None,
             "work": None,
             "source": measure.value,
@@ -233,6 +235,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
         "weights": measure.form,
         "draws": measure.draws or None,
         "order": None if measure.order == measure.name else measure.order,
+        "refused": measure.refused or None,
         "cost": measure.cost,
         "work": measure.work,
         "source": measure.source,

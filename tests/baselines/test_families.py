@@ -42,8 +42,7 @@ def test_the_document_says_of_a_family_what_its_package_says(family):
     _, heading, rest = DOCS.read_text().partition(f"\n### {family.replace('_', ' ')}\n")
     assert heading, f"docs/measures.md: expected a section on {family}"
     doc = importlib.import_module(f"baselines.{family}").__doc__
-    assert rest.partition("\n### ")[0].split()[: len(doc.split())] == doc.split()
-    assert 3 <= doc.count(". ") + doc.count(".\n") <= 12
+    assert rest.strip().startswith(f"{doc}\n")
 
 
 def test_measures_come_family_by_family():

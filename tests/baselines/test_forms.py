@@ -8,7 +8,7 @@ import baselines
 from baselines.core.needs import Form
 from baselines.core.subject import Subject
 from baselines.network import Network
-from baselines.sharpness.effective_dimensionality import leading_eigenvalues
+from baselines.sharpness.hessian import leading_eigenvalues
 
 #: What the pages of measures say.
 FORMS = {name: measure.form for name, measure in baselines.MEASURES.items() if measure.form is not None}

@@ -75,8 +75,8 @@ def test_json_has_everything(pgdl: Pgdl) -> None:
     one = json.loads(pgdl("measures", "vc_dim", "--format", "json").out)
     assert one == found["vc_dim"]
     assert one.keys() == {
-        "name", "family", "meaning", "formula", "range", "parameters", "needs", "weights", "draws", "order", "cost",
-        "work", "source", "origin", "explanation",
+        "name", "family", "meaning", "formula", "range", "parameters", "needs", "weights", "draws", "order",
+        "refused", "cost", "work", "source", "origin", "explanation",
     }  # fmt: skip
     assert one["parameters"]["image_side"] == 32
     assert (one["needs"], found["distance_from_init"]["needs"]) == ([], ["initial weights"])
