@@ -6,7 +6,6 @@ pre-activations over the layer's depth; see curve.py.
 statistic: of the margins of single examples: "max", the largest of a tenth of the examples, or "p10", the 10th
     percentile of all.
 space: margins are differences of "probabilities" or of "logits".
-surrogate: what stands in for held-out data: "augment".
 include_output_layer: count the last weight layer, too; the authors' code does not.
 n_bins: of the histogram of pixels.
 parity_polygon: the area of a polygon whose lobes cancel, as in the authors' code.
@@ -41,7 +40,7 @@ def cna(
 
 @measure(Need.QUANTITIES)
 def cna_area(
-    subject: Subject, *, surrogate: str = "augment", include_output_layer: bool = False, n_bins: int = 1000,
+    subject: Subject, *, include_output_layer: bool = False, n_bins: int = 1000,
     parity_polygon: bool = False, n_samples: int = 10_000, seed: int = 0,
 ) -> float:  # fmt: skip
     """Area between the curves of slope over entropy for training and held-out images; an augmented copy is the
@@ -56,12 +55,12 @@ def cna_area(
     noise. As in the paper, alpha is that of an image before augmentation. With held-out data at hand, take
     `area_between` of two `curve.curve`s.
     """
-    return _area(subject, surrogate, include_output_layer, n_bins, parity_polygon, n_samples, seed)
+    return _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
 
 
 @measure(Need.LABELS, Need.QUANTITIES)
 def cna_margin(
-    subject: Subject, *, statistic: str = "max", space: str = "probabilities", surrogate: str = "augment",
+    subject: Subject, *, statistic: str = "max", space: str = "probabilities",
     include_output_layer: bool = False, n_bins: int = 1000, parity_polygon: bool = False, n_samples: int = 10_000,
     seed: int = 0,
 ) -> float:  # fmt: skip
@@ -74,14 +73,14 @@ def cna_margin(
     `cna_area` times the margin gamma_m, as the paper has it. The margin of networks that fit their training set is
     about 1, so this is about `cna_area`.
     """
-    area = _area(subject, surrogate, include_output_layer, n_bins, parity_polygon, n_samples, seed)
+    area = _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area * _margin(subject, statistic, space, n_samples, seed)
 
 
 @measure(Need.LABELS, Need.QUANTITIES)
 def cna_area_over_margin(
     subject: Subject, *, statistic: str = "max", space: str = "probabilities", margin_floor: float = 1e-6,
-    surrogate: str = "augment", include_output_layer: bool = False, n_bins: int = 1000, parity_polygon: bool = False,
+    include_output_layer: bool = False, n_bins: int = 1000, parity_polygon: bool = False,
     n_samples: int = 10_000, seed: int = 0,
 ) -> float:  # fmt: skip
     """cna_area over the network's margin; an augmented copy is the surrogate of held-out images.
@@ -95,7 +94,7 @@ def cna_area_over_margin(
     Args:
         margin_floor: smallest margin, in the place of smaller and negative ones.
     """
-    area = _area(subject, surrogate, include_output_layer, n_bins, parity_polygon, n_samples, seed)
+    area = _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area / max(_margin(subject, statistic, space, n_samples, seed), margin_floor)
 
 
@@ -120,11 +119,9 @@ def _augmented_sums(subject: Subject, n_samples: int, seed: int) -> Array:
 
 @shared
 def _area(
-    subject: Subject, surrogate: str, include_output_layer: bool, n_bins: int, parity_polygon: bool, n_samples: int,
+    subject: Subject, include_output_layer: bool, n_bins: int, parity_polygon: bool, n_samples: int,
     seed: int,
 ) -> float:  # fmt: skip
-    if surrogate != "augment":
-        raise ValueError(f"surrogate: expected augment, found {surrogate}")
     alpha = _entropies(subject, n_bins, n_samples, seed)
     sums = _training(subject, n_samples, seed)[1], _augmented_sums(subject, n_samples, seed)
     trained, heldout = ((alpha, slopes(some, include_output_layer)) for some in sums)

@@ -102,8 +102,9 @@ def mp_soft_rank(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     Refused: no layer counts.
 
     Mean soft rank: weightwatcher's `mp_softrank`. About 1 for random weights, but 0.44 for the singular values of
-    square matrices that are all equal, because of the quarter circle that the program fits to them. For windows of an even number of places with more inputs than outputs the program takes the
-    ratio of the sides upside down; here it is at most 1.
+    square matrices that are all equal, because of the quarter circle that the program fits to them. For windows of an
+    even number of places with more inputs than outputs the program takes the ratio of the sides upside down; here it is
+    at most 1.
     """
     found = [soft_rank(layer.eigenvalues, layer.sides) for layer in counted_layers(subject, min_eigenvalues)]
     return float(np.mean(found))

@@ -39,7 +39,7 @@ class Variant:
     """One way to take the spectral norm of a convolution."""
 
     norms: Callable[..., Array]
-    note: str
+    of: str  #: convolutions; empty for their kernels as matrices
     work: str
 
 
@@ -47,16 +47,8 @@ class Variant:
 #: of them, as in the code of Dziugaite et al. 2020; that of a convolution as an operator would count every position.
 VARIANTS = {
     "": Variant(squared_matrix_norms, "", "SVD"),
-    "_fft": Variant(
-        squared_fourier_norms,
-        "; convolutions with periodic borders",
-        "SVD at every frequency",
-    ),
-    "_op": Variant(
-        squared_operator_norms,
-        "; convolutions with their own borders",
-        "SVD, Lanczos on convolutions",
-    ),
+    "_fft": Variant(squared_fourier_norms, "convolutions with periodic borders", "SVD at every frequency"),
+    "_op": Variant(squared_operator_norms, "convolutions with their own borders", "SVD, Lanczos on convolutions"),
 }
 
 
@@ -153,7 +145,10 @@ def norm_measure(
         for suffix, variant in (VARIANTS if spectral else {"": VARIANTS[""]}).items():
             work = ([variant.work] if spectral else []) + (["1 F"] if margin else [])
             meaning, _, rest = doc.partition(".\n\n")
-            compute.__doc__ = f"{meaning}{variant.note}.\n\nWork: {' and '.join(work) or 'none'}. {rest}"
+            if variant.of:
+                meaning += f"; {variant.of}"
+                rest += f"\n\nSpectral norms are those of {variant.of}, Frobenius norms those of kernels."
+            compute.__doc__ = f"{meaning}.\n\nWork: {' and '.join(work) or 'none'}. {rest}"
             of_subject = _of_subject(compute, variant.norms if spectral else None, margin, normalizable)
             measure(*needs, *of_margin, name=name + suffix)(of_subject)
         return MEASURES[name].function

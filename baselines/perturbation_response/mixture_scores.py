@@ -2,8 +2,7 @@
 
 Source: Schiff et al. 2021, arXiv 2106.04765. Draws: by example.
 
-n_samples: pairs; where there are fewer examples, each has several partners, drawn anew.
-paper_budget: take the 23,040 pairs of the paper instead.
+n_samples: pairs; where there are fewer examples, each has several partners, drawn anew. The paper has 23,040.
 """
 
 import math
@@ -15,23 +14,18 @@ from baselines.core.subject import Subject
 from baselines.perturbation_response.mixing import CURVES, mixup_curve
 from baselines.perturbation_response.response_curve import gi_score, mean_error, pal_score
 
-#: Samples in the paper's 180 batches of 128.
-PAPER_BUDGET = 180 * 128
-
 
 def _register_gi(kind: str, layer: int) -> None:
     @measure(*_needs(layer), name=f"gi_{kind}_l{layer}", mixed=_mixing(kind, layer), accuracy=_accuracy(kind, layer))
     def gi(
-        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0,
-        method: str = "trapezoid",
-    ) -> float:  # fmt: skip
+        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, seed: int = 0, method: str = "trapezoid"
+    ) -> float:
         """Gi-score: how early accuracy falls when $mixed.
 
         Formula: 1 - 2 int_0^1 int_0^t A(s) ds dt, $accuracy. Range: [0, 1]; 0 for a network that is always right. Work:
         11 F.
         """
-        number = _number(n_samples, paper_budget=paper_budget)
-        return gi_score(*mixup_curve(subject, kind, layer, n_alphas, number, seed), method)
+        return gi_score(*mixup_curve(subject, kind, layer, n_alphas, n_samples, seed), method)
 
 
 def _register_pal(
@@ -40,41 +34,31 @@ def _register_pal(
     needs = _needs(min(layer for _, layer in curves))
 
     @measure(*needs, name=name, meaning=meaning, formula=formula, number=11 * len(curves))
-    def pal(
-        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
-    ) -> float:
+    def pal(subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, seed: int = 0) -> float:
         """Minus the $meaning.
 
         Formula: $formula. Range: (-inf, 0]. Work: $number F.
 
         An accuracy that does not change gives -84, however low it is; one of 0 at small magnitudes gives 0.
         """
-        number = _number(n_samples, paper_budget=paper_budget)
-        return -combine([pal_score(*mixup_curve(subject, *curve, n_alphas, number, seed)) for curve in curves])
+        return -combine([pal_score(*mixup_curve(subject, *curve, n_alphas, n_samples, seed)) for curve in curves])
 
 
 def _register_mean_error(kind: str, layer: int) -> None:
     name = f"pr_mean_error_{kind}_l{layer}"
 
     @measure(*_needs(layer), name=name, mixed=_mixing(kind, layer), accuracy=_accuracy(kind, layer))
-    def pr_mean_error(
-        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
-    ) -> float:
+    def pr_mean_error(subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, seed: int = 0) -> float:
         """Mean error over all shares when $mixed.
 
         Formula: 1 - mean over t of A(t), $accuracy. Range: [0, 1]. Work: 11 F.
         """
-        number = _number(n_samples, paper_budget=paper_budget)
-        return mean_error(mixup_curve(subject, kind, layer, n_alphas, number, seed)[1])
+        return mean_error(mixup_curve(subject, kind, layer, n_alphas, n_samples, seed)[1])
 
 
 def _needs(layer: int) -> set[Need]:
     """Outputs of a layer can be mixed, whatever the inputs are."""
     return {Need.LABELS} if layer else {Need.LABELS, Need.QUANTITIES}
-
-
-def _number(n_samples: int, *, paper_budget: bool) -> int:
-    return PAPER_BUDGET if paper_budget else n_samples
 
 
 def _mixing(kind: str, layer: int) -> str:
