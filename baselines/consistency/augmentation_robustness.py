@@ -53,9 +53,6 @@ def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: n
         inputs: the images.
         saturations: factors (2, n), without and with a flip.
         rng: draws what is erased.
-
-    Raises:
-        MeasureUnavailable: inputs are not images of 1, 3 or 4 channels.
     """
     shape = network.shape(INPUT)
     if len(shape) != 3 or shape[-1] not in (1, 3, 4) or min(shape[:2]) < 2:

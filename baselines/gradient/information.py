@@ -25,11 +25,7 @@ TINY = 1e-30
 
 @shared
 def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return <w - w0, g_i> (n,), g_i the gradient of one example's cross-entropy in all weights.
-
-    Raises:
-        MeasureUnavailable: the initial weights are unknown.
-    """
+    """Return <w - w0, g_i> (n,), g_i the gradient of one example's cross-entropy in all weights."""
     network, start, sample = subject.network, subject.nodes_at_start.nodes, subject.sample(n_samples, seed)
     before = [array for place in network.trained_nodes for array in start[place].weights[: start[place].n_trained]]
     changes = [now.numpy() - np.float32(array) for now, array in zip(network.variables, before, strict=True)]

@@ -18,11 +18,7 @@ from baselines.network.per_example import gradient_products
 
 @shared
 def _cosines(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Cosines (pairs,) of the angles between gradients of the cross-entropy; 0 where one of them is 0.
-
-    Raises:
-        MeasureUnavailable: a layer whose gradients cannot be taken apart, or a single example.
-    """
+    """Cosines (pairs,) of the angles between gradients of the cross-entropy; 0 where one of them is 0."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     if len(sample) < 2:
         raise MeasureUnavailable("needs two training examples")

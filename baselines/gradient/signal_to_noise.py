@@ -25,9 +25,6 @@ def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array
     """Means of the gradients of single examples' cross-entropies, and of their squares, weight by weight (weights,).
 
     The order of the weights is that of `weight_moments`. Gradients are in a unit e^s that may be tiny; s comes last.
-
-    Raises:
-        MeasureUnavailable: a layer whose gradients cannot be taken apart.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     run, arrays = functools.partial(loss_moments, network), [sample.inputs, sample.labels]

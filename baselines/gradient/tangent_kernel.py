@@ -24,9 +24,6 @@ def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -
     """Draw examples; returns their kernel (n, n), float64, and their labels as corners of a simplex (n, classes).
 
     Where there are more classes than `n_probes`, as many random combinations of them have the kernel as their mean.
-
-    Raises:
-        MeasureUnavailable: a layer whose gradients cannot be taken apart, or examples of one class alone.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     if len(np.unique(sample.labels)) < 2:

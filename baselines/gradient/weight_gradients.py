@@ -48,10 +48,6 @@ def relative_gradients(
 
     Labels are the `true` ones, or drawn from the `model`'s own probabilities. With normalization `folded` weights are
     kernels and biases.
-
-    Raises:
-        ValueError: another `label`.
-        MeasureUnavailable: a layer whose gradients cannot be taken apart.
     """
     network, sample = subject.seen(folded=folded), subject.sample(n_samples, seed)
     labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)

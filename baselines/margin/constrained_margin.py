@@ -28,9 +28,6 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
     """Return the leading principal components (number, features) of training inputs, float32; all if there are fewer.
 
     0 takes as many as there are up to the elbow of their variances.
-
-    Raises:
-        MeasureUnavailable: all inputs are the same.
     """
     inputs = subject.sample(n_samples, seed).inputs
     rows = inputs.reshape(len(inputs), -1)

@@ -85,9 +85,6 @@ def augmented(images: Array, seed: int) -> Array:
     Half of them are mirrored; hue (by up to 0.05 of the colour wheel), saturation (0.6 to 1.2), brightness (by up to
     0.05) and contrast (0.7 to 1) change; of half of them the centre is enlarged. Only images of three channels or more
     have a hue and a saturation; a fourth channel stays, but for the enlargement.
-
-    Raises:
-        MeasureUnavailable: these are no images.
     """
     if images.ndim != 4:
         raise MeasureUnavailable(

@@ -55,11 +55,7 @@ class Layer:
 
 @shared
 def counted_layers(subject: Subject, min_eigenvalues: int) -> list[Layer]:
-    """All layers that count and are not zero.
-
-    Raises:
-        MeasureUnavailable: there is no such layer.
-    """
+    """All layers that count and are not zero."""
     found = [_layer(kernel) for kernel in written_kernels(subject.model, subject.weights) if kernel.array.any()]
     found = [layer for layer in found if min_eigenvalues <= layer.n_eigenvalues <= MOST_EIGENVALUES]
     found = [layer for layer in found if layer.sides[1] <= LONGEST_SIDE]

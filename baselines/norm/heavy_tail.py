@@ -72,11 +72,7 @@ def _fit_tail(logs: Array, is_small: bool) -> PowerLaw:
 
 @shared
 def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
-    """Return the spectra of all layers that count, whose eigenvalues above `ZERO` are not all equal.
-
-    Raises:
-        MeasureUnavailable: there is no such layer.
-    """
+    """Return the spectra of all layers that count, whose eigenvalues above `ZERO` are not all equal."""
     found = []
     for layer in counted_layers(subject, min_eigenvalues):
         fit = fit_power_law(layer.eigenvalues[layer.eigenvalues > ZERO])

@@ -54,10 +54,6 @@ def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: s
         fft_size: "layer" takes the convolution on the feature map that the layer takes in, with its stride;
             where that does not divide the map, the layer as it is. "dataset", as Dziugaite et al. 2020 do, takes
             it on a map of the size of the network's inputs, without stride.
-
-    Raises:
-        ValueError: another `fft_size`.
-        MeasureUnavailable: the network's inputs are no feature map of as many axes as a layer's.
     """
     if fft_size not in ("layer", "dataset"):
         raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")

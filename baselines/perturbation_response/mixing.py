@@ -63,9 +63,6 @@ def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array,
 
     Returns:
         Positions of the examples that have such a partner, and of their partners.
-
-    Raises:
-        MeasureUnavailable: there is none that has.
     """
     order = np.argsort(labels, kind="stable")
     _, classes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)

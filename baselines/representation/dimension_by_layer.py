@@ -24,9 +24,6 @@ def dimensions(subject: Subject, n_samples: int, fraction: float, seed: int) -> 
     """Intrinsic dimensions of the hidden layers' outputs, and of the penultimate representation, in forward order.
 
     NaN where fewer than three examples count.
-
-    Raises:
-        MeasureUnavailable: that is so in all layers, or what the examples are in one does not fit into memory.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     found = []

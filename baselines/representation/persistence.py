@@ -35,11 +35,7 @@ def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
 
 
 def unit_distances(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
-    """Draw examples and units; returns `dissimilarities` (units, units) of these over those.
-
-    Raises:
-        MeasureUnavailable: there are not two units, or a layer's weights are not understood.
-    """
+    """Draw examples and units; returns `dissimilarities` (units, units) of these over those."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     places, starts = unit_positions(network), _starts(network)
 

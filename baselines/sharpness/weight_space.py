@@ -76,11 +76,7 @@ class WeightSpace:
         return float(loss), slope.numpy()
 
     def hessian_product(self, vector: Array) -> Array:
-        """The Hessian of the mean cross-entropy where the network is now, times a vector (n,).
-
-        Raises:
-            MeasureUnavailable: TensorFlow has no second derivatives of a layer, or wrong ones.
-        """
+        """The Hessian of the mean cross-entropy where the network is now, times a vector (n,)."""
         for node in self.network.nodes:
             if node.config.get("interpolation", "nearest") != "nearest" or node.config.get("activation") == "softsign":
                 raise MeasureUnavailable(

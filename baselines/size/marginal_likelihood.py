@@ -26,9 +26,6 @@ def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int)
     Kernels are normal with a variance of 2 / (number of inputs of a unit), biases are 0, normalizations as before
     training. Over the last weight layers the average is exact. So this is the kernel of the Gaussian process that the
     architecture becomes in the limit of infinite width, estimated at its own width.
-
-    Raises:
-        MeasureUnavailable: the outputs are all 0, or not finite.
     """
     start = replace(subject.nodes, nodes=tuple(map(_before_training, subject.nodes.nodes)))
     network, inputs = Network(start), subject.sample(n_samples, seed).inputs
