@@ -23,7 +23,8 @@ from baselines.core.work import Passes, Sizes, cost_of, passes_of
 Complexity = Callable[..., float]
 
 #: Texts in the docstring of a measure; all but formula and source may be left out. docs/measures.md explains them.
-FIELDS = ("Formula", "Range", "Source", "Work", "Weights", "Draws", "Order", "Refused")
+PLAIN = ("Formula", "Range", "Source", "Draws", "Order", "Refused")
+FIELDS = (*PLAIN, "Work", "Weights")
 
 _FIELD = re.compile(rf"(?:^|\. )({'|'.join(FIELDS)}): ")
 
@@ -47,9 +48,9 @@ class Measure:
     source: str  #: paper, or the code that defines it
     cost: Cost
     work: str  #: its passes over examples, as `baselines.core.work` reads them
-    form: Form | None  #: whether it sees weights as trained, or with normalization folded; None if it sees none
+    weights: Form | None  #: whether it sees weights as trained, or with normalization folded; None if it sees none
     draws: str  #: whether it draws `by input` or `by example`, so that another order of these has other draws
-    order: str  #: a measure that orders all networks alike; its own name if there is none
+    order: str  #: a measure that orders all networks alike; empty where there is none
     refused: str  #: networks and data of which it cannot be computed, beyond what it needs
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
@@ -119,13 +120,13 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
         raise ValueError(f"two measures are named {name}")
     doc, shared = compute.__doc__ or "", getattr(inspect.unwrap(compute), "__globals__", {}).get("__doc__") or ""
     usual = "none" if Need.DATA not in needs else "1 B" if Need.GRADIENTS in needs else "1 F"
-    texts = {"Work": usual, "Order": name} | fields_of(shared) | fields_of(doc)
-    formula, values, source = (texts.get(field, "") for field in FIELDS[:3])
-    form = Form(texts["Weights"]) if "Weights" in texts else None
+    texts = {"Work": usual} | fields_of(shared) | fields_of(doc)
+    formula, values, source, draws, order, refused = (texts.get(field, "") for field in PLAIN)
+    weights = Form(texts["Weights"]) if "Weights" in texts else None
     cost = cost_of(texts["Work"], takes_gradients=Need.GRADIENTS in needs)
     MEASURES[name] = Measure(
         name, family_of(compute.__module__), _line(doc.partition("\n\n")[0]), formula, values, source, cost,
-        texts["Work"], form, texts.get("Draws", ""), texts["Order"], texts.get("Refused", ""), needs, complexity,
+        texts["Work"], weights, draws, order, refused, needs, complexity,
     )  # fmt: skip
     return complexity
 

@@ -203,7 +203,7 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
     for name in names:
         plain, colon, parameters = name.partition(":")
         other = f"{baselines.MEASURES[plain].order}{colon}{parameters}"
-        if other != name and other in names:
+        if other in names:
             found[name] = other
     return found
 

@@ -25,6 +25,11 @@ FORECAST = "forecast"
 GAP = "  "
 SHARES = (0.45, 0.2, 0.15, 0.2)
 
+#: Texts of a measure, as JSON has them.
+TEXTS = (
+    "name", "family", "meaning", "formula", "range", "weights", "draws", "order", "refused", "cost", "work", "source",
+)  # fmt: skip
+
 
 @click.command("measures")
 @click.argument("name", required=False, shell_complete=completion.measures)
@@ -206,39 +211,12 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
     from harness.submission import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
-        return {
-            "name": measure.name,
-            "family": None,
-            "meaning": measure.summary,
-            "formula": None,
-            "range": None,
-            "parameters": {},
-            "needs": [],
-            "weights": None,
-            "draws": None,
-            "order": None,
-            "refused": None,
-            "cost": None,
-            "work": None,
-            "source": measure.value,
-            "origin": measure.origin,
-            "explanation": f"Cannot be run: {measure.problem}." if measure.problem else "",
-        }
-    return {
-        "name": measure.name,
-        "family": measure.family,
-        "meaning": measure.meaning,
-        "formula": measure.formula,
-        "range": measure.range or None,
-        "parameters": measure.parameters,
-        "needs": _needs(measure).split(", ") if measure.needs else [],
-        "weights": measure.form,
-        "draws": measure.draws or None,
-        "order": None if measure.order == measure.name else measure.order,
-        "refused": measure.refused or None,
-        "cost": measure.cost,
-        "work": measure.work,
-        "source": measure.source,
-        "origin": f"pgdl-harness {harness.__version__}",
-        "explanation": explanation(measure),
-    }
+        told = dict.fromkeys(TEXTS) | {"name": measure.name, "meaning": measure.summary, "source": measure.value}
+        parameters, needs, origin = dict[str, Any](), "", measure.origin
+        more = f"Cannot be run: {measure.problem}." if measure.problem else ""
+    else:
+        told = {key: getattr(measure, key) or None for key in TEXTS}
+        parameters, needs, more = measure.parameters, _needs(measure), explanation(measure)
+        origin = f"pgdl-harness {harness.__version__}"
+    lists = {"parameters": parameters, "needs": needs.split(", ") if needs else []}
+    return told | lists | {"origin": origin, "explanation": more}

@@ -2,7 +2,7 @@
 
 from baselines import MEASURES
 
-AS_TRAINED = {name for name, measure in MEASURES.items() if measure.form == "as trained"}
+AS_TRAINED = {name for name, measure in MEASURES.items() if measure.weights == "as trained"}
 
 #: Change with scale that a normalization, or a constant, takes away: curvature and gradients in the units of weights.
 #: Others do not, as what changes weights in proportion to them, or have lists of their own.

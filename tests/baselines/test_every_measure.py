@@ -37,7 +37,7 @@ def test_registry_entry(measure):
         assert "\n" not in text
     assert not {"Formula", "Source"} & set(measure.range.split())
     assert measure.draws in ("", "by input", "by example", "by input and by example")
-    assert baselines.MEASURES[measure.order].order == measure.order
+    assert not measure.order or not baselines.MEASURES[measure.order].order
     assert all(default is not None for default in measure.parameters.values())
 
 

@@ -11,7 +11,7 @@ from baselines.network import Network
 from baselines.sharpness.hessian import leading_eigenvalues
 
 #: What the pages of measures say.
-FORMS = {name: measure.form for name, measure in baselines.MEASURES.items() if measure.form is not None}
+FORMS = {name: measure.weights for name, measure in baselines.MEASURES.items() if measure.weights is not None}
 
 #: See the network as it was trained, and do not ask for all of its parameters: the arrays as they are, one kernel.
 OF_SOME_ARRAYS = {"distance_from_init", "relative_flatness"}
