@@ -28,7 +28,7 @@ FIELDS = (*PLAIN, "Work", "Weights")
 
 _FIELD = re.compile(rf"(?:^|\. )({'|'.join(FIELDS)}): ")
 
-#: What is added before the logarithm of a measure is taken.
+#: Keeps the argument of a logarithm positive.
 TINY = 1e-30
 
 
@@ -49,9 +49,9 @@ class Measure:
     cost: Cost
     work: str  #: its passes over examples, as `baselines.core.work` reads them
     weights: Form | None  #: whether it sees weights as trained, or with normalization folded; None if it sees none
-    draws: str  #: whether it draws `by input` or `by example`, so that another order of these has other draws
+    draws: str  #: `by input` or `by example`, if the order of these changes the draws
     order: str  #: a measure that orders all networks alike; empty where there is none
-    refused: str  #: networks and data of which it cannot be computed, beyond what it needs
+    refused: str  #: conditions under which it raises `MeasureUnavailable` itself
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 
@@ -80,13 +80,13 @@ def measure(
 ) -> Callable[[Callable[..., float]], Complexity]:
     """Make a measure of a function of a `Subject` and keyword parameters, and put it into `MEASURES`.
 
-    What is returned takes `(model, dataset, **parameters)`. The family is the package of the function's module.
+    The result takes `(model, dataset, **parameters)`. The family is the package of the function's module.
 
     Args:
-        needs: what it looks at beyond the trained weights; all but initial weights come with data.
-        name: that of the function, unless it is given.
+        needs: inputs beyond the trained weights; all but initial weights include data.
+        name: by default the name of the function.
         log: whether its logarithm is a measure `log_NAME`, too.
-        words: what stands for `$word` in the docstring.
+        words: replacements for each `$word` in the docstring.
     """
     looked_at = frozenset(needs) | ({Need.DATA} if {*needs} - {Need.INITIAL_WEIGHTS} else set())
 

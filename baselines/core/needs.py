@@ -1,4 +1,4 @@
-"""What a measure needs, costs and sees, as closed sets; and the error where it lacks something."""
+"""Needs, costs and forms of weights of measures, and the error of a measure without its inputs."""
 
 from enum import StrEnum
 

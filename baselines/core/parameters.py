@@ -1,6 +1,6 @@
-"""Parameters of measures: how a command line writes them, and what those mean that several measures have.
+"""Parameters of measures: how a command line writes them, and the meaning of shared ones.
 
-A measure explains in its docstring, or in that of its file, only parameters that are not here, or are different:
+The docstring of a measure, or of its file, explains only parameters that are missing or different here:
 
 accuracy_drop: loss of training accuracy that is harmless, in (0, 1] (0.1: from 0.95 to 0.85).
 delta: probability with which the bound may fail, in (0, 1].

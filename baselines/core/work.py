@@ -1,4 +1,4 @@
-"""What a measure does, as text for people from which its cost and a forecast read the passes.
+"""The work of a measure: a text for people, from which its cost and a forecast read the passes.
 
 F is a forward pass, B a forward and a backward pass. What counts are terms such as `25 x 3 B`, over the examples of
 `n_samples`, or `1 F of 50 x kappa examples`. Factors are numbers, kappa (classes), d (weight layers), m (training
@@ -15,7 +15,7 @@ from baselines.core.needs import Cost
 _FACTOR = r"(?:(?:min|max)\([^()]+\)|[\d.,]*\d|\b(?:kappa|d|m)\b)"
 _TERM = re.compile(rf"({_FACTOR}(?: x {_FACTOR})*) ([FB])\b(?: of ({_FACTOR}(?: x {_FACTOR})*) (?:examples|mixtures))?")
 
-#: Passes of a measure that is not `many`; of those there and back one less, each class counted once.
+#: Most forward passes of a measure below the cost `many`; backward passes are one less. Each class counts once.
 FEW = 3
 
 

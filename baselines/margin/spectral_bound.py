@@ -27,7 +27,7 @@ def log_spec_init(terms: Terms, *, delta: float = 0.01) -> float:
     delta)) / gamma^2), inputs of side n and norm <= B behind constants that rescale them, windows of side k_i, c_i
     channels. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 25.
 
-    It is that of the bound, m times.
+    The bound is multiplied by m.
     """
     return _bound(terms, terms.fro_change, delta)
 
@@ -40,7 +40,7 @@ def log_spec_orig(terms: Terms, *, delta: float = 0.01) -> float:
     gamma^2), inputs of side n and norm <= B behind constants that rescale them, windows of side k_i, c_i channels.
     Source: Jiang et al. 2019, arXiv 1912.02178, eq. 26.
 
-    It is that of the bound, m times.
+    The bound is multiplied by m.
     """
     return _bound(terms, terms.fro, delta)
 

@@ -1,6 +1,6 @@
 """Where hidden layers end: behind a weight layer, its normalization, constants and activation, whatever these are.
 
-Linear layers, of which some are linear in pieces only, end none.
+A linear layer ends none. Some layers are linear in pieces.
 """
 
 from baselines.core.needs import MeasureUnavailable

@@ -28,7 +28,7 @@ def cna(
 ) -> float:
     """Minus the correlation of the input's entropy with the slope of activations over depth.
 
-    Formula: -corr(alpha, beta). Range: [-1, 1]; 0 if one of them is constant. Source: Gain and Siegelmann 2020,
+    Formula: -corr(alpha, beta). Range: [-1, 1]; 0 if alpha or beta is constant. Source: Gain and Siegelmann 2020,
     Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2. Refused: fewer than two layers
     count.
 

@@ -130,7 +130,7 @@ def norm_measure(
 ) -> Callable[[Callable[..., float]], Complexity]:
     """Make a measure of a function of `Terms`, or one for every variant of the spectral norm.
 
-    Each takes the function's own keyword parameters and those of what it is made of. Its work is added to its texts.
+    Each takes the keyword parameters of the function, the norms and the margin. Its texts get the field `Work`.
 
     Args:
         needs: as in `measure`, beyond labels for a margin.

@@ -14,7 +14,7 @@ WIDTH = 116
 
 
 def explanation(measure: "Measure") -> str:
-    """Return what the docstring of a measure has beyond its meaning and its fields, with an entry for each parameter.
+    """Return the docstring of a measure without meaning and fields, with an entry for each parameter.
 
     Parameters that it leaves out are explained by the docstring of its module, or else by that of all parameters.
     """

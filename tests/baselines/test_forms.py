@@ -10,7 +10,7 @@ from baselines.core.subject import Subject
 from baselines.network import Network
 from baselines.sharpness.hessian import leading_eigenvalues
 
-#: What the pages of measures say.
+#: Forms on the pages of measures.
 FORMS = {name: measure.weights for name, measure in baselines.MEASURES.items() if measure.weights is not None}
 
 #: See the network as it was trained, and do not ask for all of its parameters: the arrays as they are, one kernel.

@@ -37,7 +37,7 @@ LAYERS_AS_WRITTEN = {
     "vr": "what the last two layers take in",
 }
 
-#: Draw a number for each input or weight, or for each example, so that another order of these has other draws.
+#: The order of inputs or weights, or of examples, changes the draws of these.
 DRAWS_BY_INPUT, DRAWS_BY_EXAMPLE = (
     {name for name, measure in MEASURES.items() if f"by {what}" in measure.draws} for what in ("input", "example")
 )
