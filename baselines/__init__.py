@@ -5,8 +5,8 @@ this package imports no TensorFlow, so the command line can list the names.
 """
 
 from baselines.core.families import import_families
-from baselines.core.load import canonical, load
 from baselines.core.measure import MEASURES, Complexity, Cost, Measure, MeasureUnavailable, Need, Sizes
+from baselines.core.parameters import canonical, load
 from baselines.core.subject import share, sharing
 
 import_families()

@@ -8,7 +8,7 @@ import numpy as np
 
 from baselines.compression.pruning import kernel_variables, rounded
 from baselines.core.kl_bound import log_bound
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.outputs import accuracy
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
@@ -24,34 +24,24 @@ FULL = 32
 CONFIDENCE = 0.05
 
 
-@measure(
-    meaning="bound on the error by the length of a code for the rounded weights",
-    formula="-ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, c the bits, e the rounded error",
-    source="Lotfi et al. 2022, arXiv 2211.13609, and its code, without their training in a random subspace",
-    cost=Cost.MANY,
-    work="up to 8 F",
-    needs={Need.DATA, Need.LABELS},
-)
+@measure(Need.LABELS)
 def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Bound p of PAC-Bayes on the error of the network with rounded weights, as -ln(1 - p). Range: [0, inf).
+    """Bound on the error by the length of a code for the rounded weights.
 
-    Each kernel is rounded as for `quantization_bits`, and its entries are coded by arithmetic coding, with their
-    frequencies in front. What is not a kernel has 32 bits. Of 1 to 8 bits for a weight those count that give the
-    smallest bound. Batch normalization is folded into the kernels.
+    Formula: -ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, c the bits, e the rounded error.
+    Range: [0, inf). Source: Lotfi et al. 2022, arXiv 2211.13609, and its code, without their training in a random
+    subspace. Work: up to 8 F. Weights: folded. Refused: no training example is answered rightly after rounding to any
+    number of bits.
+
+    Bound p of PAC-Bayes on the error of the network with rounded weights, as -ln(1 - p). Each kernel is rounded as for
+    `quantization_bits`, and its entries are coded by arithmetic coding, with their frequencies in front. What is not a
+    kernel has 32 bits. Of 1 to 8 bits for a weight those count that give the smallest bound. Batch normalization is
+    folded into the kernels.
 
     The authors train few parameters, coordinates in a random subspace, with the rounding in mind, so that their bounds
     are below 1. Here the network is taken as it is: with more weights than training examples p is nearly 1, and the
-    value is the bits of a weight times the weights over the examples. -ln(1 - p) tells these apart. Instead of
-    Catoni's bound at its best parameter it is the one with the relative entropy kl, which is the same but for small
-    terms.
-
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples on which the error is measured.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: no training example is answered rightly after rounding to any number of bits.
+    value is the bits of a weight times the weights over the examples. -ln(1 - p) tells these apart. Instead of Catoni's
+    bound at its best parameter it is the one with the relative entropy kl, which is the same but for small terms.
     """
     network, sample, m = subject.folded, subject.sample(n_samples, seed), subject.examples.population
     variables = kernel_variables(network)

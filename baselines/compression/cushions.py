@@ -92,9 +92,6 @@ def layer_cushions(subject: Subject, n_samples: int, seed: int, *, robust: bool)
         n_samples: training examples.
         seed: draws them.
         robust: take a low percentile over the examples in the place of the smallest.
-
-    Raises:
-        MeasureUnavailable: a layer takes in nothing but zeros, or all its weights are zeros.
     """
     found = norms(subject, n_samples, seed)
     ratios = _ratios(found.without_bias, found.taken_in * _frobenius(subject.folded))
@@ -128,9 +125,6 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
         n_probes: vectors v.
         seed: draws examples and vectors.
         robust: take a low percentile over the examples in the place of the smallest.
-
-    Raises:
-        MeasureUnavailable: no example gets from one layer to another.
     """
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     places = network.weight_nodes

@@ -1,4 +1,7 @@
-"""How much noise a network bears, and what that says about how far its layers can be compressed."""
+"""How much noise a network bears, and what that says about how far its layers can be compressed.
+
+Weights: folded.
+"""
 
 import functools
 import math
@@ -10,14 +13,12 @@ import numpy as np
 from baselines.compression.cushions import FLOOR, HIGH, interlayer_cushions, layer_cushions, norms
 from baselines.compression.draws import drawn, whole_blocks
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.output_margin import positive_margin
 from baselines.core.sample import Array
 from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject
 from baselines.network import INPUT, Network, joined
-
-_PAPER = "Arora et al. 2018, arXiv 1802.05296"
 
 #: Logits of a norm below it count as this in logarithms.
 TINY = 1e-30
@@ -26,50 +27,35 @@ TINY = 1e-30
 NOISY_LAYERS = (1, 2, 3)
 
 
-@measure(
-    meaning="mean over layers of the inverse squared layer cushion: how much of noise, but not of signals, they keep",
-    formula="mean_i 1 / mu_i^2, mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|)",
-    source=_PAPER + ", definition 4",
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs={Need.DATA},
-)
+@measure(Need.DATA)
 def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Mean of 1 / mu_i^2 over weight layers, batch normalization folded into them. Range: [1, 1e12].
+    """Mean over layers of the inverse squared layer cushion: how much of noise, but not of signals, they keep.
 
-    It is 1 if every layer is of rank one and all inputs lie along it, and the width for layers that are rotations.
+    Formula: mean_i 1 / mu_i^2, mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|). Range: [1, 1e12]. Source:
+    Arora et al. 2018, arXiv 1802.05296, definition 4. Refused: a layer takes in nothing but zeros, or all its weights
+    are zeros.
+
+    Mean of 1 / mu_i^2 over weight layers, batch normalization folded into them. It is 1 if every layer is of rank one
+    and all inputs lie along it, and the width for layers that are rotations.
 
     Args:
-        subject: the network and its training data.
         robust: take the 5th percentile over examples, not the smallest.
-        n_samples: training examples.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: a layer takes in nothing but zeros, or all its weights are zeros.
     """
     return float(np.mean(layer_cushions(subject, n_samples, seed, robust=robust) ** -2.0))
 
 
-@measure(
-    meaning="how much an activation shrinks the norm of a layer's pre-activations",
-    formula="c = max over x and i of |x^i| / |phi(x^i)|",
-    source=_PAPER + ", definition 6",
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs={Need.DATA},
-)
+@measure(Need.DATA)
 def activation_contraction(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Largest ratio of norms before and behind an activation. Range: [0, 1e6]; at least 1 for ReLU.
+    """How much an activation shrinks the norm of a layer's pre-activations.
 
-    A layer without activation right behind it counts as 1, and so does an example whose pre-activations and
-    activations are all zero.
+    Formula: c = max over x and i of |x^i| / |phi(x^i)|. Range: [0, 1e6]; at least 1 for ReLU. Source: Arora et al.
+    2018, arXiv 1802.05296, definition 6.
+
+    A layer without activation right behind it counts as 1, and so does an example whose pre-activations and activations
+    are all zero.
 
     Args:
-        subject: the network and its training data.
         robust: take the 95th percentile over examples, not the largest.
-        n_samples: training examples.
-        seed: draws the examples.
     """
     return _contraction(subject, n_samples, seed, robust=robust)
 
@@ -81,33 +67,25 @@ def _contraction(subject: Subject, n_samples: int, seed: int, *, robust: bool) -
     return float(np.percentile(ratios, HIGH if robust else 100, axis=0).max())
 
 
-@measure(
-    meaning="generalization bound by compression: cushions of layers and between them, over the margin",
-    formula="ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma",
-    source=_PAPER + ", theorem 4.1, without its constants",
-    cost=Cost.MANY,
-    work="2 F, and 2.75 x d B of 256 examples",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def arora_compression_bound(
     subject: Subject, *, robust: bool = True, n_probes: int = 4, n_jacobians: int = 256, n_samples: int = 10_000,
     margin_floor: float = 1e-6, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Logarithm of the bound's main term. Range: (-inf, inf).
+    """Generalization bound by compression: cushions of layers and between them, over the margin.
 
-    mu_i-> is the smallest part of a signal that gets from layer i to a layer behind it, in proportion to noise.
+    Formula: ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma. Source: Arora et al. 2018, arXiv
+    1802.05296, theorem 4.1, without its constants. Work: 2 F, and 2.75 x d B of 256 examples. Draws: by example.
+    Refused: a layer takes in nothing but zeros, or no signal gets from one layer to another.
+
+    Logarithm of the bound's main term. mu_i-> is the smallest part of a signal that gets from layer i to a layer behind
+    it, in proportion to noise.
 
     Args:
-        subject: the network and its training data.
         robust: take the 5th and 95th percentile over examples, not the smallest and largest.
         n_probes: random vectors for the norm of the derivatives between layers.
         n_jacobians: training examples at which these derivatives are taken.
         n_samples: training examples for all else.
-        margin_floor: smallest gamma, in the place of smaller and negative ones.
-        seed: draws the examples and the random vectors.
-
-    Raises:
-        MeasureUnavailable: a layer takes in nothing but zeros, or no signal gets from one layer to another.
     """
     cushions = layer_cushions(subject, n_samples, seed, robust=robust)
     between = interlayer_cushions(subject, n_jacobians, n_probes, seed, robust=robust)
@@ -167,32 +145,25 @@ def _register_noise(layer: int) -> None:
     where = f"the pre-activations of weight layer {layer}" if layer else "the input"
 
     @measure(
-        name=f"noise_sensitivity_l{layer}" if layer else "noise_sensitivity",
-        meaning=f"how far noise on {where} moves the logits, in proportion to their norm",
-        formula="mean over x and eta ~ N(0, tau^2) of |f(x + eta |x|) - f(x)|^2 / (tau^2 |f(x)|^2)"
-        + (f", x for x^{layer}" if layer else ""),
-        source=_PAPER + ", definition 3",
-        cost=Cost.FORWARD,
-        work="3 F",
-        needs={Need.DATA} if layer else {Need.DATA, Need.QUANTITIES},
-    )
+        Need.DATA if layer else Need.QUANTITIES,
+        name=f"noise_sensitivity_l{layer}" if layer else "noise_sensitivity", where=where,
+        at=f", x for x^{layer}" if layer else "", draws="by example" if layer else "by input and by example",
+    )  # fmt: skip
     def noise_sensitivity(
         subject: Subject, *, tau: float = 0.1, n_draws: int = 2, n_samples: int = 2048, seed: int = 0
     ) -> float:
-        """Squared change of the logits by noise, relative to both their norms. Range: [0, inf).
+        """How far noise on $where moves the logits, in proportion to their norm.
+
+        Formula: mean over x and eta ~ N(0, tau^2) of |f(x + eta |x|) - f(x)|^2 / (tau^2 |f(x)|^2)$at. Range: [0, inf).
+        Source: Arora et al. 2018, arXiv 1802.05296, definition 3. Work: 3 F. Draws: $draws. Refused: the logits are
+        zero for all examples, or the network has too few layers.
 
         Every number gets noise of standard deviation tau times the norm of all of them, so the noise of
         high-dimensional layers is larger than the signal. Examples whose logits are all zero do not count.
 
         Args:
-            subject: the network and its training data.
             tau: size of the noise; the paper has 1.
             n_draws: draws of the noise for each example.
-            n_samples: training examples.
-            seed: draws the examples and the noise.
-
-        Raises:
-            MeasureUnavailable: the logits are zero for all examples, or the network has too few layers.
         """
         return _noise_sensitivity(subject, layer, tau, n_draws, n_samples, seed)
 

@@ -1,4 +1,7 @@
-"""How far the weights of a network can be pruned or rounded before it answers its training examples worse."""
+"""How far the weights of a network can be pruned or rounded before it answers its training examples worse.
+
+Weights: folded.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.bisection import bisect
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.outputs import accuracy, folded_logits
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject
@@ -22,29 +25,21 @@ MOST_BITS = 16
 ROUNDING = 1e-9
 
 
-@measure(
-    meaning="minus the largest fraction of weights that can be set to zero, smallest first",
-    formula="-max {p : accuracy without the fraction p of weights >= accuracy - 0.1}",
-    source="definition of this library; pruning by magnitude as in Han et al. 2015, arXiv 1506.02626",
-    cost=Cost.MANY,
-    work="14 F",
-    needs={Need.DATA, Need.LABELS},
-)
+@measure(Need.LABELS)
 def pruning_tolerance(
     subject: Subject, *, accuracy_drop: float = 0.1, per_layer: bool = True, n_samples: int = 10_000, seed: int = 0
 ) -> float:
-    """Minus the largest harmless fraction, by bisection, to 1/4096. Range: [-1, 0].
+    """Minus the largest fraction of weights that can be set to zero, smallest first.
 
-    Batch normalization is folded into the kernels; biases stay. It is -1 if even answers that do not depend
-    on the input are good enough.
+    Formula: -max {p : accuracy without the fraction p of weights >= accuracy - 0.1}. Range: [-1, 0]. Source: definition
+    of this library; pruning by magnitude as in Han et al. 2015, arXiv 1506.02626. Work: 14 F.
+
+    Minus the largest harmless fraction, by bisection, to 1/4096. Batch normalization is folded into the kernels; biases
+    stay. It is -1 if even answers that do not depend on the input are good enough.
 
     Args:
-        subject: the network and its training data.
-        accuracy_drop: that is still harmless.
-        per_layer: take the same fraction of each kernel; else of all weights together, where the scale of a
-            layer matters though the next one may undo it.
-        n_samples: training examples.
-        seed: draws the examples.
+        per_layer: take the same fraction of each kernel; else of all weights together, where the scale of a layer
+            matters though the next one may undo it.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]
@@ -60,25 +55,15 @@ def pruning_tolerance(
         return -bisect(lambda fraction: not is_harmless(pruned(fraction)), 0.0, 1.0, N_HALVINGS).low
 
 
-@measure(
-    meaning="smallest number of bits to which weights can be rounded",
-    formula="min {b : accuracy with 2^b - 1 equidistant values for each layer's weights >= accuracy - 0.1}",
-    source="definition of this library",
-    cost=Cost.MANY,
-    work="about 5 F, up to 17",
-    needs={Need.DATA, Need.LABELS},
-)
+@measure(Need.LABELS)
 def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Smallest harmless number of bits b from 1 up. Range: 1, 2, ..., 16, which counts without being tried.
+    """Smallest number of bits to which weights can be rounded.
 
-    The 2^b - 1 values lie at equal distances from minus to plus the largest weight of the kernel; one bit is
-    the sign, of weights of the kernel's mean size. Batch normalization is folded into the kernels; biases stay.
+    Formula: min {b : accuracy with 2^b - 1 equidistant values for each layer's weights >= accuracy - 0.1}. Range: 1, 2,
+    ..., 16, which counts without being tried. Source: definition of this library. Work: about 5 F, up to 17.
 
-    Args:
-        subject: the network and its training data.
-        accuracy_drop: that is still harmless.
-        n_samples: training examples.
-        seed: draws the examples.
+    The 2^b - 1 values lie at equal distances from minus to plus the largest weight of the kernel; one bit is the sign,
+    of weights of the kernel's mean size. Batch normalization is folded into the kernels; biases stay.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]

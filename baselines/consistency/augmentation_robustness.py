@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.requirements import require_unit_range
 from baselines.core.sample import Array
 from baselines.core.streams import stream
@@ -24,31 +24,19 @@ ERASED = (0.02, 0.4)  #: bounds of the erased part of the area, at the narrowest
 ASPECT = 0.3  #: of the narrowest erased rectangle
 
 
-@measure(
-    meaning="changes of the answers to training images that are flipped, cropped, erased, ... : runner-up of PGDL",
-    formula="mean over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t)",
-    source="Aithal et al. 2021, arXiv 2101.06459",
-    cost=Cost.MANY,
-    work="8 F",
-    needs={Need.DATA, Need.CLASSES, Need.QUANTITIES},
-)
+@measure(Need.CLASSES, Need.QUANTITIES)
 def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Mean penalty over images for seven changes of each. Range: [0, 27].
+    """Changes of the answers to training images that are flipped, cropped, erased, ... : runner-up of PGDL.
 
-    A change of the image that leaves the predicted class as it is costs the change of its probability.
-    P_t is 6 for a flip from left to right, 1 for a random saturation, 2 for the centre enlarged, 3 for edges, 1 for
-    more brightness, 12 for flip and saturation together, 2 for a random rectangle set to 0. At chance accuracy it says
-    nothing: a network that gives one answer to all has the best value, 0, too. The changes are made for pixels in [0,
-    1].
+    Formula: mean over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t). Range: [0, 27].
+    Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 F. Refused: inputs are not images of 1, 3 or 4 channels, the
+    first three of which are colours.
 
-    Args:
-        subject: the network and its training data, images.
-        n_samples: training examples.
-        seed: draws the examples, saturations and rectangles.
-
-    Raises:
-        MeasureUnavailable: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
-        ValueError: a pixel is not in [0, 1].
+    Mean penalty over images for seven changes of each. A change of the image that leaves the predicted class as it is
+    costs the change of its probability. P_t is 6 for a flip from left to right, 1 for a random saturation, 2 for the
+    centre enlarged, 3 for edges, 1 for more brightness, 12 for flip and saturation together, 2 for a random rectangle
+    set to 0. At chance accuracy it says nothing: a network that gives one answer to all has the best value, 0, too. The
+    changes are made for pixels in [0, 1].
     """
     require_unit_range(subject)
     inputs = subject.sample(n_samples, seed).inputs
@@ -65,9 +53,6 @@ def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: n
         inputs: the images.
         saturations: factors (2, n), without and with a flip.
         rng: draws what is erased.
-
-    Raises:
-        MeasureUnavailable: inputs are not images of 1, 3 or 4 channels.
     """
     shape = network.shape(INPUT)
     if len(shape) != 3 or shape[-1] not in (1, 3, 4) or min(shape[:2]) < 2:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample, draw
 from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject, shared
@@ -18,38 +18,31 @@ from baselines.network.nodes import ACTIVATIONS
 ROUNDING = 1e-8
 
 
-@measure(
-    meaning="overlap of the classes in the first convolution's output: Davies-Bouldin index",
-    formula="mean over k of max over l of (s_k + s_l) / |c_k - c_l|, s = mean distance to the class' centroid c",
-    source="Natekar and Sharma 2020, arXiv 2012.02775",
-    cost=Cost.FORWARD,
-    work="1 F of 4800 examples up to the layer",
-    needs={Need.DATA, Need.LABELS},
-)
+@measure(Need.LABELS)
 def davies_bouldin_index(
     subject: Subject, *, layer: str = "initial", pool: int = 4, n_batches: int = 40, batch: int = 120,
     stratified: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Davies-Bouldin index of the true classes, averaged over batches. Range: [0, inf).
+    """Overlap of the classes in the first convolution's output: Davies-Bouldin index.
 
-    It is 0 for classes that are single points, and where all classes have the same centroid. At chance accuracy it says
-    nothing: the latter is no better than chance, and has the best value.
+    Formula: mean over k of max over l of (s_k + s_l) / |c_k - c_l|, s = mean distance to the class' centroid c. Range:
+    [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 F of 4800 examples up to the layer. Refused:
+    all examples are of one class, or there is no such layer.
+
+    Davies-Bouldin index of the true classes, averaged over batches. It is 0 for classes that are single points, and
+    where all classes have the same centroid. At chance accuracy it says nothing: the latter is no better than chance,
+    and has the best value.
 
     Args:
-        subject: the network and its training data.
         layer: whose output is looked at: "initial", or its number among the model's layers, from 0, without those that
-            do nothing outside training. "initial" is the first convolution, as in the authors' code, or a pooling
-            layer if one comes behind a dense layer first; pooling in front of all weight layers would give pixels. A
-            network without either has its first hidden layer looked at that is more than a linear map of the input.
+            do nothing outside training. "initial" is the first convolution, as in the authors' code, or a pooling layer
+            if one comes behind a dense layer first; pooling in front of all weight layers would give pixels. A network
+            without either has its first hidden layer looked at that is more than a linear map of the input.
         pool: side of the windows over which the maximum is taken; smaller outputs are taken whole.
         n_batches: batches, each drawn without replacement.
         batch: examples in a batch.
-        stratified: draw each class in proportion, and at least two examples of it: of many classes most
-            would have a single example, which has no spread.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: all examples are of one class, or there is no such layer.
+        stratified: draw each class in proportion, and at least two examples of it: of many classes most would have a
+            single example, which has no spread.
     """
     return mean_index(
         subject, layer=layer, pool=pool, n_batches=n_batches, batch=batch, stratified=stratified, seed=seed

@@ -1,4 +1,7 @@
-"""Error on averages of two training examples of one class, in the input or behind the first hidden layer."""
+"""Error on averages of two training examples of one class, in the input or behind the first hidden layer.
+
+Source: Natekar and Sharma 2020, arXiv 2012.02775. Draws: by example.
+"""
 
 from fractions import Fraction
 from typing import Any
@@ -7,43 +10,32 @@ import numpy as np
 
 from baselines.consistency.davies_bouldin import mean_index
 from baselines.core.lazy import tf
-from baselines.core.measure import MEASURES, Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MEASURES, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import before_activation, first_hidden
 
-_SOURCE = "Natekar and Sharma 2020, arXiv 2012.02775"
-_NEEDS = {Need.DATA, Need.LABELS}
 
-
-@measure(
-    meaning="error on averages of two examples of a class",
-    formula="1 - mean over classes of P(f((x_i + x_j) / 2) = y), y_i = y_j = y, of pairs within batches",
-    source=_SOURCE,
-    cost=Cost.FORWARD,
-    work="1 F of 1800 x kappa mixtures",
-    needs={*_NEEDS, Need.QUANTITIES},
-)
+@measure(Need.LABELS, Need.QUANTITIES)
 def mixup_error(
     subject: Subject, *, per_class: int = 10, n_batches: int = 40, parity_unshuffled: bool = False, seed: int = 0
 ) -> float:
-    """Error rate on the midpoints of all pairs of examples of a class in a batch. Range: [0, 1].
+    """Error on averages of two examples of a class.
 
-    All classes weigh alike, and so do all pairs of a class. Batches are full, and there are as many as asked for: a
-    small training set is passed over several times, in another order each time.
+    Formula: 1 - mean over classes of P(f((x_i + x_j) / 2) = y), y_i = y_j = y, of pairs within batches. Range: [0, 1].
+    Work: 1 F of 1800 x kappa mixtures. Refused: no class has two examples.
+
+    Error rate on the midpoints of all pairs of examples of a class in a batch. All classes weigh alike, and so do all
+    pairs of a class. Batches are full, and there are as many as asked for: a small training set is passed over several
+    times, in another order each time.
 
     Args:
-        subject: the network and its training data.
         per_class: a batch has this times the number of classes, or all examples if there are fewer.
         n_batches: batches; one where it holds all examples.
-        parity_unshuffled: take the examples in the order of the training set, again from its beginning when it ends,
-            as the authors do.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: no class has two examples.
+        parity_unshuffled: take the examples in the order of the training set, again from its beginning when it ends, as
+            the authors do.
     """
     return midpoint_error(
         subject, per_class=per_class, n_batches=n_batches, parity_unshuffled=parity_unshuffled, seed=seed
@@ -60,32 +52,24 @@ def midpoint_error(subject: Subject, *, per_class: int, n_batches: int, parity_u
     return _error(subject.network, subject.examples, order.reshape(n_batches, size), INPUT)
 
 
-@measure(
-    meaning="error on averages of the first hidden layer's outputs for two examples of a class",
-    formula="1 - mean over classes of P(f from (x_i^1 + x_j^1) / 2 = y), y_i = y_j = y, of pairs within batches",
-    source=_SOURCE,
-    cost=Cost.FORWARD,
-    work="1 F of 12,000 mixtures",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def manifold_mixup_error(
     subject: Subject, *, batch: int = 50, n_batches: int = 120, preactivation: bool = False, seed: int = 0
 ) -> float:
-    """`mixup_error` with averages of the first hidden layer's outputs. Range: [0, 1].
+    """Error on averages of the first hidden layer's outputs for two examples of a class.
+
+    Formula: 1 - mean over classes of P(f from (x_i^1 + x_j^1) / 2 = y), y_i = y_j = y, of pairs within batches. Range:
+    [0, 1]. Work: 1 F of 12,000 mixtures. Refused: no class has two examples in a batch, or there is no such hidden
+    layer.
 
     The layer is the first that is more than a linear map of the input, its normalization and activation included. All
     batches and classes count; in the authors' code the last batch alone does.
 
     Args:
-        subject: the network and its training data.
         batch: examples in a batch.
         n_batches: batches; one where it holds all examples.
         preactivation: average before the activation of the layer, as the authors do, if it has one. Behind a single
             linear layer that is the same as averaging inputs.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: no class has two examples in a batch, or there is no such hidden layer.
     """
     network = subject.network
     position = first_hidden(network)
@@ -94,23 +78,15 @@ def manifold_mixup_error(
     return _error(network, *_drawn(subject, batch, n_batches, seed), position)
 
 
-@measure(
-    meaning="overlap of the classes times error on averages of two examples: winner of the PGDL competition",
-    formula="davies_bouldin_index mixup_error",
-    source=_SOURCE,
-    cost=Cost.FORWARD,
-    work="1 F of 1800 x kappa mixtures, and 1 F of 4800 examples up to the first convolution",
-    needs={*_NEEDS, Need.QUANTITIES},
-)
+@measure(Need.LABELS, Need.QUANTITIES)
 def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
-    """`davies_bouldin_index` times `mixup_error`, with their defaults. Range: [0, inf); 0 if either is 0.
+    """Overlap of the classes times error on averages of two examples: winner of the PGDL competition.
 
-    `dbi_mixup_winner` has the draws of the authors' file. At chance accuracy it says nothing: the index is 0, its best
-    value, where all examples are in one place, too.
+    Formula: davies_bouldin_index mixup_error. Range: [0, inf); 0 if either is 0. Work: 1 F of 1800 x kappa mixtures,
+    and 1 F of 4800 examples up to the first convolution.
 
-    Args:
-        subject: the network and its training data.
-        seed: draws examples, partners and batches.
+    `davies_bouldin_index` times `mixup_error`, with their defaults. `dbi_mixup_winner` has the draws of the authors'
+    file. At chance accuracy it says nothing: the index is 0, its best value, where all examples are in one place, too.
     """
     overlap = mean_index(subject, **MEASURES["davies_bouldin_index"].parameters | {"seed": seed})
     return overlap * midpoint_error(subject, **MEASURES["mixup_error"].parameters | {"seed": seed})

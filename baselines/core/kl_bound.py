@@ -2,7 +2,7 @@
 
 import math
 
-from baselines.core.unavailable import MeasureUnavailable
+from baselines.core.needs import MeasureUnavailable
 
 #: Nats; less than rounding of the training error makes.
 TOLERANCE = 1e-12

@@ -1,32 +1,35 @@
-"""The description of a measure, and the decorator that registers a function as one."""
+"""The description of a measure, and the decorator that registers a function as one.
+
+Texts stand in the function's docstring, which no digest covers: the meaning in the first line, then a paragraph of
+`FIELDS`, then all else that its page tells. The docstring of a file has the fields that its measures share.
+"""
 
 import functools
 import inspect
 import math
+import re
+import string
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from baselines.core.families import family_of
-from baselines.core.forms import FORMS, Form
-from baselines.core.needs import Need
+from baselines.core.needs import Cost, Form, MeasureUnavailable, Need
 from baselines.core.requirements import require
 from baselines.core.subject import Subject, subject_of
-from baselines.core.unavailable import MeasureUnavailable
-from baselines.core.work import Passes, Sizes, passes_of
+from baselines.core.work import Passes, Sizes, cost_of, passes_of
 
 #: `measure(model, dataset, **parameters)`: a finite float, larger for a larger predicted generalization gap.
 Complexity = Callable[..., float]
 
+#: Texts in the docstring of a measure; all but formula and source may be left out. docs/measures.md explains them.
+PLAIN = ("Formula", "Range", "Source", "Draws", "Order", "Refused")
+FIELDS = (*PLAIN, "Work", "Weights")
 
-class Cost(StrEnum):
-    """How much work a measure is, by its passes over the training examples that it looks at; the cheapest first."""
+_FIELD = re.compile(rf"(?:^|\. )({'|'.join(FIELDS)}): ")
 
-    WEIGHTS = "weights"  #: none: it reads the weights and the architecture
-    FORWARD = "forward"  #: up to three forward passes
-    GRADIENTS = "gradients"  #: up to one forward and backward pass for each class
-    MANY = "many"  #: more than that: curves, searches, chains, second derivatives
+#: Keeps the argument of a logarithm positive.
+TINY = 1e-30
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,14 @@ class Measure:
     family: str
     meaning: str  #: one line for people
     formula: str  #: symbols are those of docs/measures.md
+    range: str  #: of its values; empty where nothing is said
     source: str  #: paper, or the code that defines it
     cost: Cost
     work: str  #: its passes over examples, as `baselines.core.work` reads them
+    weights: Form | None  #: whether it sees weights as trained, or with normalization folded; None if it sees none
+    draws: str  #: `by input` or `by example`, if the order of these changes the draws
+    order: str  #: a measure that orders all networks alike; empty where there is none
+    refused: str  #: conditions under which it raises `MeasureUnavailable` itself
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 
@@ -51,11 +59,6 @@ class Measure:
     def is_cheap(self) -> bool:
         """Whether it reads weights only, or makes a few forward passes."""
         return self.cost in (Cost.WEIGHTS, Cost.FORWARD)
-
-    @property
-    def form(self) -> Form | None:
-        """Whether it sees weights as trained, or with normalization folded; None if by the table it sees none."""
-        return FORMS.get(self.name)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -73,37 +76,86 @@ MEASURES: dict[str, Measure] = {}
 
 
 def measure(
-    *, meaning: str, formula: str, source: str, cost: Cost, work: str, needs: set[Need] | None = None,
-    name: str | None = None,
-) -> Callable[[Callable[..., float]], Complexity]:  # fmt: skip
+    *needs: Need, name: str | None = None, log: bool = False, **words: object
+) -> Callable[[Callable[..., float]], Complexity]:
     """Make a measure of a function of a `Subject` and keyword parameters, and put it into `MEASURES`.
 
-    What is returned takes `(model, dataset, **parameters)`. The name is the function's unless it is given; the family
-    is the package of the function's module.
+    The result takes `(model, dataset, **parameters)`. The family is the package of the function's module.
+
+    Args:
+        needs: inputs beyond the trained weights; all but initial weights include data.
+        name: by default the name of the function.
+        log: whether its logarithm is a measure `log_NAME`, too.
+        words: replacements for each `$word` in the docstring.
     """
+    looked_at = frozenset(needs) | ({Need.DATA} if {*needs} - {Need.INITIAL_WEIGHTS} else set())
 
     def register(compute: Callable[..., float]) -> Complexity:
-        label, looked_at = name or compute.__name__, frozenset(needs or ())
-
-        @functools.wraps(compute)
-        def complexity(model: Any, dataset: Any, **parameters: Any) -> float:
-            subject = subject_of(model, dataset)
-            require(subject, looked_at, runs=cost is not Cost.WEIGHTS)
-            value = float(compute(subject, **parameters))
-            if not math.isfinite(value):
-                raise MeasureUnavailable(f"came out as {value}, which is no finite number")
-            return value
-
-        own = [p for p in inspect.signature(compute).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        positional = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_ONLY) for n in ("model", "dataset")]
-        complexity.__signature__ = inspect.Signature([*positional, *own])  # type: ignore[attr-defined]
-        if label in MEASURES:
-            raise ValueError(f"two measures are named {label}")
-        family = family_of(compute.__module__)
-        MEASURES[label] = Measure(label, family, meaning, formula, source, cost, work, looked_at, complexity)
-        return complexity
+        compute.__doc__ = string.Template(inspect.getdoc(compute) or "").safe_substitute(words)
+        label = name or compute.__name__
+        found = _add(label, compute, looked_at)
+        if log:
+            _add(f"log_{label}", _logarithm(label, compute), looked_at)
+        return found
 
     return register
 
 
-__all__ = ["MEASURES", "Complexity", "Measure", "MeasureUnavailable", "Need", "Sizes", "Subject", "measure"]
+def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Complexity:
+    """Put a measure into `MEASURES`."""
+
+    @functools.wraps(compute)
+    def complexity(model: Any, dataset: Any, **parameters: Any) -> float:
+        subject = subject_of(model, dataset)
+        require(subject, needs)
+        value = float(compute(subject, **parameters))
+        if not math.isfinite(value):
+            raise MeasureUnavailable(f"came out as {value}, which is no finite number")
+        return value
+
+    own = [p for p in inspect.signature(compute).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    positional = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_ONLY) for n in ("model", "dataset")]
+    complexity.__signature__ = inspect.Signature([*positional, *own])  # type: ignore[attr-defined]
+    if name in MEASURES:
+        raise ValueError(f"two measures are named {name}")
+    doc, shared = compute.__doc__ or "", getattr(inspect.unwrap(compute), "__globals__", {}).get("__doc__") or ""
+    usual = "none" if Need.DATA not in needs else "1 B" if Need.GRADIENTS in needs else "1 F"
+    texts = {"Work": usual} | fields_of(shared) | fields_of(doc)
+    formula, values, source, draws, order, refused = (texts.get(field, "") for field in PLAIN)
+    weights = Form(texts["Weights"]) if "Weights" in texts else None
+    cost = cost_of(texts["Work"], takes_gradients=Need.GRADIENTS in needs)
+    MEASURES[name] = Measure(
+        name, family_of(compute.__module__), _line(doc.partition("\n\n")[0]), formula, values, source, cost,
+        texts["Work"], weights, draws, order, refused, needs, complexity,
+    )  # fmt: skip
+    return complexity
+
+
+def fields_of(doc: str) -> dict[str, str]:
+    """Return the `FIELDS` that a docstring has."""
+    lines = map(_line, doc.split("\n\n"))
+    paragraph = next((line for line in lines if _FIELD.match(line)), "")
+    _, *parts = _FIELD.split(paragraph)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).removesuffix(".")
+
+
+def _logarithm(name: str, compute: Callable[..., float]) -> Callable[..., float]:
+    """Return the logarithm of a measure as a function of a subject, with its texts."""
+
+    @functools.wraps(compute)
+    def logarithm(subject: Subject, **parameters: Any) -> float:
+        return math.log(compute(subject, **parameters) + TINY)
+
+    _, fields, *others = (compute.__doc__ or "").split("\n\n")
+    texts = fields_of(fields)
+    texts |= {"Formula": f"ln({name} + 1e-30)", "Range": "[ln 1e-30, inf)", "Order": name}
+    paragraph = ". ".join(f"{field}: {text}" for field, text in texts.items())
+    logarithm.__doc__ = "\n\n".join([f"Logarithm of {name}.", paragraph, *others])
+    return logarithm
+
+
+__all__ = ["MEASURES", "Complexity", "Cost", "Measure", "MeasureUnavailable", "Need", "Sizes", "Subject", "measure"]

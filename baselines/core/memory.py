@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from baselines.core.unavailable import MeasureUnavailable
+from baselines.core.needs import MeasureUnavailable
 
 #: Environment variable with the limit of a call in bytes; the sandbox sets it.
 LIMIT = "MEMORY_LIMIT_BYTES"

@@ -4,9 +4,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from baselines.core.needs import Need
+from baselines.core.needs import MeasureUnavailable, Need
 from baselines.core.subject import Subject, shared
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import is_linear, looks_like
 
 #: Examples whose outputs tell whether these are logits.
@@ -19,13 +18,12 @@ _LOOKUPS = {
 }  # fmt: skip
 
 
-def require(subject: Subject, needs: Collection[Need], *, runs: bool) -> None:
+def require(subject: Subject, needs: Collection[Need]) -> None:
     """Refuse what a measure cannot be computed of.
 
     Args:
         subject: the network and its training data.
         needs: of the measure.
-        runs: whether the measure runs the network.
 
     Raises:
         MeasureUnavailable: weights that are not finite, outputs that are no logits or of fewer than two classes, inputs
@@ -37,7 +35,7 @@ def require(subject: Subject, needs: Collection[Need], *, runs: bool) -> None:
         require_classes(subject)
     if Need.QUANTITIES in needs:
         _require_quantities(subject)
-    if Need.DATA in needs and runs:
+    if Need.DATA in needs:
         _require_logits(subject)
     if Need.LABELS in needs:
         _require_labels(subject)

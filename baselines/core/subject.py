@@ -13,9 +13,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.retained import Retained
 from baselines.core.sample import Array, Sample, draw, read_examples
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import (
     Network,
     Nodes,

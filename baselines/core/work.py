@@ -1,4 +1,4 @@
-"""What a measure does, as text for people from which a forecast reads the passes.
+"""The work of a measure: a text for people, from which its cost and a forecast read the passes.
 
 F is a forward pass, B a forward and a backward pass. What counts are terms such as `25 x 3 B`, over the examples of
 `n_samples`, or `1 F of 50 x kappa examples`. Factors are numbers, kappa (classes), d (weight layers), m (training
@@ -10,8 +10,13 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from baselines.core.needs import Cost
+
 _FACTOR = r"(?:(?:min|max)\([^()]+\)|[\d.,]*\d|\b(?:kappa|d|m)\b)"
 _TERM = re.compile(rf"({_FACTOR}(?: x {_FACTOR})*) ([FB])\b(?: of ({_FACTOR}(?: x {_FACTOR})*) (?:examples|mixtures))?")
+
+#: Most forward passes of a measure below the cost `many`; backward passes are one less. Each class counts once.
+FEW = 3
 
 
 class Passes(NamedTuple):
@@ -42,6 +47,18 @@ def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
         sample = sizes.m if n_samples is None else n_samples
         found[letter] += _product(factor, symbols) * (_product(examples, symbols) if examples else min(sample, sizes.m))
     return Passes(found["F"], found["B"])
+
+
+def cost_of(work: str, *, takes_gradients: bool) -> Cost:
+    """Return how much work that is: passes are counted with one class and many layers, in all cases."""
+    symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"F": 0.0, "B": 0.0}
+    for factor, letter, _ in _TERM.findall(work):
+        times[letter] += _product(factor, symbols)
+    if not any(times.values()):
+        return Cost.WEIGHTS
+    if times["F"] > FEW or times["B"] > FEW - 1:
+        return Cost.MANY
+    return Cost.GRADIENTS if takes_gradients else Cost.FORWARD
 
 
 def _product(text: str, symbols: Mapping[str, int]) -> float:

@@ -1,22 +1,20 @@
-"""Information in the weights: how surprising what training did to them is, in units of what the data determine."""
+"""Information in the weights: how surprising what training did to them is, in units of what the data determine.
+
+Source: Wang et al. 2022, PAC-Bayes information bottleneck, arXiv 2109.14509. Weights: as trained.
+"""
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import Network
 from baselines.network.losses import cross_entropies
-
-_SOURCE = "Wang et al. 2022, PAC-Bayes information bottleneck, arXiv 2109.14509"
-_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS, Need.INITIAL_WEIGHTS}
-_FORMULA = "m E <w - w0, g_i>^2, g_i the gradient of one example's cross-entropy"
 
 #: Memory that derivatives along a direction take, in forward passes.
 PASSES = 4
@@ -27,11 +25,7 @@ TINY = 1e-30
 
 @shared
 def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return <w - w0, g_i> (n,), g_i the gradient of one example's cross-entropy in all weights.
-
-    Raises:
-        MeasureUnavailable: the initial weights are unknown.
-    """
+    """Return <w - w0, g_i> (n,), g_i the gradient of one example's cross-entropy in all weights."""
     network, start, sample = subject.network, subject.nodes_at_start.nodes, subject.sample(n_samples, seed)
     before = [array for place in network.trained_nodes for array in start[place].weights[: start[place].n_trained]]
     changes = [now.numpy() - np.float32(array) for now, array in zip(network.variables, before, strict=True)]
@@ -50,40 +44,20 @@ def _slopes(network: Network, changes: Sequence[Array], images: Any, labels: Any
     return forward.jvp(losses, unconnected_gradients="zero")
 
 
-@measure(
-    meaning="information in the weights: their change by training, squared, in the metric of the Fisher matrix",
-    formula=_FORMULA,
-    source=_SOURCE,
-    cost=Cost.GRADIENTS,
-    work="1 B",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS, Need.GRADIENTS, Need.INITIAL_WEIGHTS, log=True)
 def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Approximate IIW, m (w - w0)' F (w - w0) with the empirical Fisher matrix F. Range: [0, inf).
+    """Information in the weights: their change by training, squared, in the metric of the Fisher matrix.
 
-    It is twice the divergence of a Gaussian around w from one around w0, both with the covariance of weights that are
-    trained on bootstrap samples, about F^-1 / m. The authors' prior is trained on held-out data; here it is where
-    training began. Their code squares a mean over batches, array by array, which vanishes at a stationary point; it
-    leaves out biases and the factor m. Weights are all that training moved.
+    Formula: m E <w - w0, g_i>^2, g_i the gradient of one example's cross-entropy. Range: [0, inf).
+
+    Approximate IIW, m (w - w0)' F (w - w0) with the empirical Fisher matrix F. It is twice the divergence of a Gaussian
+    around w from one around w0, both with the covariance of weights that are trained on bootstrap samples, about F^-1 /
+    m. The authors' prior is trained on held-out data; here it is where training began. Their code squares a mean over
+    batches, array by array, which vanishes at a stationary point; it leaves out biases and the factor m. Weights are
+    all that training moved.
 
     Args:
-        subject: the network and its training data.
         n_samples: training examples on which F is measured; m is the size of the whole training set.
-        seed: draws the examples.
     """
     found = slopes_of_change(subject, n_samples, seed)
     return subject.examples.population * float(np.mean(found**2))
-
-
-@measure(
-    meaning="logarithm: information in the weights",
-    formula=f"ln({_FORMULA.partition(',')[0]} + 1e-30)",
-    source=_SOURCE,
-    cost=Cost.GRADIENTS,
-    work="1 B",
-    needs=_NEEDS,
-)
-def log_information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Logarithm of `information_in_weights`."""
-    found = slopes_of_change(subject, n_samples, seed)
-    return math.log(subject.examples.population * float(np.mean(found**2)) + TINY)

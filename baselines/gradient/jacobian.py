@@ -6,37 +6,28 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.outputs import logits
 from baselines.core.requirements import require_classes
 from baselines.core.sample import Array, checked
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
-from baselines.network.losses import balanced
-from baselines.network.per_logit import Derivative, sum_over_logits
+from baselines.network.losses import Derivative, balanced, sum_over_logits
 
 
-@measure(
-    meaning="mean square of the logits' derivatives with respect to every layer's input",
-    formula="mean over batches and layers l of mean((d f / d x^l)^2)",
-    source="PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976)",
-    cost=Cost.GRADIENTS,
-    work="kappa B of 528 examples",
-    needs={Need.DATA, Need.GRADIENTS, Need.QUANTITIES},
-)
+@measure(Need.GRADIENTS, Need.QUANTITIES)
 def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16) -> float:
-    """Mean square of the entries of d logits / d input of a layer, averaged over layers. Range: [0, inf).
+    """Mean square of the logits' derivatives with respect to every layer's input.
 
-    All layers count alike, pooling and reshaping included, and all batches, a last smaller one included:
-    the starting kit of the competition does so with the first 33 batches of 16 examples.
+    Formula: mean over batches and layers l of mean((d f / d x^l)^2). Range: [0, inf). Source: PGDL starting kit (Jiang
+    et al. 2020, arXiv 2012.07976). Work: kappa B of 528 examples. Draws: by example.
+
+    All layers count alike, pooling and reshaping included, and all batches, a last smaller one included: the starting
+    kit of the competition does so with the first 33 batches of 16 examples.
 
     Args:
-        subject: the network and its training data.
         n_batches: how many batches are read from the dataset's start.
         batch_size: examples in a batch.
-
-    Raises:
-        ValueError: the dataset is empty, or an example is not as `checked` expects it.
     """
     network = subject.network
     images = _first(subject.dataset, n_batches * batch_size)
@@ -103,36 +94,26 @@ def _input_squares(network: Network, images: Any, outputs: str) -> Derivative:
     return of_output
 
 
-@measure(
-    meaning="norm of the Jacobian of the logits with respect to the input",
-    formula="E |d f / d x|_F",
-    source="Novak et al. 2018, arXiv 1802.08760",
-    cost=Cost.GRADIENTS,
-    work="kappa B",
-    needs={Need.DATA, Need.GRADIENTS, Need.QUANTITIES},
-)
+@measure(Need.GRADIENTS, Need.QUANTITIES)
 def input_jacobian_norm(subject: Subject, *, n_samples: int = 2048, outputs: str = "logits", seed: int = 0) -> float:
-    """Mean Frobenius norm of the Jacobian. Range: [0, inf).
+    """Norm of the Jacobian of the logits with respect to the input.
+
+    Formula: E |d f / d x|_F. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760. Work: kappa B.
 
     Args:
-        subject: the network and its training data.
-        n_samples: training examples.
         outputs: "logits" or "probabilities".
-        seed: draws the examples.
     """
     return float(jacobian_norms(subject, n_samples, seed, outputs).mean())
 
 
-@measure(
-    meaning="norm of the Jacobian, free of the scale of inputs and logits",
-    formula="E ln(|d f / d x|_F |x| / |f|)",
-    source="Novak et al. 2018, arXiv 1802.08760",
-    cost=Cost.GRADIENTS,
-    work="kappa B",
-    needs={Need.DATA, Need.GRADIENTS, Need.QUANTITIES},
-)
+@measure(Need.GRADIENTS, Need.QUANTITIES)
 def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Mean logarithm of the relative Jacobian. Examples with a zero among the three do not count; 0 if all have one."""
+    """Norm of the Jacobian, free of the scale of inputs and logits.
+
+    Formula: E ln(|d f / d x|_F |x| / |f|). Source: Novak et al. 2018, arXiv 1802.08760. Work: kappa B.
+
+    Examples with a zero among the three do not count; 0 if all have one.
+    """
     sample, answers = logits(subject, n_samples, seed)
     sizes = [
         np.linalg.norm(array.reshape(len(array), -1).astype(np.float64), axis=1) for array in (sample.inputs, answers)
@@ -142,18 +123,15 @@ def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, see
     return float(np.mean(np.log(jacobians) + np.log(inputs) - np.log(outputs))) if len(inputs) else 0.0
 
 
-@measure(
-    meaning="mean square of the Jacobian of the logits with respect to the input",
-    formula="E |d f / d x|_F^2",
-    source="Dherin, Munn, Rosca and Barrett 2022, arXiv 2209.13083",
-    cost=Cost.GRADIENTS,
-    work="kappa B",
-    needs={Need.DATA, Need.GRADIENTS, Need.QUANTITIES},
-)
+@measure(Need.GRADIENTS, Need.QUANTITIES)
 def geometric_complexity(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Geometric complexity: a discrete Dirichlet energy of the logits over the training inputs. Range: [0, inf).
+    """Mean square of the Jacobian of the logits with respect to the input.
 
-    It is |W|_F^2 for a linear network, and 0 for a constant one. The square of `input_jacobian_norm` is smaller by
-    the variance of the norm over examples. The paper takes all examples or a batch.
+    Formula: E |d f / d x|_F^2. Range: [0, inf). Source: Dherin, Munn, Rosca and Barrett 2022, arXiv 2209.13083. Work:
+    kappa B.
+
+    Geometric complexity: a discrete Dirichlet energy of the logits over the training inputs. It is |W|_F^2 for a linear
+    network, and 0 for a constant one. The square of `input_jacobian_norm` is smaller by the variance of the norm over
+    examples. The paper takes all examples or a batch.
     """
     return float(np.mean(jacobian_norms(subject, n_samples, seed, "logits") ** 2))

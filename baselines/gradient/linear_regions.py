@@ -3,6 +3,8 @@
 The pattern of an input tells its region: of which piece each unit is there, by the derivative of each activation and
 maximum pooling with respect to what it takes in. Where an activation is flat at both ends (ReLU6), it is the upper end
 if what it puts out is positive.
+
+n_steps: from one example to the other.
 """
 
 import hashlib
@@ -12,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
-from baselines.network.linearity import is_bent, is_linear
+from baselines.network.hidden import is_bent, is_linear
 from baselines.network.nodes import ACTIVATIONS
 
 #: In the place of the derivative, 0, at an upper end: no derivative.
@@ -25,73 +27,47 @@ _UPPER_END = np.inf
 #: Memory that the patterns of examples take, in forward passes.
 PASSES = 2
 
-_NEEDS = {Need.DATA, Need.GRADIENTS, Need.QUANTITIES}
-_NOVAK = "Novak et al. 2018, arXiv 1802.08760, on segments"
 
-
-@measure(
-    meaning="number of linear regions that are met on the way from one example to another",
-    formula="1 + mean over pairs of sum_k 1[c(z_k) != c(z_k+1)], z_k equally spaced from x to x', c the pattern",
-    source=f"{_NOVAK}; Hanin and Rolnick 2019, arXiv 1906.00904",
-    cost=Cost.GRADIENTS,
-    work="1 B of 2112 examples",
-    needs=_NEEDS,
-)
+@measure(Need.GRADIENTS, Need.QUANTITIES)
 def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
-    """Mean number of regions that points on segments see one after the other. Range: [1, n_steps + 1].
+    """Number of linear regions that are met on the way from one example to another.
+
+    Formula: 1 + mean over pairs of sum_k 1[c(z_k) != c(z_k+1)], z_k equally spaced from x to x', c the pattern. Range:
+    [1, n_steps + 1]. Source: Novak et al. 2018, arXiv 1802.08760, on segments; Hanin and Rolnick 2019, arXiv
+    1906.00904. Work: 1 B of 2112 examples. Draws: by example. Refused: a layer that is not linear in pieces, or a
+    single example.
 
     Regions between two points are missed: large networks change theirs in each step, and have the largest value. On
     digits, 32 steps find 5.3 of 5.8 regions of a network with 32 hidden units, and 17.8 of 29.5 with 128 and 64.
 
     Args:
-        subject: the network and its training data.
         n_samples: training examples; each of the first half goes with one of the second.
-        n_steps: from one example to the other.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: a layer that is not linear in pieces, or a single example.
     """
     return 1 + float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[0], axis=1)))
 
 
-@measure(
-    meaning="number of units that go from one linear piece to another on the way from one example to another",
-    formula="mean over pairs of sum_k |c(z_k) - c(z_k+1)|_1, z_k equally spaced from x to x', c pieces of activations",
-    source=_NOVAK,
-    cost=Cost.GRADIENTS,
-    work="1 B of 2112 examples",
-    needs=_NEEDS,
-)
+@measure(Need.GRADIENTS, Need.QUANTITIES)
 def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
-    """Mean number of changes of activations along segments. Range: [0, inf).
+    """Number of units that go from one linear piece to another on the way from one example to another.
 
-    The paper takes closed curves through examples. Wider networks have more units that can change. Maximum pooling
-    does not count.
+    Formula: mean over pairs of sum_k |c(z_k) - c(z_k+1)|_1, z_k equally spaced from x to x', c pieces of activations.
+    Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760, on segments. Work: 1 B of 2112 examples. Draws: by
+    example.
+
+    The paper takes closed curves through examples. Wider networks have more units that can change. Maximum pooling does
+    not count.
     """
     return float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[1], axis=1)))
 
 
-@measure(
-    meaning="share of training examples that are in a linear region of their own",
-    formula="|{c(x_i)}| / n, c the pattern",
-    source="Hanin and Rolnick 2019, arXiv 1906.00904",
-    cost=Cost.GRADIENTS,
-    work="1 B",
-    needs={Need.DATA, Need.GRADIENTS},
-)
+@measure(Need.GRADIENTS)
 def activation_patterns(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Number of different patterns over that of examples. Range: (0, 1].
+    """Share of training examples that are in a linear region of their own.
+
+    Formula: |{c(x_i)}| / n, c the pattern. Range: (0, 1]. Source: Hanin and Rolnick 2019, arXiv 1906.00904. Refused: a
+    layer that is not linear in pieces.
 
     It is 1 for all but narrow networks, and then says nothing.
-
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples, n.
-        seed: draws them.
-
-    Raises:
-        MeasureUnavailable: a layer that is not linear in pieces.
     """
     network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
 

@@ -4,6 +4,8 @@ For a regular model of m examples the gap is about Tr(H^-1 C) / m, with the Hess
 C of the gradients of single examples. H has no inverse for a network, so H is replaced by the Fisher matrix F of the
 network's own probabilities, and the inverse by that of the trace or of the diagonal. With F whole and fewer examples
 than weights, Tr(F^+ C) would be sum_i (1 / p_i - 1), p_i the probability of the right class, whatever the weights.
+
+Weights: as trained.
 """
 
 import math
@@ -11,7 +13,7 @@ import math
 import numpy as np
 
 from baselines.core.fisher import fisher_diagonal
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.gradient.signal_to_noise import gradient_moments
@@ -19,34 +21,17 @@ from baselines.gradient.signal_to_noise import gradient_moments
 #: Gradients of answers that are right beyond doubt are squared to less, where their curvature is 0 in single precision.
 SMALLEST = float(np.finfo(np.float32).tiny)
 
-_SOURCE = "Thomas et al. 2020, arXiv 1906.07774"
-_WORK = "1 B + min(kappa, 10) B"
-_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 
-
-@measure(
-    meaning="Takeuchi's information criterion with traces: noise of the gradients over curvature",
-    formula="Tr(C) / (m Tr(F)), C = E g_i g_i', F the Fisher matrix",
-    source=_SOURCE,
-    cost=Cost.GRADIENTS,
-    work=_WORK,
-    needs=_NEEDS,
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, seed: int = 0) -> float:
-    """Ratio of the traces of the gradients' second moment and of the Fisher matrix, over m. Range: [0, inf).
+    """Takeuchi's information criterion with traces: noise of the gradients over curvature.
+
+    Formula: Tr(C) / (m Tr(F)), C = E g_i g_i', F the Fisher matrix. Range: [0, inf). Source: Thomas et al. 2020, arXiv
+    1906.07774. Work: 1 B + min(kappa, 10) B. Refused: the Fisher matrix is 0 and the gradients are not, as where wrong
+    answers are beyond doubt.
 
     1 / m where the network's probabilities are right on the training set; 0 where both are 0. A network that is wrong
     and sure of it has large ones.
-
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        n_probes: random directions for the Fisher matrix of a network with more classes; with as many or fewer it
-            is exact.
-        seed: draws examples and directions.
-
-    Raises:
-        MeasureUnavailable: the Fisher matrix is 0 and the gradients are not, as where wrong answers are beyond doubt.
     """
     noise, curvature = _diagonals(subject, n_samples, n_probes, seed)
     above, below = float(noise.sum()), float(curvature.sum())
@@ -55,18 +40,15 @@ def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, se
     return above / below / subject.examples.population if below else 0.0
 
 
-@measure(
-    meaning="Takeuchi's information criterion with diagonals: noise of each weight's gradient over its curvature",
-    formula="1/m sum over weights j of C_jj / (F_jj + epsilon), C = E g_i g_i', F the Fisher matrix",
-    source=f"{_SOURCE}; the diagonal as in Schneider, Dangel and Hennig 2021, arXiv 2102.06604",
-    cost=Cost.GRADIENTS,
-    work=_WORK,
-    needs=_NEEDS,
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def tic_diag(
     subject: Subject, *, epsilon: float = 1e-7, n_samples: int = 2048, n_probes: int = 10, seed: int = 0
 ) -> float:
-    """Criterion whose matrices are replaced by their diagonals. Range: [0, inf).
+    """Takeuchi's information criterion with diagonals: noise of each weight's gradient over its curvature.
+
+    Formula: 1/m sum over weights j of C_jj / (F_jj + epsilon), C = E g_i g_i', F the Fisher matrix. Range: [0, inf).
+    Source: Thomas et al. 2020, arXiv 1906.07774; the diagonal as in Schneider, Dangel and Hennig 2021, arXiv
+    2102.06604. Work: 1 B + min(kappa, 10) B.
 
     Schneider et al. leave out 1/m, and take the diagonal of the Hessian, which is that of F where the network is
     piecewise linear.
@@ -75,10 +57,7 @@ def tic_diag(
     networks of the shipped tasks the default `epsilon` makes it 0.2 to 2.5 % smaller than 0 does.
 
     Args:
-        subject: the network and its training data.
         epsilon: is added to the curvature; weights of less curvature hardly count, and those without do not.
-        n_samples: training examples.
-        seed: draws examples and directions.
     """
     noise, curvature = _diagonals(subject, n_samples, n_probes, seed)
     curved = curvature + epsilon > 0

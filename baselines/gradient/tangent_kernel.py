@@ -2,6 +2,8 @@
 
 It is that of logits less their mean over classes, which give the same answers, averaged over classes. Weights are
 all that training moved, scales and shifts of normalization among them.
+
+Weights: as trained.
 """
 
 import math
@@ -10,15 +12,11 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.network.per_example import gradient_products
-
-_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
-_WORK = "min(kappa, 10) B of 128"
-_KERNEL = "K_ij = mean over classes of <d g_c(x_i) / dw, d g_c(x_j) / dw>, g = f less its mean over classes"
 
 
 @shared
@@ -26,9 +24,6 @@ def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -
     """Draw examples; returns their kernel (n, n), float64, and their labels as corners of a simplex (n, classes).
 
     Where there are more classes than `n_probes`, as many random combinations of them have the kernel as their mean.
-
-    Raises:
-        MeasureUnavailable: a layer whose gradients cannot be taken apart, or examples of one class alone.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     if len(np.unique(sample.labels)) < 2:
@@ -62,32 +57,24 @@ def _corners(labels: Array, n_classes: int) -> Array:
     return found
 
 
-@measure(
-    meaning="minus the alignment of the neural tangent kernel with the labels",
-    formula=f"-<H K H, Y Y'> / (|H K H|_F |H Y Y' H|_F), {_KERNEL}",
-    source="Baratin et al. 2021, arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550",
-    cost=Cost.GRADIENTS,
-    work=_WORK,
-    needs=_NEEDS,
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10, seed: int = 0) -> float:
-    """Minus the centered kernel alignment. Range: [-1, 0]; -1 where examples are alike only within their class.
+    """Minus the alignment of the neural tangent kernel with the labels.
 
-    Rows of Y are the labels, H takes means over examples away. The paper shows it along training, where it grows. The
-    value does not depend on the scale of K, but on how scale is shared among layers. 0 where all examples have one
-    gradient.
+    Formula: -<H K H, Y Y'> / (|H K H|_F |H Y Y' H|_F), K_ij = mean over classes of <d g_c(x_i) / dw, d g_c(x_j) / dw>,
+    g = f less its mean over classes. Range: [-1, 0]; -1 where examples are alike only within their class. Source:
+    Baratin et al. 2021, arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550. Work: min(kappa, 10) B
+    of 128.
+
+    Minus the centered kernel alignment. Rows of Y are the labels, H takes means over examples away. The paper shows it
+    along training, where it grows. The value does not depend on the scale of K, but on how scale is shared among
+    layers. 0 where all examples have one gradient.
 
     The logits g are centered because a number that is added to all logits changes no answer. On two networks trained on
     1024 digits that moves the value by 0.03 %. The authors' code does not center logits, and does not average over
     classes: its kernel has a row for each logit of each example. There it finds -0.059 and -0.063, and this measure
     -0.530 and -0.520. If different logits shared no gradient and all classes had one kernel and as many examples, the
     authors' value would be this one over sqrt(kappa (kappa - 1)), -0.056 and -0.055.
-
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        n_probes: random combinations of logits for a network with more classes; with as many or fewer it is exact.
-        seed: draws examples and combinations.
     """
     kernel, labels = tangent_kernel(subject, n_samples, n_probes, seed)
     kernel, labels = _centered(_centered(kernel).T), _centered(labels)
@@ -95,31 +82,24 @@ def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10,
     return -float(np.sum(labels * (kernel @ labels))) / scale if scale else 0.0
 
 
-@measure(
-    meaning="complexity of the labels for the neural tangent kernel",
-    formula=f"sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), {_KERNEL}, scaled to K_ii = 1/2 on average",
-    source="Arora, Du, Hu, Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network",
-    cost=Cost.GRADIENTS,
-    work=_WORK,
-    needs=_NEEDS,
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def ntk_complexity(
     subject: Subject, *, n_samples: int = 128, ridge: float = 1e-3, n_probes: int = 10, seed: int = 0
 ) -> float:
-    """Norm of the labels in the kernel's space, as a bound on the test error has it. Range: (0, 2 / sqrt(ridge)].
+    """Complexity of the labels for the neural tangent kernel.
 
-    The paper has two classes, labels 1 and -1, and the kernel of an infinitely wide network of two layers, whose
-    inputs have length 1, so that K_ii is 1/2; K is scaled to that here, and more classes are corners of a simplex,
-    which are the same for two. The value does not depend on the scale of K, but on how scale is shared among layers.
+    Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), K_ij = mean over classes of <d g_c(x_i) / dw, d g_c(x_j) / dw>, g =
+    f less its mean over classes, scaled to K_ii = 1/2 on average. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du, Hu,
+    Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Work: min(kappa, 10) B of 128. Refused:
+    all gradients are 0.
+
+    Norm of the labels in the kernel's space, as a bound on the test error has it. The paper has two classes, labels 1
+    and -1, and the kernel of an infinitely wide network of two layers, whose inputs have length 1, so that K_ii is 1/2;
+    K is scaled to that here, and more classes are corners of a simplex, which are the same for two. The value does not
+    depend on the scale of K, but on how scale is shared among layers.
 
     Args:
-        subject: the network and its training data.
-        n_samples: training examples, n.
         ridge: r, relative to the mean of K_ii: what K lacks where examples are alike, and rounding takes away.
-        seed: draws examples and combinations.
-
-    Raises:
-        MeasureUnavailable: all gradients are 0.
     """
     kernel, labels = tangent_kernel(subject, n_samples, n_probes, seed)
     mean = float(np.trace(kernel)) / len(kernel)

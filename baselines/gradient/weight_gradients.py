@@ -10,13 +10,12 @@ seed: draws the examples.
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.outputs import logits
 from baselines.core.sample import Array
 from baselines.core.streams import stream
@@ -24,10 +23,6 @@ from baselines.core.subject import Subject, shared
 from baselines.network import joined
 from baselines.network.losses import relative_slopes
 from baselines.network.per_example import PASSES, per_example
-
-_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
-_JIANG = "Jiang et al. 2019, arXiv 1912.02178, appendix C"
-_LIANG = "Liang et al. 2019, arXiv 1711.01530"
 
 #: What is added before a logarithm.
 TINY = 1e-30
@@ -53,10 +48,6 @@ def relative_gradients(
 
     Labels are the `true` ones, or drawn from the `model`'s own probabilities. With normalization `folded` weights are
     kernels and biases.
-
-    Raises:
-        ValueError: another `label`.
-        MeasureUnavailable: a layer whose gradients cannot be taken apart.
     """
     network, sample = subject.seen(folded=folded), subject.sample(n_samples, seed)
     labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)
@@ -101,73 +92,46 @@ def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:
     return drawn
 
 
-def _gradient_measure(
-    name: str, meaning: str, formula: str, source: str, compute: Callable[[Subject, int, int], float],
-    needs: set[Need] = _NEEDS,
-) -> None:  # fmt: skip
-    """Register a measure of gradients, and its logarithm."""
+@measure(Need.LABELS, Need.GRADIENTS, log=True)
+def gradient_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Squared norm of the loss' gradient over the training set.
 
-    @measure(name=name, meaning=meaning, formula=formula, source=source, cost=Cost.GRADIENTS, work="1 B", needs=needs)
-    def plain(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-        """Range: [0, inf)."""
-        return compute(subject, n_samples, seed)
-
-    @measure(
-        name=f"log_{name}", meaning=f"logarithm: {meaning}", formula=f"ln({formula} + 1e-30)",
-        source=source, cost=Cost.GRADIENTS, work="1 B", needs=needs,
-    )  # fmt: skip
-    def logarithm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-        """At least ln 1e-30."""
-        return math.log(compute(subject, n_samples, seed) + TINY)
+    Formula: |E g|^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, appendix C. Weights: as trained.
+    """
+    return weight_gradients(subject, n_samples, seed)[2]
 
 
-def _noise(subject: Subject, n_samples: int, seed: int) -> float:
+@measure(Need.LABELS, Need.GRADIENTS, log=True)
+def gradient_noise_final(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Variance of the loss' gradient over examples.
+
+    Formula: E |g_i - E g|^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 66. Weights: as trained.
+    """
     squares, _, mean_square = weight_gradients(subject, n_samples, seed)
     return max(float(squares.mean()) - mean_square, 0.0)  # only rounding makes it negative
 
 
-_gradient_measure(
-    "gradient_norm", "squared norm of the loss' gradient over the training set", "|E g|^2", _JIANG,
-    lambda subject, n, seed: weight_gradients(subject, n, seed)[2],
-)  # fmt: skip
-_gradient_measure(
-    "gradient_noise_final", "variance of the loss' gradient over examples", "E |g_i - E g|^2",
-    "Jiang et al. 2019, arXiv 1912.02178, eq. 66", _noise,
-)  # fmt: skip
-_gradient_measure(
-    "fisher_rao_norm", "Fisher-Rao norm of the weights", "sqrt(E <w, g_i>^2)", _LIANG,
-    lambda subject, n, seed: math.sqrt(float(np.square(weight_gradients(subject, n, seed)[1]).mean())),
-)  # fmt: skip
+@measure(Need.LABELS, Need.GRADIENTS, log=True)
+def fisher_rao_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Fisher-Rao norm of the weights.
+
+    Formula: sqrt(E <w, g_i>^2). Range: [0, inf). Source: Liang et al. 2019, arXiv 1711.01530. Weights: as trained.
+    """
+    return math.sqrt(float(np.square(weight_gradients(subject, n_samples, seed)[1]).mean()))
 
 
-@measure(
-    meaning="trace of the empirical Fisher matrix", formula="E |g_i|^2", source=_LIANG, cost=Cost.GRADIENTS, work="1 B",
-    needs=_NEEDS,
-)  # fmt: skip
+@measure(Need.LABELS, Need.GRADIENTS, log=True)
 def fisher_trace(
     subject: Subject, *, n_samples: int = 2048, label: str = "true", folded: bool = False, seed: int = 0
 ) -> float:
-    """Mean squared norm of single examples' gradients. Range: [0, inf).
+    """Trace of the empirical Fisher matrix.
+
+    Formula: E |g_i|^2. Range: [0, inf). Source: Liang et al. 2019, arXiv 1711.01530. Weights: as trained.
 
     Args:
-        subject: the network and its training data.
-        n_samples: training examples.
         label: "true", or "model" for labels drawn from the model's own probabilities.
-        folded: look at the network with its normalization folded, whose parameters are kernels and biases.
-        seed: draws examples and labels.
     """
     return float(weight_gradients(subject, n_samples, seed, label, folded=folded)[0].mean())
-
-
-@measure(
-    meaning="logarithm: trace of the empirical Fisher matrix", formula="ln(E |g_i|^2 + 1e-30)",
-    source=_LIANG, cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS,
-)  # fmt: skip
-def log_fisher_trace(
-    subject: Subject, *, n_samples: int = 2048, label: str = "true", folded: bool = False, seed: int = 0
-) -> float:
-    """Logarithm of `fisher_trace`."""
-    return math.log(float(weight_gradients(subject, n_samples, seed, label, folded=folded)[0].mean()) + TINY)
 
 
 @shared
@@ -188,28 +152,26 @@ def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
     return found
 
 
-_gradient_measure(
-    "input_gradient_norm", "norm of the loss' gradient with respect to the input", "E |d l / d x|_2",
-    "Novak et al. 2018, arXiv 1802.08760", lambda subject, n, seed: float(input_gradients(subject, n, seed).mean()),
-    needs={*_NEEDS, Need.QUANTITIES},
-)  # fmt: skip
+@measure(Need.LABELS, Need.GRADIENTS, Need.QUANTITIES, log=True)
+def input_gradient_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Norm of the loss' gradient with respect to the input.
+
+    Formula: E |d l / d x|_2. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760.
+    """
+    return float(input_gradients(subject, n_samples, seed).mean())
 
 
-@measure(
-    meaning="change of the logits under noise on the input",
-    formula="E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I)", source="Forouzesh et al. 2021, arXiv 2010.02074",
-    cost=Cost.FORWARD, work="2 F", needs={Need.DATA, Need.QUANTITIES},
-)  # fmt: skip
+@measure(Need.QUANTITIES)
 def sensitivity_output_change(
     subject: Subject, *, relative_noise: float = 0.01, n_samples: int = 10_000, seed: int = 0
 ) -> float:
-    """Relative change of the logits. Range: [0, inf); 0 where all logits are 0.
+    """Change of the logits under noise on the input.
+
+    Formula: E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I). Range: [0, inf); 0 where all logits are 0. Source:
+    Forouzesh et al. 2021, arXiv 2010.02074. Work: 2 F. Draws: by input and by example.
 
     Args:
-        subject: the network and its training data.
         relative_noise: tau in units of the standard deviation of the inputs.
-        n_samples: training examples.
-        seed: draws examples and noise.
     """
     sample, answers = logits(subject, n_samples, seed)
     noise = stream("noise on inputs", seed).standard_normal(sample.inputs.shape, np.float32)

@@ -1,10 +1,13 @@
-"""How much the labels vary between neighbours in graphs of the training examples' representations."""
+"""How much the labels vary between neighbours in graphs of the training examples' representations.
+
+Source: Lassance et al. 2020, arXiv 2011.12737.
+"""
 
 import math
 
 import numpy as np
 
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.memory import require_memory
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
@@ -12,32 +15,24 @@ from baselines.core.subject import Subject
 from baselines.label_variation.graphs import cosines, neighbours, normalized_variation, squared_distances, variation
 from baselines.network.penultimate import penultimate_features
 
-_SOURCE = "Lassance et al. 2020, arXiv 2011.12737"
-_NEEDS = {Need.DATA, Need.LABELS}
-
 #: Both parameters of the beta distribution from which the shares in a mixture are drawn.
 MIXING = 2.0
 
 
-@measure(
-    meaning="labels' variation between nearest neighbours in the penultimate representation, of mixed examples",
-    formula="median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 for i's nearest j",
-    source=_SOURCE,
-    cost=Cost.FORWARD,
-    work="1 F of 500 examples for each graph",
-    needs={*_NEEDS, Need.QUANTITIES},
-)
+@measure(Need.LABELS, Need.QUANTITIES)
 def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int = 0) -> float:
-    """Label variation of the penultimate layer on mixup. Range: [0, 1/4].
+    """Labels' variation between nearest neighbours in the penultimate representation, of mixed examples.
 
-    Training examples, as many of each class, are mixed with each other as l x + (1 - l) x', and so are their
-    labels. Nearest neighbours are those of the penultimate representation (pooled, as for `cdnv`), scaled to length 1.
+    Formula: median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 for i's nearest j.
+    Range: [0, 1/4]. Work: 1 F of 500 examples for each graph. Draws: by example.
+
+    Label variation of the penultimate layer on mixup. Training examples, as many of each class, are mixed with each
+    other as l x + (1 - l) x', and so are their labels. Nearest neighbours are those of the penultimate representation
+    (pooled, as for `cdnv`), scaled to length 1.
 
     Args:
-        subject: the network and its training data.
         n_samples: examples in a graph, n; fewer where a class has too few.
         n_graphs: the authors took 1 or 80.
-        seed: draws examples, partners and shares.
     """
     network = subject.network
     values = []
@@ -48,24 +43,18 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
     return float(np.median(values))
 
 
-@measure(
-    meaning="largest variation of labels between nearest neighbours, over the inputs of the last third of layers",
-    formula="max over l > L - floor(L / 3) - 1 of tr(Y' L_l Y) / (4 n), L_l = I - D^-1/2 A D^-1/2 of the input of l",
-    source=_SOURCE,
-    cost=Cost.FORWARD,
-    work="1 F of 50 x kappa examples",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
-    """Worst-case label variation. Range: [0, 1/4].
+    """Largest variation of labels between nearest neighbours, over the inputs of the last third of layers.
 
-    A joins two examples if either is the nearest neighbour of the other; representations have length 1.
-    All L layers of the model count, pooling and reshaping included, a softmax at the end excluded.
+    Formula: max over l > L - floor(L / 3) - 1 of tr(Y' L_l Y) / (4 n), L_l = I - D^-1/2 A D^-1/2 of the input of l.
+    Range: [0, 1/4]. Work: 1 F of 50 x kappa examples. Draws: by example.
+
+    Worst-case label variation. A joins two examples if either is the nearest neighbour of the other; representations
+    have length 1. All L layers of the model count, pooling and reshaping included, a softmax at the end excluded.
 
     Args:
-        subject: the network and its training data.
         per_class: examples of each class; fewer where a class has fewer.
-        seed: draws the examples.
     """
     layers = _layers(subject)
     positions = sorted({source for sources, _ in layers[-(len(layers) // 3 + 1) :] for source in sources})
@@ -78,25 +67,20 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
     return max(nearest_variation(found, labels, is_symmetric=True) for found in outputs)
 
 
-@measure(
-    meaning="change of the labels' variation between neighbours, over the last layers",
-    formula="median of mean of |v_l+1 - v_l|, v = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j) if nearest 20",
-    source=_SOURCE,
-    cost=Cost.FORWARD,
-    work="1 F of min(m, 5500) examples",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbours: int = 20, seed: int = 0) -> float:
-    """Label variation rate, from the inputs of the last two layers to the logits. Range: [0, inf).
+    """Change of the labels' variation between neighbours, over the last layers.
 
-    It is below 0.2 where no neighbours tie. Its authors do not say why it should grow with the gap; the sign is theirs.
+    Formula: median of mean of |v_l+1 - v_l|, v = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j) if nearest 20. Range:
+    [0, inf). Work: 1 F of min(m, 5500) examples.
+
+    Label variation rate, from the inputs of the last two layers to the logits. It is below 0.2 where no neighbours tie.
+    Its authors do not say why it should grow with the gap; the sign is theirs.
 
     Args:
-        subject: the network and its training data.
         graph_size: examples in a graph, n; all of them where there are fewer.
         n_graphs: graphs, of different examples; fewer where there are too few examples.
         n_neighbours: of each example; whose neighbour it is counts, too.
-        seed: draws the examples.
     """
     network = subject.network
     positions = [*(sources[0] for sources, _ in _layers(subject)[-2:]), network.output]

@@ -1,6 +1,8 @@
 """What small changes of all pixels, found along gradients, do to the answers.
 
 Changes are relative to the range of the inputs: from the smallest to the largest number in the examples drawn.
+
+epsilon: largest change of a number, in units of the inputs' range.
 """
 
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.outputs import logits
 from baselines.core.sample import Array
 from baselines.core.streams import stream
@@ -23,28 +25,20 @@ PASSES = 2
 REACH = 2.5
 
 
-@measure(
-    meaning="training error under an attack on the inputs, by several steps along the gradient's sign: PGD",
-    formula="mean of max_k 1[argmax f(x_k) != y], x_k the points of an ascent on the loss in |u|_inf <= eps range(x)",
-    source="Madry et al. 2018, arXiv 1706.06083",
-    cost=Cost.MANY,
-    work="1 F + 11 B",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS, Need.QUANTITIES},
-)
+@measure(Need.LABELS, Need.GRADIENTS, Need.QUANTITIES)
 def adversarial_error(
     subject: Subject, *, epsilon: float = 0.01, n_steps: int = 10, n_samples: int = 1024, seed: int = 0
 ) -> float:
-    """Share of examples that are answered wrongly, or are so at a point of the attack. Range: [0, 1].
+    """Training error under an attack on the inputs, by several steps along the gradient's sign: PGD.
+
+    Formula: mean of max_k 1[argmax f(x_k) != y], x_k the points of an ascent on the loss in |u|_inf <= eps range(x).
+    Range: [0, 1]. Source: Madry et al. 2018, arXiv 1706.06083. Work: 1 F + 11 B. Draws: by input and by example.
 
     Points stay in the range of the inputs. The usual epsilon, 8 / 255, fools nearly all answers of networks that were
     not trained against attacks, which then tie; hence a smaller one, which fools few on images of 8 x 8 pixels.
 
     Args:
-        subject: the network and its training data.
-        epsilon: largest change of a number, in units of the inputs' range.
         n_steps: of 2.5 epsilon / n_steps each, from a random point of the box.
-        n_samples: training examples.
-        seed: draws examples and beginnings.
     """
     sample, answers = logits(subject, n_samples, seed)
     low, high, radius = inputs_range(sample.inputs, epsilon)
@@ -60,16 +54,12 @@ def adversarial_error(
     return float(wrong.mean())
 
 
-@measure(
-    meaning="training error after one step along the sign of the loss' gradient in the inputs: FGSM",
-    formula="mean of 1[argmax f(x + eps range(x) sign(d l / d x)) != y]",
-    source="Goodfellow, Shlens and Szegedy 2015, arXiv 1412.6572",
-    cost=Cost.GRADIENTS,
-    work="1 B + 1 F",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS, Need.QUANTITIES},
-)
+@measure(Need.LABELS, Need.GRADIENTS, Need.QUANTITIES)
 def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024, seed: int = 0) -> float:
-    """Share of examples that are answered wrongly after the step. Range: [0, 1].
+    """Training error after one step along the sign of the loss' gradient in the inputs: FGSM.
+
+    Formula: mean of 1[argmax f(x + eps range(x) sign(d l / d x)) != y]. Range: [0, 1]. Source: Goodfellow, Shlens and
+    Szegedy 2015, arXiv 1412.6572. Work: 1 B + 1 F.
 
     The step stays in the range of the inputs.
     """
@@ -82,11 +72,7 @@ def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024
 
 
 def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
-    """Return the smallest number, the largest one, and `epsilon` of what is between.
-
-    Raises:
-        MeasureUnavailable: they are the same.
-    """
+    """Return the smallest number, the largest one, and `epsilon` of what is between."""
     low, high = float(inputs.min()), float(inputs.max())
     if low == high:
         raise MeasureUnavailable(f"needs inputs that are not all the same, found {low:g} only")

@@ -7,7 +7,7 @@ import numpy as np
 
 from baselines.core.auto_pgd import highest
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.outputs import logits
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
@@ -18,30 +18,24 @@ from baselines.network import Network
 SMALLEST = 1e-4
 
 
-@measure(
-    meaning="minus the mean size of the smallest change of all pixels that Auto-PGD finds to change the answer",
-    formula="-mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a the answer",
-    source="Croce and Hein 2020, arXiv 2003.01690",
-    cost=Cost.MANY,
-    work="1 F + 1 B + 6 x 20 B",
-    needs={Need.DATA, Need.CLASSES, Need.GRADIENTS, Need.QUANTITIES},
-)
+@measure(Need.CLASSES, Need.GRADIENTS, Need.QUANTITIES)
 def auto_pgd_margin(
     subject: Subject, *, n_samples: int = 128, n_steps: int = 20, n_halvings: int = 6, seed: int = 0
 ) -> float:
-    """Minus the mean distance from the boundary, as far as attacks find it. Range: [-1, 0].
+    """Minus the mean size of the smallest change of all pixels that Auto-PGD finds to change the answer.
 
-    Answers, right or wrong, are those of the network, c another class. The attack starts at the example and climbs the
-    lead of the largest other logit, which does not saturate as the cross-entropy does. The interval in which it begins
-    to succeed is halved on a scale of logarithms, and the lead in the last one taken for a line. -1 where no change as
-    large as the range of the inputs succeeds. Unlike `adversarial_error`, it may leave that range.
+    Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a the answer.
+    Range: [-1, 0]. Source: Croce and Hein 2020, arXiv 2003.01690. Work: 1 F + 1 B + 6 x 20 B.
+
+    Minus the mean distance from the boundary, as far as attacks find it. Answers, right or wrong, are those of the
+    network, c another class. The attack starts at the example and climbs the lead of the largest other logit, which
+    does not saturate as the cross-entropy does. The interval in which it begins to succeed is halved on a scale of
+    logarithms, and the lead in the last one taken for a line. -1 where no change as large as the range of the inputs
+    succeeds. Unlike `adversarial_error`, it may leave that range.
 
     Args:
-        subject: the network and its training data.
-        n_samples: training examples.
         n_steps: of each attack.
         n_halvings: attacks on each example.
-        seed: draws the examples.
     """
     sample, answers = logits(subject, n_samples, seed)
     *_, width = inputs_range(sample.inputs, 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
@@ -28,9 +28,6 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
     """Return the leading principal components (number, features) of training inputs, float32; all if there are fewer.
 
     0 takes as many as there are up to the elbow of their variances.
-
-    Raises:
-        MeasureUnavailable: all inputs are the same.
     """
     inputs = subject.sample(n_samples, seed).inputs
     rows = inputs.reshape(len(inputs), -1)
@@ -104,34 +101,26 @@ def _margins(network: Network, images: Array, labels: Array, components: Array) 
     return margins, slopes
 
 
-@measure(
-    meaning="minus the mean distance from the boundary along the leading principal components of the inputs",
-    formula="-mean |P d|, d the way to f_y = max f_j by steps (f_y - f_j) P'g / |P'g|^2, g = d (f_y - f_j) / d x",
-    source="Mouton, Theunissen and Davel 2023, arXiv 2308.15466",
-    cost=Cost.MANY,
-    work="up to 20 B",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS, Need.QUANTITIES},
-)
+@measure(Need.LABELS, Need.GRADIENTS, Need.QUANTITIES)
 def constrained_margin(
     subject: Subject, *, n_samples: int = 500, n_components: int = 0, pca_samples: int = 1000, rate: float = 0.25,
     n_steps: int = 20, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Constrained margin, of right answers. Range: (-inf, 0].
+    """Minus the mean distance from the boundary along the leading principal components of the inputs.
 
-    The rival class is the one with the largest other logit, at every step anew. Inputs are not kept in their range.
-    How the elbow is found, the rival and the steps are choices of this library, not compared with the authors' code.
+    Formula: -mean |P d|, d the way to f_y = max f_j by steps (f_y - f_j) P'g / |P'g|^2, g = d (f_y - f_j) / d x. Range:
+    (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 B. Refused: no example is
+    answered rightly and has a gradient, or all inputs are the same.
+
+    Constrained margin, of right answers. The rival class is the one with the largest other logit, at every step anew.
+    Inputs are not kept in their range. How the elbow is found, the rival and the steps are choices of this library, not
+    compared with the authors' code.
 
     Args:
-        subject: the network and its training data.
-        n_samples: training examples.
         n_components: principal components; 0 for as many as up to the elbow of their variances.
         pca_samples: training examples that the components are taken from.
         rate: part of the way to the boundary that a step goes.
         n_steps: steps of an example at most; 1 gives the first-order distance.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: no example is answered rightly and has a gradient, or all inputs are the same.
     """
     components = leading_components(subject, n_components, pca_samples, seed)
     sample = subject.sample(n_samples, seed)

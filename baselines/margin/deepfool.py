@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.outputs import logits
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
@@ -21,33 +21,25 @@ from baselines.network import Network, joined
 PASSES = 2
 
 
-@measure(
-    meaning="minus the mean relative size of the smallest change of an input that changes the answer: DeepFool",
-    formula="-mean of |r_i| / |x_i|, argmax f(x_i + 1.02 r_i) != argmax f(x_i)",
-    source="Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599",
-    cost=Cost.MANY,
-    work="some kappa B of 256, kappa at most 10",
-    needs={Need.DATA, Need.CLASSES, Need.GRADIENTS, Need.QUANTITIES},
-)
+@measure(Need.CLASSES, Need.GRADIENTS, Need.QUANTITIES)
 def deepfool_margin(
     subject: Subject, *, n_samples: int = 256, n_classes: int = 10, n_steps: int = 50, overshoot: float = 0.02,
     seed: int = 0,
 ) -> float:  # fmt: skip
-    """Minus the average robustness of the network's answers, right or wrong. Range: (-inf, 0].
+    """Minus the mean relative size of the smallest change of an input that changes the answer: DeepFool.
 
-    Of examples whose answer does not change within `n_steps` the change so far counts. Those of zeros only are left
-    out, and so are those without a gradient, in a dead network.
+    Formula: -mean of |r_i| / |x_i|, argmax f(x_i + 1.02 r_i) != argmax f(x_i). Range: (-inf, 0]. Source:
+    Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) B; up to 50 times. Refused: no
+    example counts.
+
+    Minus the average robustness of the network's answers, right or wrong. Of examples whose answer does not change
+    within `n_steps` the change so far counts. Those of zeros only are left out, and so are those without a gradient, in
+    a dead network.
 
     Args:
-        subject: the network and its training data.
-        n_samples: training examples.
         n_classes: classes with the largest logits, whose boundaries are looked for; as in the authors' code.
         n_steps: linearizations at most.
         overshoot: part of the change by which the boundary is crossed.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: no example counts.
     """
     sample, answers = logits(subject, n_samples, seed)
     network, inputs = subject.network, sample.inputs

@@ -3,6 +3,12 @@
 Chuang et al. 2021 (arXiv 2106.03314): the k-variance of a class is the Wasserstein-1 distance between two halves of its
 examples, in a hidden layer. Their bound has the margins over the mean k-variance, times a Lipschitz constant of
 what follows. Numbers of examples and the one split into halves are those of the authors' code.
+
+Source: Chuang et al. 2021, arXiv 2106.03314. Work: 1 B of 200 x kappa examples. Draws: by example.
+
+layer: "1st" or "8th"; of a network with fewer layers the last.
+statistic: "median" as in the authors' code, or "mean".
+per_class: training examples, times the number of classes; they are drawn from all together.
 """
 
 import math
@@ -11,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.memory import require_memory
 from baselines.core.product import product
 from baselines.core.sample import Array
@@ -19,9 +25,6 @@ from baselines.core.subject import Subject, shared
 from baselines.margin.layer_margin import PASSES, margins_at
 from baselines.network import Network
 from baselines.network.hidden import hidden_positions
-
-_SOURCE = "Chuang et al. 2021, arXiv 2106.03314"
-_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 
 #: What is added to lengths of gradients; and the least spread.
 SMALL, STILL = 1e-6, 1e-12
@@ -109,18 +112,16 @@ def _over(statistic: str, margins: Array, spreads: Array, shares: Array) -> floa
 def _register(suffix: str, where: str, position: Callable[[Network, str], int]) -> None:
     """Register both measures in a layer that `position` finds, and `where` describes."""
 
-    @measure(
-        name=f"kv_margin{suffix}",
-        meaning=f"minus the median margin over the k-variance of the classes in {where}",
-        formula="-median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of "
-        "|d margin / d x^l|",
-        source=_SOURCE, cost=Cost.GRADIENTS, work="1 B of 200 x kappa examples", needs=_NEEDS,
-    )  # fmt: skip
+    @measure(Need.LABELS, Need.GRADIENTS, name=f"kv_margin{suffix}", where=where)
     def kv_margin(
         subject: Subject, *, layer: str = "1st", statistic: str = "median", per_class: int = 200, seed: int = 0
     ) -> float:
-        """kV-Margin: free of the scale of logits and layer. Range: (-inf, inf).
+        """Minus the median margin over the k-variance of the classes in $where.
 
+        Formula: -median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of |d margin / d
+        x^l|. Refused: there is no hidden layer, or no class counts.
+
+        kV-Margin is free of the scale of logits and layer.
         Wrong answers count with their negative margins. Classes with one example in the sample do not count. Classes
         that are single points in the layer leave a spread of 0, which counts as 1e-12.
 
@@ -128,33 +129,22 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
         `kv_margin_authors` takes the layer by its number as the authors' code does: "1st" is the input of the first
         convolution or pooling layer among the model's layers 2 to 5, from 0; "8th" of that among 8, 9, 6, 7, 5, 4, 3,
         2. How a model is written decides which that is. Of a network without: as `kv_margin`.
-
-        Args:
-            subject: the network and its training data.
-            layer: "1st" or "8th"; of a network with fewer layers the last.
-            statistic: "median" as in the authors' code, or "mean".
-            per_class: training examples, times the number of classes; they are drawn from all together.
-            seed: draws the examples.
-
-        Raises:
-            ValueError: another `layer` or `statistic`.
-            MeasureUnavailable: there is no hidden layer, or no class counts.
         """
         classes = _classes(subject, position(subject.network, layer), per_class, seed)
         margins = np.concatenate([one.margins for one in classes])
         spreads = np.array([one.variance * one.lengths.max() for one in classes])
         return _over(statistic, margins, spreads, np.array([one.share for one in classes]))
 
-    @measure(
-        name=f"kv_gn_margin{suffix}",
-        meaning=f"minus the median distance from the boundary over the k-variance of the classes, in {where}",
-        formula="-median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, V_c = W_1 of halves of class c",
-        source=_SOURCE, cost=Cost.GRADIENTS, work="1 B of 200 x kappa examples", needs=_NEEDS,
-    )  # fmt: skip
+    @measure(Need.LABELS, Need.GRADIENTS, name=f"kv_gn_margin{suffix}", where=where)
     def kv_gn_margin(
         subject: Subject, *, layer: str = "8th", statistic: str = "median", per_class: int = 200, seed: int = 0
     ) -> float:
-        """kV-GN-Margin, of gradient-normalized margins. Range: (-inf, inf). Layers are those of `kv_margin`."""
+        """Minus the median distance from the boundary over the k-variance of the classes, in $where.
+
+        Formula: -median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, V_c = W_1 of halves of class c.
+
+        kV-GN-Margin has gradient-normalized margins. Layers are those of `kv_margin`.
+        """
         classes = _classes(subject, position(subject.network, layer), per_class, seed)
         distances = np.concatenate([one.margins / (one.lengths + SMALL) for one in classes])
         spreads = np.array([one.variance for one in classes])

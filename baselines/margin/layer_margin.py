@@ -4,8 +4,7 @@ Jiang et al. 2018 (arXiv 1810.00113): the first-order distance of example x with
 at layer l is (f_i - f_j) / |d (f_i - f_j) / d x^l|; it is normalized by the layer's total variation over examples.
 Their parameters:
 
-n_samples: training examples.
-seed: draws the examples.
+Source: Jiang et al. 2018, arXiv 1810.00113.
 """
 
 import functools
@@ -16,14 +15,11 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
 from baselines.network.hidden import hidden_positions
-
-_JIANG = "Jiang et al. 2018, arXiv 1810.00113"
-_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS, Need.QUANTITIES}  # the input is one of the layers
 
 #: Gradients are taken to be at least this long, and total variations at least this large.
 SHORTEST, STILL = 1e-6, 1e-12
@@ -136,13 +132,14 @@ def signature(values: Array) -> Array:
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])
 
 
-@measure(
-    meaning="minus the mean logarithm of the distances' statistics, over layers",
-    formula="-mean over layers and their five statistics of ln max(statistic, 1e-9)", source=_JIANG,
-    cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS,
-)  # fmt: skip
+@measure(Need.LABELS, Need.GRADIENTS, Need.QUANTITIES)
 def layer_margin_log_mean(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """From the signatures of the input's and three hidden layers' normalized distances."""
+    """Minus the mean logarithm of the distances' statistics, over layers.
+
+    Formula: -mean over layers and their five statistics of ln max(statistic, 1e-9).
+
+    From the signatures of the input's and three hidden layers' normalized distances.
+    """
     signatures = np.array([signature(values) for values in normalized(subject, n_samples, seed)])
     return -float(np.log(np.maximum(signatures, 1e-9)).mean())
 
@@ -152,12 +149,17 @@ def _layer_margin(statistic: str, layer: int) -> None:
     what = {"q1": "lower quartile", "median": "median", "mean": "mean"}[statistic]
 
     @measure(
-        name=f"layer_margin_{statistic}_l{layer}", source=_JIANG, cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS,
-        meaning=f"minus the {what} of the examples' distances from the boundary {where}",
-        formula=f"-{statistic} of (f_i - f_j) / |d (f_i - f_j) / d x^{layer}| / sqrt(total variation of x^{layer})",
+        Need.LABELS, Need.GRADIENTS, Need.QUANTITIES,  # the input is one of the layers
+        name=f"layer_margin_{statistic}_l{layer}", what=what, where=where, statistic=statistic, layer=layer,
     )  # fmt: skip
     def layer_margin(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-        """Of correctly classified examples; hidden layers are three at even distances. Range: (-inf, 0]."""
+        """Minus the $what of the examples' distances from the boundary $where.
+
+        Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(total variation of x^$layer). Range:
+        (-inf, 0].
+
+        Correctly classified examples count; hidden layers are three at even distances.
+        """
         values = normalized(subject, n_samples, seed)[layer]
         return -float(
             values.mean() if statistic == "mean" else np.percentile(values, {"q1": 25, "median": 50}[statistic])

@@ -1,4 +1,7 @@
-"""The spectral generalization bound of convolutional networks with its constants."""
+"""The spectral generalization bound of convolutional networks with its constants.
+
+Weights: folded.
+"""
 
 import math
 from typing import Any
@@ -12,38 +15,33 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, joined
 from baselines.network.constants import weights_begin
-from baselines.norm.magnitude import JIANG
 from baselines.norm.terms import Terms, log_prod, log_sum_of_ratios, norm_measure
 from baselines.size.counts import side
 
-_FORMULA = (
-    "ln((prod_i S_i sum_j {} / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) / gamma^2), "
-    "inputs of side n and norm <= B behind constants that rescale them, windows of side k_i, c_i channels"
-)
 
-
-@norm_measure(
-    meaning="spectral bound that looks at the distance from the initial weights",
-    formula=_FORMULA.format("|W_j - W0_j|_F^2"),
-    source=JIANG + "25",
-    margin=positive_margin,
-    needs={Need.INITIAL_WEIGHTS},
-    spectral=True,
-)
+@norm_measure(Need.INITIAL_WEIGHTS, margin=positive_margin, spectral=True)
 def log_spec_init(terms: Terms, *, delta: float = 0.01) -> float:
-    """Logarithm of the bound, m times. Range: (-inf, inf)."""
+    """Spectral bound that looks at the distance from the initial weights.
+
+    Formula: ln((prod_i S_i sum_j |W_j - W0_j|_F^2 / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m /
+    delta)) / gamma^2), inputs of side n and norm <= B behind constants that rescale them, windows of side k_i, c_i
+    channels. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 25.
+
+    The bound is multiplied by m.
+    """
     return _bound(terms, terms.fro_change, delta)
 
 
-@norm_measure(
-    meaning="spectral bound that looks at the norm of the weights",
-    formula=_FORMULA.format("F_j"),
-    source=JIANG + "26",
-    margin=positive_margin,
-    spectral=True,
-)
+@norm_measure(margin=positive_margin, spectral=True)
 def log_spec_orig(terms: Terms, *, delta: float = 0.01) -> float:
-    """Logarithm of the bound, m times. Range: (-inf, inf)."""
+    """Spectral bound that looks at the norm of the weights.
+
+    Formula: ln((prod_i S_i sum_j F_j / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) /
+    gamma^2), inputs of side n and norm <= B behind constants that rescale them, windows of side k_i, c_i channels.
+    Source: Jiang et al. 2019, arXiv 1912.02178, eq. 26.
+
+    The bound is multiplied by m.
+    """
     return _bound(terms, terms.fro, delta)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.memory import require_memory
 from baselines.core.requirements import require_unit_range
 from baselines.core.sample import Array, Sample
@@ -24,24 +24,18 @@ COLUMNS = 2**13
 CROPS = np.linspace(0.85, 1, 16)
 
 
-@measure(
-    meaning="minus the mean margin in the first layer, on augmented examples",
-    formula="-E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(trimmed mean of variances) + 1e-7)",
-    source="Natekar and Sharma 2020, arXiv 2012.02775", cost=Cost.GRADIENTS, work="1 B",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS, Need.QUANTITIES},
-)  # fmt: skip
+@measure(Need.LABELS, Need.GRADIENTS, Need.QUANTITIES)
 def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "augmented", seed: int = 0) -> float:
-    """Misclassified examples count with their negative margin.
+    """Minus the mean margin in the first layer, on augmented examples.
+
+    Formula: -E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(trimmed mean of variances) + 1e-7). Source:
+    Natekar and Sharma 2020, arXiv 2012.02775.
+
+    Misclassified examples count with their negative margin.
 
     Args:
-        subject: the network and its training data.
-        n_samples: training examples.
         data: "augmented" (mirror, hue, saturation, brightness, contrast, crop, drawn for each image) or "mixup" (means
             of two of a class).
-        seed: draws examples, changes and partners.
-
-    Raises:
-        ValueError: other `data`, or a pixel that is to be augmented is not in [0, 1].
     """
     from scipy.stats import trim_mean
 
@@ -91,9 +85,6 @@ def augmented(images: Array, seed: int) -> Array:
     Half of them are mirrored; hue (by up to 0.05 of the colour wheel), saturation (0.6 to 1.2), brightness (by up to
     0.05) and contrast (0.7 to 1) change; of half of them the centre is enlarged. Only images of three channels or more
     have a hue and a saturation; a fourth channel stays, but for the enlargement.
-
-    Raises:
-        MeasureUnavailable: these are no images.
     """
     if images.ndim != 4:
         raise MeasureUnavailable(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.unavailable import MeasureUnavailable
+from baselines.core.needs import MeasureUnavailable
 from baselines.network.nodes import Array
 
 #: Layers that compute a function that Keras does not describe.

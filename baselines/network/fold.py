@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from baselines.core.unavailable import MeasureUnavailable
+from baselines.core.needs import MeasureUnavailable
 from baselines.network.constants import as_constants, constants, weights_begin
 from baselines.network.kernels import scale_inputs, scale_outputs, shift_inputs, takes_shift
 from baselines.network.nodes import CONSTANT, INPUT, OF_EXAMPLES, Array, Node, Nodes, consumers

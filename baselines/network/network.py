@@ -11,7 +11,7 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.memory import require_memory
-from baselines.core.unavailable import MeasureUnavailable
+from baselines.core.needs import MeasureUnavailable
 from baselines.network.attention import Attention
 from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
 from baselines.network.operations import Operation, makes_masks, operation

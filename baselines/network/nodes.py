@@ -10,9 +10,6 @@ Array = np.ndarray[Any, Any]
 #: Position of the network's input, where others have a node's number.
 INPUT = -1
 
-#: Attributes under which layers keep kernels, in the order in which a layer applies them.
-KERNELS = ("depthwise_kernel", "pointwise_kernel", "kernel")
-
 #: Weight layers: dense layers and convolutions.
 WITH_KERNEL = {
     "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Dense", "DepthwiseConv1D",

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.network import Network, joined
 from baselines.network.nodes import INPUT
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from baselines.core.lazy import tf
-from baselines.core.unavailable import MeasureUnavailable
+from baselines.core.needs import MeasureUnavailable
 from baselines.network.losses import relative_slopes
 from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.unavailable import MeasureUnavailable
+from baselines.core.needs import MeasureUnavailable
 from baselines.network.activations import name_of
 from baselines.network.applied import arrays_of, as_applied, kind_of
 from baselines.network.attention import attention, dense, is_plain

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from baselines.core.lazy import tf
-from baselines.core.unavailable import MeasureUnavailable
+from baselines.core.needs import MeasureUnavailable
 from baselines.network.nodes import Node
 
 

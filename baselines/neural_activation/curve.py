@@ -64,11 +64,7 @@ def activity(network: Network, images: Array) -> tuple[Array, Array]:
 
 
 def slopes(sums: Array, include_output_layer: bool) -> Array:
-    """Slope (n,) of the line fitted to sums (n, d) of layers 1, ..., d.
-
-    Raises:
-        MeasureUnavailable: there are fewer than two layers to fit a line to.
-    """
+    """Slope (n,) of the line fitted to sums (n, d) of layers 1, ..., d."""
     counted = sums if include_output_layer else sums[:, :-1]
     depth = counted.shape[1]
     if depth < 2:

@@ -14,11 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import WrittenKernel, written_kernels
-from baselines.norm.fourier_norm import gram
+from baselines.norm.operator_norm import gram
 
 #: By its defaults the program leaves out layers with more eigenvalues, or with a longer side.
 MOST_EIGENVALUES, LONGEST_SIDE = 15_000, 50_000
@@ -55,11 +55,7 @@ class Layer:
 
 @shared
 def counted_layers(subject: Subject, min_eigenvalues: int) -> list[Layer]:
-    """All layers that count and are not zero.
-
-    Raises:
-        MeasureUnavailable: there is no such layer.
-    """
+    """All layers that count and are not zero."""
     found = [_layer(kernel) for kernel in written_kernels(subject.model, subject.weights) if kernel.array.any()]
     found = [layer for layer in found if min_eigenvalues <= layer.n_eigenvalues <= MOST_EIGENVALUES]
     found = [layer for layer in found if layer.sides[1] <= LONGEST_SIDE]

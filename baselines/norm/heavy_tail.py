@@ -2,6 +2,8 @@
 
 X = W'W of a layer has eigenvalues whose density is about x^-alpha above some x_min. Layers and eigenvalues are those of
 `correlation`. WeightWatcher 0.7.7 with its defaults gives the same values.
+
+Source: Martin, Peng and Mahoney 2021, arXiv 2002.06716, as their program WeightWatcher 0.7.7 computes it.
 """
 
 import math
@@ -9,12 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baselines.core.measure import Cost, MeasureUnavailable, measure
+from baselines.core.measure import MeasureUnavailable, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.norm.correlation import counted_layers
-
-_SOURCE = "Martin, Peng and Mahoney 2021, arXiv 2002.06716, as their program WeightWatcher 0.7.7 computes it"
 
 #: Eigenvalues up to this are no part of a power law.
 ZERO = 1e-5
@@ -72,11 +72,7 @@ def _fit_tail(logs: Array, is_small: bool) -> PowerLaw:
 
 @shared
 def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
-    """Return the spectra of all layers that count, whose eigenvalues above `ZERO` are not all equal.
-
-    Raises:
-        MeasureUnavailable: there is no such layer.
-    """
+    """Return the spectra of all layers that count, whose eigenvalues above `ZERO` are not all equal."""
     found = []
     for layer in counted_layers(subject, min_eigenvalues):
         fit = fit_power_law(layer.eigenvalues[layer.eigenvalues > ZERO])
@@ -87,17 +83,15 @@ def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
     return found
 
 
-@measure(
-    meaning="mean exponent of the power laws in the layers' spectra",
-    formula="mean over layers of alpha, p(x) ~ x^-alpha for eigenvalues x >= x_min of X = W'W",
-    source=_SOURCE,
-    cost=Cost.WEIGHTS,
-    work="SVD",
-)
+@measure()
 def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
-    """Mean exponent, each at its own x_min: weightwatcher's `alpha`. Range: (1, inf).
+    """Mean exponent of the power laws in the layers' spectra.
 
-    A heavy tail, a small alpha, is what the authors expect of well-trained layers. For each layer:
+    Formula: mean over layers of alpha, p(x) ~ x^-alpha for eigenvalues x >= x_min of X = W'W. Range: (1, inf). Work:
+    SVD. Refused: no layer counts.
+
+    Mean exponent, each at its own x_min: weightwatcher's `alpha`. A heavy tail, a small alpha, is what the authors
+    expect of well-trained layers. For each layer:
 
     1. Dense layers, tables of embeddings and convolutions count, with normalization not folded. A convolution is a
        matrix W (inputs, outputs) for each place of its window, divided by the root of 2; others are one W. The
@@ -113,41 +107,31 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     a layer without a power law it reports -1 and includes that in its mean; here such a layer does not count.
 
     Args:
-        subject: the network.
         min_eigenvalues: layers with fewer, zeros included, do not count (its `min_evals`).
-
-    Raises:
-        MeasureUnavailable: no layer counts.
     """
     return float(np.mean([found.alpha for found in spectra(subject, min_eigenvalues)]))
 
 
-@measure(
-    meaning="weighted alpha: exponents of the layers' spectra times the logarithms of their largest eigenvalues",
-    formula="mean over layers of alpha log10 max x",
-    source=_SOURCE,
-    cost=Cost.WEIGHTS,
-    work="SVD",
-)
+@measure()
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
-    """Mean of exponents times scale: weightwatcher's `alpha_weighted`, about `log_alpha_norm`. Range: all numbers.
+    """Weighted alpha: exponents of the layers' spectra times the logarithms of their largest eigenvalues.
 
-    The page of `alpha` has the formulas of layers, eigenvalues and exponents.
+    Formula: mean over layers of alpha log10 max x. Range: all numbers. Work: SVD.
+
+    Mean of exponents times scale: weightwatcher's `alpha_weighted`, about `log_alpha_norm`. The page of `alpha` has the
+    formulas of layers, eigenvalues and exponents.
     """
     return float(np.mean([found.alpha * found.log_largest for found in spectra(subject, min_eigenvalues)]))
 
 
-@measure(
-    meaning="log alpha-norm: Schatten norms of the layers' correlation matrices, to the power of their exponents",
-    formula="mean over layers of log10 sum_x x^alpha",
-    source=_SOURCE,
-    cost=Cost.WEIGHTS,
-    work="SVD",
-)
+@measure()
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
-    """Mean logarithm of |X|_alpha^alpha: weightwatcher's `log_alpha_norm`. Range: all numbers.
+    """Log alpha-norm: Schatten norms of the layers' correlation matrices, to the power of their exponents.
 
-    The page of `alpha` has the formulas of layers, eigenvalues and exponents.
+    Formula: mean over layers of log10 sum_x x^alpha. Range: all numbers. Work: SVD.
+
+    Mean logarithm of |X|_alpha^alpha: weightwatcher's `log_alpha_norm`. The page of `alpha` has the formulas of layers,
+    eigenvalues and exponents.
     """
     return float(np.mean([_log_norm(found) for found in spectra(subject, min_eigenvalues)]))
 

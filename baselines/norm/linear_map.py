@@ -64,11 +64,7 @@ def trained_maps(subject: Subject) -> list[LinearMap]:
 
 @shared
 def changed_maps(subject: Subject) -> list[LinearMap]:
-    """The same maps of what training has added to each weight.
-
-    Raises:
-        MeasureUnavailable: the initial weights are unknown.
-    """
+    """The same maps of what training has added to each weight."""
     pairs = zip(trained_maps(subject), _read(subject.folded_at_start), strict=True)
     return [replace(now, kernel=now.kernel - start.kernel) for now, start in pairs]
 

@@ -2,6 +2,8 @@
 
 Constants are squared as weights are. Those that the input alone goes through belong to the input. Averages, over places
 or branches, are left as they are.
+
+Source: Jiang et al. 2019, arXiv 1912.02178, eq. 44. Weights: folded.
 """
 
 import math
@@ -10,13 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.subject import Subject, shared
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import Network, Node
 from baselines.network.constants import as_constants, constants, weights_begin
 from baselines.network.fold import affine
 from baselines.network.nodes import ATTENTION, CONSTANT, OF_EXAMPLES
-from baselines.norm.magnitude import JIANG
 from baselines.norm.terms import Terms, norm_measure
 
 #: Layers that multiply what others put out, or divide by a sum of it, and activations that do.
@@ -67,18 +68,22 @@ def _squared(node: Node) -> Node:
     return node
 
 
-@norm_measure(
-    meaning="squared weights multiplied along paths, summed", formula="sum_j f_{w^2}(1)_j", source=JIANG + "44"
-)
+@norm_measure()
 def path_norm(terms: Terms) -> float:
-    """Sum over all paths of the product of squared weights, biases and constants included. Range: (0, inf).
+    """Squared weights multiplied along paths, summed.
 
-    Meaningful for networks of ReLU and the like. Constants in front of all weights belong to the input.
+    Formula: sum_j f_{w^2}(1)_j. Range: (0, inf).
+
+    Biases and constants are included. Meaningful for networks of ReLU and the like. Constants in front of all weights
+    belong to the input.
     """
     return squared_path_norm(terms.subject)
 
 
-@norm_measure(meaning="log of the path norm", formula="ln sum_j f_{w^2}(1)_j", source=JIANG + "44")
+@norm_measure()
 def log_path_norm(terms: Terms) -> float:
-    """Logarithm of `path_norm`. Range: [-708.4, 709.8], what float64 can hold."""
+    """Log of the path norm.
+
+    Formula: ln sum_j f_{w^2}(1)_j. Range: [-708.4, 709.8], what float64 can hold. Order: path_norm.
+    """
     return math.log(squared_path_norm(terms.subject))

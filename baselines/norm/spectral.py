@@ -7,13 +7,12 @@ They are the same for dense layers and windows of one pixel.
 
 import numpy as np
 
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import INPUT
-from baselines.norm.fourier_norm import fourier_norm, gram
 from baselines.norm.linear_map import LinearMap, changed_maps, trained_maps
-from baselines.norm.operator_norm import operator_norm
+from baselines.norm.operator_norm import fourier_norm, gram, operator_norm
 
 
 @shared
@@ -55,10 +54,6 @@ def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: s
         fft_size: "layer" takes the convolution on the feature map that the layer takes in, with its stride;
             where that does not divide the map, the layer as it is. "dataset", as Dziugaite et al. 2020 do, takes
             it on a map of the size of the network's inputs, without stride.
-
-    Raises:
-        ValueError: another `fft_size`.
-        MeasureUnavailable: the network's inputs are no feature map of as many axes as a layer's.
     """
     if fft_size not in ("layer", "dataset"):
         raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from baselines.core.measure import MEASURES, Complexity, Cost, Need, measure
+from baselines.core.measure import MEASURES, Complexity, Need, measure
 from baselines.core.normalization import normalized
 from baselines.core.output_margin import output_margin
 from baselines.core.sample import Array
@@ -39,39 +39,16 @@ class Variant:
     """One way to take the spectral norm of a convolution."""
 
     norms: Callable[..., Array]
-    note: str
-    symbols: str  #: whose spectral norms the formula's are, unless they are those of kernels as matrices
+    of: str  #: convolutions; empty for their kernels as matrices
     work: str
 
 
 #: The variants by the suffix that measures with them have in their names. Frobenius norms are those of kernels in all
 #: of them, as in the code of Dziugaite et al. 2020; that of a convolution as an operator would count every position.
 VARIANTS = {
-    "": Variant(squared_matrix_norms, "", "", "SVD"),
-    "_fft": Variant(
-        squared_fourier_norms,
-        "; convolutions with periodic borders",
-        "spectral norms of convolutions with periodic borders",
-        "SVD at every frequency",
-    ),
-    "_op": Variant(
-        squared_operator_norms,
-        "; convolutions with their own borders",
-        "spectral norms of convolutions with their own borders",
-        "SVD, Lanczos on convolutions",
-    ),
-}
-
-#: What the parameters mean that measures get with what they are made of.
-PARAMETERS = {
-    "delta": "probability with which the bound may fail.",
-    "fft_size": '"layer": on feature maps of the layer\'s own size; "dataset": of that of the inputs, without stride.',
-    "n_samples": "training examples that gamma is taken of.",
-    "percentile_method": 'gamma is the floor(n / 10)-th smallest of n margins ("kth"), or between two ("linear").',
-    "margin_floor": "smallest gamma, in the place of smaller and negative ones.",
-    "parity_abs": "take the absolute value of gamma first, as the code of Dziugaite et al. 2020 does.",
-    "seed": "draws the training examples.",
-    "normalization": '"dziugaite": sqrt(value / m) with m training examples, and of logarithms (value - ln m) / 2.',
+    "": Variant(squared_matrix_norms, "", "SVD"),
+    "_fft": Variant(squared_fourier_norms, "convolutions with periodic borders", "SVD at every frequency"),
+    "_op": Variant(squared_operator_norms, "convolutions with their own borders", "SVD, Lanczos on convolutions"),
 }
 
 
@@ -149,43 +126,34 @@ def bounded_exp(value: float) -> float:
 
 
 def norm_measure(
-    *, meaning: str, formula: str, source: str, needs: set[Need] | None = None,
-    spectral: bool = False, margin: Callable[..., float] | None = None, normalizable: bool = True,
-) -> Callable[[Callable[..., float]], Complexity]:  # fmt: skip
+    *needs: Need, spectral: bool = False, margin: Callable[..., float] | None = None, normalizable: bool = True
+) -> Callable[[Callable[..., float]], Complexity]:
     """Make a measure of a function of `Terms`, or one for every variant of the spectral norm.
 
-    Each takes the function's own keyword parameters and those of what it is made of.
+    Each takes the keyword parameters of the function, the norms and the margin. Its texts get the field `Work`.
 
     Args:
-        meaning: as in `measure`; what the variants differ in is added.
-        formula: as in `measure`.
-        source: as in `measure`.
-        needs: as in `measure`, beyond data and labels for a margin.
+        needs: as in `measure`, beyond labels for a margin.
         spectral: whether it uses spectral norms.
         margin: what `Terms.margin` is, if it is used.
         normalizable: whether it takes the parameter `normalization`.
     """
+    of_margin = (Need.LABELS,) if margin else ()
 
     def register(compute: Callable[..., float]) -> Complexity:
-        name = compute.__name__
+        name, doc = compute.__name__, inspect.getdoc(compute) or ""
         for suffix, variant in (VARIANTS if spectral else {"": VARIANTS[""]}).items():
             work = ([variant.work] if spectral else []) + (["1 F"] if margin else [])
-            measure(
-                name=name + suffix, meaning=meaning + variant.note, formula=_formula(formula, variant), source=source,
-                cost=Cost.FORWARD if margin else Cost.WEIGHTS, work=" and ".join(work) or "none",
-                needs={*(needs or ()), *({Need.DATA, Need.LABELS} if margin else ())},
-            )(_of_subject(compute, variant.norms if spectral else None, margin, normalizable))  # fmt: skip
+            meaning, _, rest = doc.partition(".\n\n")
+            if variant.of:
+                meaning += f"; {variant.of}"
+                rest += f"\n\nSpectral norms are those of {variant.of}, Frobenius norms those of kernels."
+            compute.__doc__ = f"{meaning}.\n\nWork: {' and '.join(work) or 'none'}. {rest}"
+            of_subject = _of_subject(compute, variant.norms if spectral else None, margin, normalizable)
+            measure(*needs, *of_margin, name=name + suffix)(of_subject)
         return MEASURES[name].function
 
     return register
-
-
-def _formula(formula: str, variant: Variant) -> str:
-    """The formula, and whose norms its symbols are."""
-    if not variant.symbols:
-        return formula
-    kernels = ", Frobenius norms of kernels" if "F_" in formula or "|_F" in formula else ""
-    return f"{formula}; {variant.symbols}{kernels}"
 
 
 def _of_subject(
@@ -210,8 +178,6 @@ def _of_subject(
 
     functools.update_wrapper(of_subject, compute)
     of_subject.__signature__ = signature  # type: ignore[attr-defined]
-    meanings = "\n".join(f"    {name}: {PARAMETERS[name]}" for name in parameters)
-    of_subject.__doc__ = f"{compute.__doc__}\n\nArgs:\n    subject: the network and its training data.\n{meanings}\n"
     return of_subject
 
 

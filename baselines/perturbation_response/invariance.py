@@ -1,4 +1,7 @@
-"""How a network's accuracy falls when training images are rotated, shifted, or change colours."""
+"""How a network's accuracy falls when training images are rotated, shifted, or change colours.
+
+Source: Schiff et al. 2021, arXiv 2106.04765.
+"""
 
 import functools
 import math
@@ -10,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT
 from baselines.perturbation_response.image_perturbation import jitter_colours, rotate, translate_x, translate_y
-from baselines.perturbation_response.mixing import SOURCE, is_right
+from baselines.perturbation_response.mixing import is_right
 from baselines.perturbation_response.response_curve import accuracies_of, gi_score, grid, mean_error
 
 
@@ -102,32 +105,20 @@ def _black_and_white(subject: Subject) -> tuple[Array, Array]:
 
 
 def _register_gi(perturbation: Perturbation) -> None:
-    @measure(
-        name=f"gi_{perturbation.name}",
-        meaning=f"Gi-score: how much and how early accuracy falls when images are {perturbation.meaning}",
-        formula="1 - 2 int_0^1 int_0^t A(s) ds dt, A(t) = accuracy at magnitude low + t (high - low)",
-        source=SOURCE,
-        cost=Cost.MANY,
-        work="25 F",
-        needs={Need.DATA, Need.LABELS, Need.QUANTITIES},
-    )
+    @measure(Need.LABELS, Need.QUANTITIES, name=f"gi_{perturbation.name}", changed=perturbation.meaning)
     def gi(
         subject: Subject, *, low: float = perturbation.low, high: float = perturbation.high, n_alphas: int = 25,
         n_samples: int = 2048, symmetric: bool = False, seed: int = 0, method: str = "trapezoid",
     ) -> float:  # fmt: skip
-        """Gi-score of the accuracies between two magnitudes. Range: [0, 1]; 0 for a network that is always right.
+        """Gi-score: how much and how early accuracy falls when images are $changed.
+
+        Formula: 1 - 2 int_0^1 int_0^t A(s) ds dt, A(t) = accuracy at magnitude low + t (high - low). Range: [0, 1]; 0
+        for a network that is always right. Work: 25 F.
 
         Low magnitudes weigh most, so that the score is not the same for the mirrored images.
 
         Args:
-            subject: the network and its training data, images.
-            low: lowest magnitude: degrees, share of width or height, or amount.
-            high: highest magnitude.
-            n_alphas: magnitudes, at equal distances.
-            n_samples: training examples.
             symmetric: take the mean of the scores from 0 to `high` and from 0 to `low` instead.
-            seed: draws the examples.
-            method: "trapezoid", or "exact" for a curve of straight lines.
         """
 
         def score(magnitudes: Array, accuracies: Array) -> float:
@@ -146,59 +137,38 @@ def _register_gi(perturbation: Perturbation) -> None:
 
 
 def _register_mean_error(perturbation: Perturbation) -> None:
-    @measure(
-        name=f"pr_mean_error_{perturbation.name}",
-        meaning=f"mean error over all magnitudes when images are {perturbation.meaning}",
-        formula="1 - mean over t of A(t), A(t) = accuracy at magnitude low + t (high - low)",
-        source=SOURCE,
-        cost=Cost.MANY,
-        work="25 F",
-        needs={Need.DATA, Need.LABELS, Need.QUANTITIES},
-    )
+    @measure(Need.LABELS, Need.QUANTITIES, name=f"pr_mean_error_{perturbation.name}", changed=perturbation.meaning)
     def pr_mean_error(
         subject: Subject, *, low: float = perturbation.low, high: float = perturbation.high, n_alphas: int = 25,
         n_samples: int = 2048, seed: int = 0,
     ) -> float:  # fmt: skip
-        """1 - mean accuracy over magnitudes at equal distances. Range: [0, 1].
+        """Mean error over all magnitudes when images are $changed.
 
-        Args:
-            subject: the network and its training data, images.
-            low: lowest magnitude: degrees, share of width or height, or amount.
-            high: highest magnitude.
-            n_alphas: magnitudes, at equal distances.
-            n_samples: training examples.
-            seed: draws the examples.
+        Formula: 1 - mean over t of A(t), A(t) = accuracy at magnitude low + t (high - low). Range: [0, 1]. Work: 25 F.
         """
         magnitudes = tuple(grid(low, high, n_alphas))
         return mean_error(invariance_curve(subject, perturbation.name, magnitudes, n_samples, seed))
 
 
 def _register_augmented_subset_error(perturbation: Perturbation) -> None:
-    @measure(
-        name=f"augmented_subset_error_{perturbation.name}",
-        meaning=f"error on a part of the training images, each {perturbation.meaning} at random",
-        formula="1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) images",
-        source=SOURCE,
-        cost=Cost.FORWARD,
-        work="1 F of max(m / 10, 2048) examples",
-        needs={Need.DATA, Need.LABELS, Need.QUANTITIES},
-    )
+    name = f"augmented_subset_error_{perturbation.name}"
+
+    @measure(Need.LABELS, Need.QUANTITIES, name=name, changed=perturbation.meaning)
     def augmented_subset_error(
         subject: Subject, *, low: float = perturbation.low, high: float = perturbation.high, share: float = 0.1,
         n_least: int = 2048, seed: int = 0,
     ) -> float:  # fmt: skip
-        """1 - accuracy on training images that are changed by a magnitude of their own. Range: [0, 1].
+        """Error on a part of the training images, each $changed at random.
+
+        Formula: 1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) images. Range: [0, 1]. Work: 1 F of max(m
+        / 10, 2048) examples.
 
         The paper takes a tenth of the training set, 5,000 images there. A tenth of a small set says little, so that
         there is a floor: more images are taken, and if all are not enough, each by several magnitudes.
 
         Args:
-            subject: the network and its training data, images.
-            low: lowest magnitude: degrees, share of width or height, or amount.
-            high: highest magnitude.
             share: of the training set, in (0, 1].
             n_least: changed images at the least; 1 takes the share alone.
-            seed: draws the examples and their magnitudes, which are uniform.
         """
         number = max(round(share * len(subject.examples)), n_least, 1)
         sample = subject.sample(number, seed)

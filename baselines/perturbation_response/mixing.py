@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
 from baselines.perturbation_response.response_curve import accuracies_of, grid
@@ -63,9 +63,6 @@ def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array,
 
     Returns:
         Positions of the examples that have such a partner, and of their partners.
-
-    Raises:
-        MeasureUnavailable: there is none that has.
     """
     order = np.argsort(labels, kind="stable")
     _, classes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)

@@ -1,104 +1,64 @@
-"""Gi-score, Pal-score and mean error of the curves of mixtures."""
+"""Gi-score, Pal-score and mean error of the curves of mixtures.
+
+Source: Schiff et al. 2021, arXiv 2106.04765. Draws: by example.
+
+n_samples: pairs; where there are fewer examples, each has several partners, drawn anew. The paper has 23,040.
+"""
 
 import math
 import statistics
 from collections.abc import Callable, Sequence
 
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.subject import Subject
-from baselines.perturbation_response.mixing import CURVES, SOURCE, mixup_curve
+from baselines.perturbation_response.mixing import CURVES, mixup_curve
 from baselines.perturbation_response.response_curve import gi_score, mean_error, pal_score
-
-#: Samples in the paper's 180 batches of 128.
-PAPER_BUDGET = 180 * 128
 
 
 def _register_gi(kind: str, layer: int) -> None:
-    @measure(
-        name=f"gi_{kind}_l{layer}",
-        meaning=f"Gi-score: how early accuracy falls when {_mixing(kind, layer)}",
-        formula=f"1 - 2 int_0^1 int_0^t A(s) ds dt, {_accuracy(kind, layer)}",
-        source=SOURCE,
-        cost=Cost.MANY,
-        work="11 F",
-        needs=_needs(layer),
-    )
+    @measure(*_needs(layer), name=f"gi_{kind}_l{layer}", mixed=_mixing(kind, layer), accuracy=_accuracy(kind, layer))
     def gi(
-        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0,
-        method: str = "trapezoid",
-    ) -> float:  # fmt: skip
-        """Gi-score of a mixup curve. Range: [0, 1]; 0 for a network that is always right.
+        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, seed: int = 0, method: str = "trapezoid"
+    ) -> float:
+        """Gi-score: how early accuracy falls when $mixed.
 
-        Args:
-            subject: the network and its training data.
-            n_alphas: magnitudes, at equal distances.
-            n_samples: pairs; where there are fewer examples, each has several partners, drawn anew.
-            paper_budget: take the 23,040 pairs of the paper instead.
-            seed: draws the examples and their partners.
-            method: "trapezoid", or "exact" for a curve of straight lines.
+        Formula: 1 - 2 int_0^1 int_0^t A(s) ds dt, $accuracy. Range: [0, 1]; 0 for a network that is always right. Work:
+        11 F.
         """
-        number = _number(n_samples, paper_budget=paper_budget)
-        return gi_score(*mixup_curve(subject, kind, layer, n_alphas, number, seed), method)
+        return gi_score(*mixup_curve(subject, kind, layer, n_alphas, n_samples, seed), method)
 
 
 def _register_pal(
     name: str, meaning: str, formula: str, curves: Sequence[tuple[str, int]], combine: Callable[[list[float]], float]
 ) -> None:
-    @measure(
-        name=name, meaning=meaning, formula=formula, source=SOURCE, cost=Cost.MANY,
-        work=f"{11 * len(curves)} F", needs=_needs(min(layer for _, layer in curves)),
-    )  # fmt: skip
-    def pal(
-        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
-    ) -> float:
-        """Minus the Pal-score of a mixup curve, or minus a combination of several. Range: (-inf, 0].
+    needs = _needs(min(layer for _, layer in curves))
+
+    @measure(*needs, name=name, meaning=meaning, formula=formula, number=11 * len(curves))
+    def pal(subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, seed: int = 0) -> float:
+        """Minus the $meaning.
+
+        Formula: $formula. Range: (-inf, 0]. Work: $number F.
 
         An accuracy that does not change gives -84, however low it is; one of 0 at small magnitudes gives 0.
-
-        Args:
-            subject: the network and its training data.
-            n_alphas: magnitudes, at equal distances.
-            n_samples: pairs; where there are fewer examples, each has several partners, drawn anew.
-            paper_budget: take the 23,040 pairs of the paper instead.
-            seed: draws the examples and their partners.
         """
-        number = _number(n_samples, paper_budget=paper_budget)
-        return -combine([pal_score(*mixup_curve(subject, *curve, n_alphas, number, seed)) for curve in curves])
+        return -combine([pal_score(*mixup_curve(subject, *curve, n_alphas, n_samples, seed)) for curve in curves])
 
 
 def _register_mean_error(kind: str, layer: int) -> None:
-    @measure(
-        name=f"pr_mean_error_{kind}_l{layer}",
-        meaning=f"mean error over all shares when {_mixing(kind, layer)}",
-        formula=f"1 - mean over t of A(t), {_accuracy(kind, layer)}",
-        source=SOURCE,
-        cost=Cost.MANY,
-        work="11 F",
-        needs=_needs(layer),
-    )
-    def pr_mean_error(
-        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
-    ) -> float:
-        """1 - mean accuracy on a mixup curve. Range: [0, 1].
+    name = f"pr_mean_error_{kind}_l{layer}"
 
-        Args:
-            subject: the network and its training data.
-            n_alphas: magnitudes, at equal distances.
-            n_samples: pairs; where there are fewer examples, each has several partners, drawn anew.
-            paper_budget: take the 23,040 pairs of the paper instead.
-            seed: draws the examples and their partners.
+    @measure(*_needs(layer), name=name, mixed=_mixing(kind, layer), accuracy=_accuracy(kind, layer))
+    def pr_mean_error(subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, seed: int = 0) -> float:
+        """Mean error over all shares when $mixed.
+
+        Formula: 1 - mean over t of A(t), $accuracy. Range: [0, 1]. Work: 11 F.
         """
-        number = _number(n_samples, paper_budget=paper_budget)
-        return mean_error(mixup_curve(subject, kind, layer, n_alphas, number, seed)[1])
+        return mean_error(mixup_curve(subject, kind, layer, n_alphas, n_samples, seed)[1])
 
 
 def _needs(layer: int) -> set[Need]:
     """Outputs of a layer can be mixed, whatever the inputs are."""
-    return {Need.DATA, Need.LABELS} if layer else {Need.DATA, Need.LABELS, Need.QUANTITIES}
-
-
-def _number(n_samples: int, *, paper_budget: bool) -> int:
-    return PAPER_BUDGET if paper_budget else n_samples
+    return {Need.LABELS} if layer else {Need.LABELS, Need.QUANTITIES}
 
 
 def _mixing(kind: str, layer: int) -> str:
@@ -116,7 +76,7 @@ for _kind, _layer in CURVES:
 for _kind, _layer in CURVES:
     _register_pal(
         f"pal_{_kind}_l{_layer}",
-        f"minus the Pal-score: how little accuracy falls when {_mixing(_kind, _layer)}",
+        f"Pal-score: how little accuracy falls when {_mixing(_kind, _layer)}",
         f"-int_0.4^1 C / int_0^0.1 C, C(t) = int_0^t A(s) ds, {_accuracy(_kind, _layer)}",
         [(_kind, _layer)],
         math.prod,
@@ -125,14 +85,14 @@ for _kind, _layer in CURVES:
     _register_mean_error(_kind, _layer)
 _register_pal(
     "pal_intra_l0_x_l1",
-    "minus the product of the Pal-scores within classes of inputs and of the first hidden layer's outputs",
+    "product of the Pal-scores within classes of inputs and of the first hidden layer's outputs",
     "-Pal_intra_l0 Pal_intra_l1",
     [("intra", 0), ("intra", 1)],
     math.prod,
 )
 _register_pal(
     "pal_inter_plus_intra_l0",
-    "minus the mean of the Pal-scores between classes and within them, of inputs",
+    "mean of the Pal-scores between classes and within them, of inputs",
     "-(Pal_inter_l0 + Pal_intra_l0) / 2",
     [("inter", 0), ("intra", 0)],
     statistics.fmean,

@@ -25,11 +25,7 @@ FINEST = 10**6
 
 
 def grid(low: float, high: float, number: int, *, endpoint: bool = True) -> Array:
-    """Magnitudes (number,) at equal distances, from `low` to `high`, or to just before it.
-
-    Raises:
-        ValueError: fewer than two, or an empty range.
-    """
+    """Magnitudes (number,) at equal distances, from `low` to `high`, or to just before it."""
     if number < 2:
         raise ValueError(f"n_alphas: expected 2 or more, found {number}")
     if low >= high:

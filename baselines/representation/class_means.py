@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.outputs import logits
 from baselines.core.product import product
 from baselines.core.sample import Array
@@ -14,23 +14,18 @@ from baselines.network.penultimate import last_weight_nodes
 from baselines.representation.collapse import class_means
 from baselines.representation.penultimate import penultimate, penultimate_by_class
 
-_NEEDS = {Need.DATA, Need.LABELS}
-_SOURCE = "Papyan, Han and Donoho 2020, arXiv 2008.08186"
 
-
-@measure(
-    meaning="neural collapse NC2: how far the class means are from a simplex",
-    formula="|M M' / |M M'|_F - (I - 1 1' / kappa) / sqrt(kappa - 1)|_F, M rows of centered class means",
-    source=f"{_SOURCE}; the form of Zhu et al. 2021, arXiv 2105.02375",
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def neural_collapse_nc2(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Distance of the class means from equal norms and equal, largest angles. Range: [0, sqrt(2)); 0 for a simplex.
+    """Neural collapse NC2: how far the class means are from a simplex.
 
-    Zhu et al. take the rows of the last kernel; these are the means of the penultimate representation, as in the first
-    paper. Two classes always make a simplex. If all class means are equal, the value is 1. Classes are those of `cdnv`.
+    Formula: |M M' / |M M'|_F - (I - 1 1' / kappa) / sqrt(kappa - 1)|_F, M rows of centered class means. Range: [0,
+    sqrt(2)); 0 for a simplex. Source: Papyan, Han and Donoho 2020, arXiv 2008.08186; the form of Zhu et al. 2021, arXiv
+    2105.02375.
+
+    Distance of the class means from equal norms and equal, largest angles. Zhu et al. take the rows of the last kernel;
+    these are the means of the penultimate representation, as in the first paper. Two classes always make a simplex. If
+    all class means are equal, the value is 1. Classes are those of `cdnv`.
     """
     means = _centered_means(*penultimate_by_class(subject, n_samples, seed))
     number = len(means)
@@ -38,26 +33,15 @@ def neural_collapse_nc2(subject: Subject, *, n_samples: int = 2048, seed: int = 
     return float(np.linalg.norm(_of_norm_one(means @ means.T) - simplex))
 
 
-@measure(
-    meaning="neural collapse NC3: how far the last kernel is from the class means",
-    formula="|W / |W|_F - M / |M|_F|_F^2, W the last kernel, M centered class means, a row for each class",
-    source=_SOURCE,
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def neural_collapse_nc3(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Squared distance of the last kernel from the class means, both of norm 1. Range: [0, 4].
+    """Neural collapse NC3: how far the last kernel is from the class means.
+
+    Formula: |W / |W|_F - M / |M|_F|_F^2, W the last kernel, M centered class means, a row for each class. Range: [0,
+    4]. Source: Papyan, Han and Donoho 2020, arXiv 2008.08186. Refused: the logits are not those of one dense layer on
+    the penultimate representation.
 
     Classes without an example in the sample do not count, and neither do their columns of the kernel.
-
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        seed: draws them.
-
-    Raises:
-        MeasureUnavailable: the logits are not those of one dense layer on the penultimate representation.
     """
     features, labels = penultimate(subject, n_samples, seed)
     kernel = _last_kernel(subject)
@@ -71,43 +55,25 @@ def neural_collapse_nc3(subject: Subject, *, n_samples: int = 2048, seed: int = 
     return float(np.sum((_of_norm_one(kernel[:, classes].T) - _of_norm_one(means)) ** 2))
 
 
-@measure(
-    meaning="neural collapse NC4: how often the nearest class mean differs from the network's answer",
-    formula="mean of 1[argmin_c |h - mu_c| != argmax_c f_c(x)]",
-    source=_SOURCE,
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def neural_collapse_nc4(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Share of examples whose nearest class mean is not the class that the network answers. Range: [0, 1].
+    """Neural collapse NC4: how often the nearest class mean differs from the network's answer.
+
+    Formula: mean of 1[argmin_c |h - mu_c| != argmax_c f_c(x)]. Range: [0, 1]. Source: Papyan, Han and Donoho 2020,
+    arXiv 2008.08186.
 
     Means are those of the penultimate representation, of classes with an example in the sample.
-
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        seed: draws them.
     """
     _, answers = logits(subject, n_samples, seed)
     return float(np.mean(_nearest(*penultimate(subject, n_samples, seed)) != answers.argmax(axis=1)))
 
 
-@measure(
-    meaning="training error of the nearest class mean in the penultimate representation",
-    formula="mean of 1[argmin_c |h - mu_c| != y]",
-    source="Galanti, Gyorgy and Hutter 2022, arXiv 2112.15121",
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def nearest_class_mean_error(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Share of training examples that are nearer to the mean of another class. Range: [0, 1].
+    """Training error of the nearest class mean in the penultimate representation.
 
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        seed: draws them.
+    Formula: mean of 1[argmin_c |h - mu_c| != y]. Range: [0, 1]. Source: Galanti, Gyorgy and Hutter 2022, arXiv
+    2112.15121.
     """
     features, labels = penultimate(subject, n_samples, seed)
     return float(np.mean(_nearest(features, labels) != labels))

@@ -4,13 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate_by_class
-
-_NEEDS = {Need.DATA, Need.LABELS}
 
 #: The squared distance of two classes is taken to be at least this part of their variances.
 CLOSEST = 1e-12
@@ -22,28 +20,17 @@ ROWS = 256
 ROUNDING = 1e-6
 
 
-@measure(
-    meaning="class-distance normalized variance of the penultimate representation",
-    formula="mean over pairs of classes of (v_c + v_c') / (2 |mu_c - mu_c'|^2), v_c = E |h - mu_c|^2",
-    source="Galanti, Gyorgy and Hutter 2022, arXiv 2112.15121",
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def cdnv(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Mean CDNV over pairs of classes. Range: [0, 5e11]; 0 where every class is a single point.
+    """Class-distance normalized variance of the penultimate representation.
+
+    Formula: mean over pairs of classes of (v_c + v_c') / (2 |mu_c - mu_c'|^2), v_c = E |h - mu_c|^2. Range: [0, 5e11];
+    0 where every class is a single point. Source: Galanti, Gyorgy and Hutter 2022, arXiv 2112.15121. Refused: fewer
+    than two classes count.
 
     At chance accuracy it says nothing: a network in which all classes are one point has the best value, too.
 
     Classes with fewer than two examples in the sample do not count.
-
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        seed: draws them.
-
-    Raises:
-        MeasureUnavailable: fewer than two classes count.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
     means, sizes = class_means(features, labels)
@@ -60,21 +47,16 @@ def _least(sums: Array) -> Array:
     return found
 
 
-@measure(
-    meaning="neural collapse NC1: variation within classes over that between them",
-    formula="tr(Sigma_W pinv(Sigma_B)) / kappa of the penultimate representation",
-    source="Papyan, Han and Donoho 2020, arXiv 2008.08186",
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Within-class covariance in units of the covariance of the class means. Range: [0, inf); 0 for full collapse.
+    """Neural collapse NC1: variation within classes over that between them.
+
+    Formula: tr(Sigma_W pinv(Sigma_B)) / kappa of the penultimate representation. Range: [0, inf); 0 for full collapse.
+    Source: Papyan, Han and Donoho 2020, arXiv 2008.08186.
 
     All examples of the sample count alike in Sigma_W, all classes in Sigma_B, whose center is the mean of the class
     means. The paper has as many examples of each class. At chance accuracy it says nothing: a network that gives all
-    classes the same mean has the best value, 0, too.
-    Classes are those of `cdnv`.
+    classes the same mean has the best value, 0, too. Classes are those of `cdnv`.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
     means, _ = class_means(features, labels)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
@@ -15,29 +15,18 @@ SMALL = 1e-7
 COLUMNS = 2**13
 
 
-@measure(
-    meaning="intrinsic dimension of the penultimate representation",
-    formula="slope of -ln(1 - F(r)) over ln r, r = distance to second over that to first neighbour: TwoNN",
-    source="Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784, and their code",
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs={Need.DATA},
-)
+@measure(Need.DATA)
 def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: float = 0.9, seed: int = 0) -> float:
-    """TwoNN estimate (Facco et al. 2017). Range: [0, inf). The paper finds lower test errors where it is low.
+    """Intrinsic dimension of the penultimate representation.
 
-    As in the authors' code, F at the i-th of n ratios is i / n, the two largest ratios are left out in any case, and
-    examples do not count whose nearest neighbour has the same representation, or whose two nearest are equally far.
-    Where all examples have one or two representations, these have dimension 0.
+    Formula: slope of -ln(1 - F(r)) over ln r, r = distance to second over that to first neighbour: TwoNN. Range: [0,
+    inf). Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784, and their code. Refused: fewer than three
+    examples count, as in a lattice.
 
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        fraction: of the ratios r that the line through the origin is fitted to; the largest are left out.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: fewer than three examples count, as in a lattice.
+    TwoNN estimate (Facco et al. 2017). The paper finds lower test errors where it is low. As in the authors' code, F at
+    the i-th of n ratios is i / n, the two largest ratios are left out in any case, and examples do not count whose
+    nearest neighbour has the same representation, or whose two nearest are equally far. Where all examples have one or
+    two representations, these have dimension 0.
     """
     return dimension(penultimate(subject, n_samples, seed)[0], fraction)
 
@@ -79,24 +68,16 @@ def _two_nearest(points: Array) -> Array:
     return np.array([np.linalg.norm(point.astype(np.float64) - points[nearest], axis=1) for point, nearest in pairs])
 
 
-@measure(
-    meaning="minus the effective rank of the penultimate representation: RankMe",
-    formula="-exp(-sum_k p_k ln p_k), p_k = s_k / sum_j s_j + 1e-7, s singular values of the examples' representations",
-    source="Garrido, Balestriero, Najman and LeCun 2023, arXiv 2210.02885",
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs={Need.DATA},
-)
+@measure(Need.DATA)
 def rankme(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Minus the effective rank. Range: [-min(examples, features), 0]; 0 for a representation of zeros only.
+    """Minus the effective rank of the penultimate representation: RankMe.
 
-    Representations are not centered. The paper takes 25600 examples: with fewer than there are features the rank
-    is bounded by their number.
+    Formula: -exp(-sum_k p_k ln p_k), p_k = s_k / sum_j s_j + 1e-7, s singular values of the examples' representations.
+    Range: [-min(examples, features), 0]; 0 for a representation of zeros only. Source: Garrido, Balestriero, Najman and
+    LeCun 2023, arXiv 2210.02885.
 
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        seed: draws them.
+    Representations are not centered. The paper takes 25600 examples: with fewer than there are features the rank is
+    bounded by their number.
     """
     features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
     if features.shape[0] < features.shape[1]:

@@ -1,11 +1,14 @@
-"""The intrinsic dimension from layer to layer: it rises in the first ones, and falls in the last."""
+"""The intrinsic dimension from layer to layer: it rises in the first ones, and falls in the last.
+
+Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784.
+"""
 
 import contextlib
 import math
 
 import numpy as np
 
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.memory import require_memory
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
@@ -13,8 +16,6 @@ from baselines.network.hidden import hidden_positions
 from baselines.representation.dimension import dimension
 from baselines.representation.penultimate import penultimate
 
-_SOURCE = "Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784"
-_WORK = "d F of 512 examples"
 _LACKING = "needs layers in which the two nearest of three examples are not equally far, which are lacking"
 
 
@@ -23,9 +24,6 @@ def dimensions(subject: Subject, n_samples: int, fraction: float, seed: int) -> 
     """Intrinsic dimensions of the hidden layers' outputs, and of the penultimate representation, in forward order.
 
     NaN where fewer than three examples count.
-
-    Raises:
-        MeasureUnavailable: that is so in all layers, or what the examples are in one does not fit into memory.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     found = []
@@ -46,50 +44,31 @@ def _dimension(points: Array, fraction: float) -> float:
     return math.nan
 
 
-@measure(
-    meaning="largest intrinsic dimension of a layer's representation",
-    formula="max over hidden layers of their TwoNN dimension",
-    source=_SOURCE,
-    cost=Cost.MANY,
-    work=_WORK,
-    needs={Need.DATA},
-)
+@measure(Need.DATA)
 def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0) -> float:
-    """Peak over the outputs of hidden layers, behind their activations. Range: [0, inf).
+    """Largest intrinsic dimension of a layer's representation.
 
-    Layers in which fewer than three examples count, as for `intrinsic_dimension`, are left out. Few examples bound it
-    from above, the more so the higher it is. The paper compares architectures by the last layer alone.
+    Formula: max over hidden layers of their TwoNN dimension. Range: [0, inf). Work: d F of 512 examples. Refused: no
+    layer is left.
 
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        fraction: of the ratios r that the line through the origin is fitted to; the largest are left out.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: no layer is left.
+    Peak over the outputs of hidden layers, behind their activations. Layers in which fewer than three examples count,
+    as for `intrinsic_dimension`, are left out. Few examples bound it from above, the more so the higher it is. The
+    paper compares architectures by the last layer alone.
     """
     return float(np.nanmax(dimensions(subject, n_samples, fraction, seed)))
 
 
-@measure(
-    meaning="intrinsic dimension of the penultimate representation over the largest of a layer",
-    formula="TwoNN dimension of the last hidden layer / max over hidden layers",
-    source=_SOURCE,
-    cost=Cost.MANY,
-    work=_WORK,
-    needs={Need.DATA},
-)
+@measure(Need.DATA)
 def intrinsic_dimension_last_to_peak(
     subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0
 ) -> float:
-    """How much of the peak is left in the last hidden layer. Range: [0, 1]; 1 where no layer has a dimension.
+    """Intrinsic dimension of the penultimate representation over the largest of a layer.
+
+    Formula: TwoNN dimension of the last hidden layer / max over hidden layers. Range: [0, 1]; 1 where no layer has a
+    dimension. Work: d F of 512 examples. Refused: fewer than three examples count in the last hidden layer.
 
     Small where the dimension falls, as in the paper's trained networks; it stays in those that were trained on random
     labels.
-
-    Raises:
-        MeasureUnavailable: fewer than three examples count in the last hidden layer.
     """
     found = dimensions(subject, n_samples, fraction, seed)
     if math.isnan(found[-1]):

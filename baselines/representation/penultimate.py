@@ -9,11 +9,7 @@ from baselines.network.penultimate import penultimate_features
 
 
 def penultimate(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Draw examples; returns their `penultimate_features` (n, features), float32, and the labels (n,).
-
-    Raises:
-        MeasureUnavailable: there is no weight layer.
-    """
+    """Draw examples; returns their `penultimate_features` (n, features), float32, and the labels (n,)."""
     return _penultimate(subject, min(n_samples, len(subject.examples)), seed)
 
 
@@ -25,11 +21,7 @@ def _penultimate(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Ar
 
 @shared
 def penultimate_by_class(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return those of classes with two examples or more, which have a spread; labels are numbered from 0.
-
-    Raises:
-        MeasureUnavailable: there are fewer than two such classes.
-    """
+    """Return those of classes with two examples or more, which have a spread; labels are numbered from 0."""
     features, labels = penultimate(subject, n_samples, seed)
     classes, sizes = np.unique(labels, return_counts=True)
     is_kept = np.isin(labels, classes[sizes > 1])

@@ -3,18 +3,21 @@
 Points and distances are those of `persistence`. Points that are nearer than r to each other, two or three at a time,
 are edges and triangles; a loop of edges is born with its longest one, and dies when triangles fill it. Loops are
 counted by reducing the boundaries of all triangles, columns of bits, in the order in which these come.
+
+Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1.
+
+n_units: outputs of weight layers, behind their activations; those that are the most active ones on many examples are
+    preferred.
 """
 
 import itertools
 
 import numpy as np
 
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.representation.persistence import unit_distances
-
-_SOURCE = "Ballester et al. 2024, arXiv 2203.12330, in degree 1"
 
 
 def loops(distances: Array) -> Array:
@@ -56,42 +59,28 @@ def _loops(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
     return loops(unit_distances(subject, n_samples, n_units, seed))
 
 
-@measure(
-    meaning="mean life of loops in the persistent homology of the units' correlations",
-    formula="mean over classes of degree 1 of death - birth, of units at distances 1 - |corr(a_i, a_j)|",
-    source=_SOURCE,
-    cost=Cost.FORWARD,
-    work="2 F",
-    needs={Need.DATA},
-)
+@measure(Need.DATA)
 def persistence_life_h1(subject: Subject, *, n_samples: int = 2000, n_units: int = 64, seed: int = 0) -> float:
-    """Average life. Range: [0, 1]; 0 without loops. The paper argues for no sign.
+    """Mean life of loops in the persistent homology of the units' correlations.
 
-    It takes 3,000 units; here there are few, since the number of triangles grows with the third power.
+    Formula: mean over classes of degree 1 of death - birth, of units at distances 1 - |corr(a_i, a_j)|. Range: [0, 1];
+    0 without loops. Work: 2 F. Refused: there are not two units, or a layer's weights are not understood.
 
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples that correlations are taken over.
-        n_units: outputs of weight layers, behind their activations; those that are the most active ones on many
-            examples are preferred.
-        seed: draws examples and units.
-
-    Raises:
-        MeasureUnavailable: there are not two units, or a layer's weights are not understood.
+    The paper argues for no sign. It takes 3,000 units; here there are few, since the number of triangles grows with the
+    third power.
     """
     found = _loops(subject, n_samples, n_units, seed)
     return float(np.mean(found[:, 1] - found[:, 0])) if len(found) else 0.0
 
 
-@measure(
-    meaning="minus the mean midlife of loops in the persistent homology of the units' correlations",
-    formula="-mean over classes of degree 1 of (birth + death) / 2, of units at distances 1 - |corr(a_i, a_j)|",
-    source=_SOURCE,
-    cost=Cost.FORWARD,
-    work="2 F",
-    needs={Need.DATA},
-)
+@measure(Need.DATA)
 def persistence_midlife_h1(subject: Subject, *, n_samples: int = 2000, n_units: int = 64, seed: int = 0) -> float:
-    """Minus the average midlife. Range: [-1, 0]; 0 without loops. The sign is that of `persistence_mean_h0`."""
+    """Minus the mean midlife of loops in the persistent homology of the units' correlations.
+
+    Formula: -mean over classes of degree 1 of (birth + death) / 2, of units at distances 1 - |corr(a_i, a_j)|. Range:
+    [-1, 0]; 0 without loops. Work: 2 F.
+
+    The sign is that of `persistence_mean_h0`.
+    """
     found = _loops(subject, n_samples, n_units, seed)
     return -float(np.mean(found)) if len(found) else 0.0

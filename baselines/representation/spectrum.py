@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
@@ -12,46 +12,30 @@ from baselines.representation.penultimate import penultimate
 ROUNDING = 1e-12
 
 
-@measure(
-    meaning="participation ratio of the penultimate representation's variances",
-    formula="(sum_k l_k)^2 / sum_k l_k^2, l eigenvalues of the covariance of representations",
-    source="Gao et al. 2017, bioRxiv 214262; Recanatesi et al. 2019, arXiv 1906.00443",
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs={Need.DATA},
-)
+@measure(Need.DATA)
 def participation_ratio(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Number of directions that the variance is spread over. Range: [0, features]; 0 where nothing varies.
+    """Participation ratio of the penultimate representation's variances.
 
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        seed: draws them.
+    Formula: (sum_k l_k)^2 / sum_k l_k^2, l eigenvalues of the covariance of representations. Range: [0, features]; 0
+    where nothing varies. Source: Gao et al. 2017, bioRxiv 214262; Recanatesi et al. 2019, arXiv 1906.00443.
     """
     variances = _variances(subject, n_samples, seed)
     return float(variances.sum() ** 2 / np.sum(variances**2)) if variances.any() else 0.0
 
 
-@measure(
-    meaning="distance from 1 of the exponent with which the representation's variances decay: alpha-ReQ",
-    formula="|alpha - 1|, ln l_k = c - alpha ln k fitted to ranks k = 11 to 100 with weights 1 / k",
-    source="Agrawal et al. 2022, arXiv 2202.05808; the fit of Stringer et al. 2019",
-    cost=Cost.FORWARD,
-    work="1 F",
-    needs={Need.DATA},
-)
+@measure(Need.DATA)
 def alpha_req(subject: Subject, *, n_samples: int = 2048, first: int = 11, last: int = 100, seed: int = 0) -> float:
-    """How far the decay is from k^-1, with which networks of the paper generalize best. Range: [0, inf).
+    """Distance from 1 of the exponent with which the representation's variances decay: alpha-ReQ.
+
+    Formula: |alpha - 1|, ln l_k = c - alpha ln k fitted to ranks k = 11 to 100 with weights 1 / k. Range: [0, inf).
+    Source: Agrawal et al. 2022, arXiv 2202.05808; the fit of Stringer et al. 2019. Refused: fewer than two variances
+    are in the range.
+
+    How far the decay is from k^-1, with which networks of the paper generalize best.
 
     Args:
-        subject: the network and its training data.
-        n_samples: training examples.
         first: first rank of the fit; larger variances do not follow the power law.
         last: last rank of the fit; smaller ones that are not rounding count.
-        seed: draws the examples.
-
-    Raises:
-        MeasureUnavailable: fewer than two variances are in the range.
     """
     variances = _variances(subject, n_samples, seed)[first - 1 : last]
     ranks = np.arange(first, first + len(variances))

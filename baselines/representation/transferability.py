@@ -4,12 +4,10 @@ import math
 
 import numpy as np
 
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate
-
-_NEEDS = {Need.DATA, Need.LABELS}
 
 #: What is added to squared norms before they divide, as LogME's authors do. It decides where labels are fitted exactly.
 SMALL = 1e-5
@@ -21,24 +19,16 @@ STEPS = 100
 ROUNDING = 1e-10
 
 
-@measure(
-    meaning="minus the log evidence of linear models of the labels on the penultimate representation: LogME",
-    formula="-mean over classes of max over alpha, beta of ln N(1[y = c]; 0, I / beta + F F' / alpha) / n",
-    source="You, Liu, Wang and Long 2021, arXiv 2102.11005",
-    cost=Cost.FORWARD,
-    work="1 F and SVD",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Minus the maximum evidence for one example, in nats, averaged over classes. Range: (-inf, inf).
+    """Minus the log evidence of linear models of the labels on the penultimate representation: LogME.
 
-    The paper ranks pretrained networks by the evidence; larger evidence goes with better transfer. Labels that are
-    fitted exactly have an evidence that a constant of its authors' code limits.
+    Formula: -mean over classes of max over alpha, beta of ln N(1[y = c]; 0, I / beta + F F' / alpha) / n. Source: You,
+    Liu, Wang and Long 2021, arXiv 2102.11005. Work: 1 F and SVD.
 
-    Args:
-        subject: the network and its training data.
-        n_samples: training examples.
-        seed: draws them; classes without an example in the sample do not count.
+    Minus the maximum evidence for one example, in nats, averaged over classes. The paper ranks pretrained networks by
+    the evidence; larger evidence goes with better transfer. Labels that are fitted exactly have an evidence that a
+    constant of its authors' code limits.
     """
     features, labels = penultimate(subject, n_samples, seed)
     left, values, _ = np.linalg.svd(features.astype(np.float64), full_matrices=False)
@@ -73,21 +63,16 @@ def evidence(squares: Array, projected: Array, total: float, number: int) -> flo
     return (number * math.log(noise / (2 * math.pi)) - determinant - noise * residual - prior * weights) / (2 * number)
 
 
-@measure(
-    meaning="minus the variance between classes over all variance of the penultimate representation: H-score",
-    formula="-tr(pinv(cov(h)) cov(E[h | y]))",
-    source="Bao et al. 2019, An information-theoretic approach to transferability in task transfer learning",
-    cost=Cost.FORWARD,
-    work="1 F and SVD",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS)
 def h_score(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Minus the H-score. Range: [1 - kappa, 0]; 1 - kappa for classes that are points in general position.
+    """Minus the variance between classes over all variance of the penultimate representation: H-score.
+
+    Formula: -tr(pinv(cov(h)) cov(E[h | y])). Range: [1 - kappa, 0]; 1 - kappa for classes that are points in general
+    position. Source: Bao et al. 2019, An information-theoretic approach to transferability in task transfer learning.
+    Work: 1 F and SVD.
 
     Args:
-        subject: the network and its training data.
         n_samples: training examples; with fewer than features it is 1 - kappa, whatever they are.
-        seed: draws them.
     """
     features, labels = penultimate(subject, n_samples, seed)
     points = features.astype(np.float64) - features.mean(axis=0, dtype=np.float64)

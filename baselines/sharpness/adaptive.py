@@ -4,12 +4,13 @@ Scale that is moved between layers leaves such changes as they are. As in the au
 training moved, scales and shifts of normalization among them. Parameters that both measures of Andriushchenko et al.
 have:
 
+Weights: as trained.
+
 rho: size of the changes in units of the weights. Defaults are of those that the authors tried on residual networks.
 normalize_logits: L is the mean cross-entropy of softmax((z - mean z) / |z - mean z|), z the logits of an example, mean
     and Euclidean norm over the classes; otherwise of softmax(z). So in most of their experiments, and in the command
     that they print: otherwise a network whose logits are large looks flat where it is right.
 n_samples: training examples, 1024 in their experiments.
-seed: draws the examples, and the changes.
 """
 
 import functools
@@ -20,16 +21,13 @@ import numpy as np
 from baselines.core import outputs
 from baselines.core.auto_pgd import highest
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network.losses import cross_entropies
 from baselines.sharpness.scales import weight_space
 from baselines.sharpness.weight_space import Losses, WeightSpace, normalized
-
-_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
-_MODERN = "Andriushchenko et al. 2023, arXiv 2302.07011"
 
 #: The shortest length by which logits are divided.
 SHORTEST = 1e-10
@@ -38,25 +36,22 @@ SHORTEST = 1e-10
 _DRAWS = ("normal", "uniform")
 
 
-@measure(
-    meaning="rise of the training loss by the worst change of each weight in proportion to it",
-    formula="E_S max_{|u_i| <= rho |w_i|} L_S(w + u) - L_S(w), batches S of 128 examples; L: see normalize_logits",
-    source=f"{_MODERN}, by Auto-PGD of Croce and Hein 2020, arXiv 2003.01690",
-    cost=Cost.MANY,
-    work="21 B of 1024 examples",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def adaptive_sharpness_worst_linf(
     subject: Subject, *, rho: float = 0.002, normalize_logits: bool = True, n_steps: int = 20, batch: int = 128,
     n_samples: int = 1024, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Adaptive worst-case l_infinity m-sharpness, as far as the search finds it. Range: [0, inf).
+    """Rise of the training loss by the worst change of each weight in proportion to it.
 
-    Each batch is attacked on its own, from the trained weights, by Auto-PGD along the gradient's sign, and the best
-    point on the way counts. Momentum is that of Auto-PGD; the authors' code has the place before last in its stead.
+    Formula: E_S max_{|u_i| <= rho |w_i|} L_S(w + u) - L_S(w), batches S of 128 examples; L: see normalize_logits.
+    Range: [0, inf). Source: Andriushchenko et al. 2023, arXiv 2302.07011, by Auto-PGD of Croce and Hein 2020, arXiv
+    2003.01690. Work: 21 B of 1024 examples.
+
+    Adaptive worst-case l_infinity m-sharpness, as far as the search finds it. Each batch is attacked on its own, from
+    the trained weights, by Auto-PGD along the gradient's sign, and the best point on the way counts. Momentum is that
+    of Auto-PGD; the authors' code has the place before last in its stead.
 
     Args:
-        subject: the network and its training data.
         n_steps: of each attack.
         batch: m, examples of a batch. The last one may have fewer, and weighs as much less.
     """
@@ -74,33 +69,25 @@ def adaptive_sharpness_worst_linf(
     return rises / len(space.sample)
 
 
-@measure(
-    meaning="rise of the training loss by random changes of each weight in proportion to it",
-    formula="E_u L(w + u) - L(w), u_i ~ N(0, rho^2 w_i^2); L: see normalize_logits",
-    source=_MODERN,
-    cost=Cost.MANY,
-    work="21 F of 1024 examples",
-    needs={Need.DATA, Need.LABELS},
-)
+@measure(Need.LABELS)
 def adaptive_sharpness_avg(
     subject: Subject, *, rho: float = 0.1, normalize_logits: bool = True, noise: str = "normal", n_draws: int = 10,
     batch: int = 128, n_samples: int = 1024, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Adaptive average-case sharpness. Range: (-inf, inf).
+    """Rise of the training loss by random changes of each weight in proportion to it.
 
-    Each batch has its own draws, as in the authors' code, and each draw counts with both signs. The authors take 20
-    draws for each batch, which costs as many forward passes. Opposite changes cancel the slope of the loss, most of the
-    error: on two networks of 32 and of 128 and 64 hidden units, trained on 1024 digits, other seeds move the value by 3
-    and 4 % (standard deviation), and that of the authors' code by 20 and 28 %.
+    Formula: E_u L(w + u) - L(w), u_i ~ N(0, rho^2 w_i^2); L: see normalize_logits. Source: Andriushchenko et al. 2023,
+    arXiv 2302.07011. Work: 21 F of 1024 examples. Draws: by input.
+
+    Adaptive average-case sharpness. Each batch has its own draws, as in the authors' code, and each draw counts with
+    both signs. The authors take 20 draws for each batch, which costs as many forward passes. Opposite changes cancel
+    the slope of the loss, most of the error: on two networks of 32 and of 128 and 64 hidden units, trained on 1024
+    digits, other seeds move the value by 3 and 4 % (standard deviation), and that of the authors' code by 20 and 28 %.
 
     Args:
-        subject: the network and its training data.
         noise: "normal", the paper's average case for p = 2, or "uniform" in the box |u_i| <= rho |w_i|, for p = inf.
         n_draws: of the changes of a batch.
         batch: size of a batch. The last batch may have fewer examples.
-
-    Raises:
-        ValueError: another `noise`.
     """
     if noise not in _DRAWS:
         raise ValueError(f"noise: expected {' or '.join(_DRAWS)}, found {noise}")
@@ -118,25 +105,19 @@ def adaptive_sharpness_avg(
     return rises / len(space.sample)
 
 
-@measure(
-    meaning="rise of the training loss by one step along its gradient in units of the weights",
-    formula="L(w + rho T^2 g / |T g|) - L(w), T = diag(|w|), g the gradient of L",
-    source="Kwon et al. 2021, arXiv 2102.11600",
-    cost=Cost.GRADIENTS,
-    work="1 B + 1 F",
-    needs=_NEEDS,
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048, seed: int = 0) -> float:
-    """Adaptive sharpness of ASAM: its one step stands in for the largest rise in |u / w| <= rho. Range: (-inf, inf).
+    """Rise of the training loss by one step along its gradient in units of the weights.
 
-    It is `sam_sharpness` in units of the weights. The paper's training adds 0.01 to T for the sake of weights near 0
-    and leaves biases in absolute units; here T is that of its definition, for all weights. 0 where T g vanishes.
+    Formula: L(w + rho T^2 g / |T g|) - L(w), T = diag(|w|), g the gradient of L. Source: Kwon et al. 2021, arXiv
+    2102.11600. Work: 1 B + 1 F.
+
+    Adaptive sharpness of ASAM: its one step stands in for the largest rise in |u / w| <= rho. It is `sam_sharpness` in
+    units of the weights. The paper's training adds 0.01 to T for the sake of weights near 0 and leaves biases in
+    absolute units; here T is that of its definition, for all weights. 0 where T g vanishes.
 
     Args:
-        subject: the network and its training data.
         rho: length of the step; the paper's for CIFAR-10.
-        n_samples: training examples on which the loss is measured.
-        seed: draws the examples.
     """
     space = weight_space(subject, n_samples, seed, folded=False)
     with space.network.restoring():

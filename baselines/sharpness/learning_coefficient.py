@@ -4,51 +4,44 @@ import math
 
 import numpy as np
 
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.outputs import cross_entropies, trained_logits
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.sharpness.scales import weight_space
 
 
-@measure(
-    meaning="effective number of parameters by the loss of weights drawn around the trained ones, halved",
-    formula="n beta (E_w L(w) - L(w*)), density of w ~ exp(-n beta L(w) - gamma |w - w*|^2 / 2), beta = 1 / ln n",
-    source="Lau et al. 2023, arXiv 2308.12108, by their stochastic gradient Langevin dynamics",
-    cost=Cost.MANY,
-    work="200 B of 64 examples",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def local_learning_coefficient(
     subject: Subject, *, step_size: float = 1e-4, gamma: float = 100.0, n_chains: int = 2, n_burn_in: int = 50,
     n_draws: int = 50, batch: int = 64, n_samples: int = 2048, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Estimate of lambda(w*), half the number of weights where the loss is regular. Range: (-inf, inf).
+    """Effective number of parameters by the loss of weights drawn around the trained ones, halved.
 
-    On a quadratic loss of eigenvalues h_i it is 1/2 sum_i n beta h_i / (n beta h_i + gamma) if chains are long and
-    steps small. The defaults are a compromise: a weight on which the loss does not depend needs 2 / (step_size gamma)
-    = 200 steps to forget where it began, longer than these chains burn in, and n beta h_i step_size / 2 must stay well
-    below 2, or the chain leaves the minimum. The paper chooses step and gamma anew for each experiment; an example
-    of its authors' library takes 0.0004, 100, and three chains of 100 draws. So the default ranks networks by a value
-    that is not converged. It is negative where the trained weights are no minimum, as the chain finds better ones.
+    Formula: n beta (E_w L(w) - L(w*)), density of w ~ exp(-n beta L(w) - gamma |w - w*|^2 / 2), beta = 1 / ln n.
+    Source: Lau et al. 2023, arXiv 2308.12108, by their stochastic gradient Langevin dynamics. Work: 200 B of 64
+    examples. Weights: as trained. Draws: by input. Refused: a chain ran away, the step being too large for this
+    network.
+
+    Estimate of lambda(w*), half the number of weights where the loss is regular. On a quadratic loss of eigenvalues h_i
+    it is 1/2 sum_i n beta h_i / (n beta h_i + gamma) if chains are long and steps small. The defaults are a compromise:
+    a weight on which the loss does not depend needs 2 / (step_size gamma) = 200 steps to forget where it began, longer
+    than these chains burn in, and n beta h_i step_size / 2 must stay well below 2, or the chain leaves the minimum. The
+    paper chooses step and gamma anew for each experiment; an example of its authors' library takes 0.0004, 100, and
+    three chains of 100 draws. So the default ranks networks by a value that is not converged. It is negative where the
+    trained weights are no minimum, as the chain finds better ones.
 
     Losses of a batch are compared with its own loss at the trained weights. All that training moved moves, scales and
     shifts of normalization among it.
 
     Args:
-        subject: the network and its training data.
-        step_size: epsilon; a step is -epsilon / 2 times the gradient of the density's exponent, with noise of
-            variance epsilon.
+        step_size: epsilon; a step is -epsilon / 2 times the gradient of the density's exponent, with noise of variance
+            epsilon.
         gamma: pull toward the trained weights.
         n_chains: chains, one after the other.
         n_burn_in: steps of a chain that do not count.
         n_draws: steps that do.
         batch: examples of a step, drawn with replacement; all of them where there are no more.
-        n_samples: training examples, n.
-        seed: draws examples, batches and noise.
-
-    Raises:
-        MeasureUnavailable: a chain ran away, the step being too large for this network.
     """
     space = weight_space(subject, n_samples, seed, folded=False)
     n, trained = len(space.sample), space.trained

@@ -1,34 +1,31 @@
 """Sharpness by how much the training loss rises close to the trained weights.
 
 Weights are all that training moved, scales and shifts of normalization among them.
+
+Weights: as trained.
 """
 
 import numpy as np
 
 from baselines.core import outputs
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.subject import Subject
 from baselines.sharpness.box import N_STEPS, STEP_TO_RADIUS
 from baselines.sharpness.scales import weight_space
 from baselines.sharpness.weight_space import normalized
 
 
-@measure(
-    meaning="rise of the training loss in a small box around the weights, in percent",
-    formula="100 (max_{|u_i| <= eps (|w_i| + 1)} L(w + u) - L(w)) / (1 + L(w))",
-    source="Keskar et al. 2017, arXiv 1609.04836, eq. 4, by ascent along the gradient's sign",
-    cost=Cost.MANY,
-    work="21 B",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int = 2048, seed: int = 0) -> float:
-    """Largest relative rise of the mean cross-entropy L that 20 full-batch steps meet in the box. Range: [0, inf).
+    """Rise of the training loss in a small box around the weights, in percent.
+
+    Formula: 100 (max_{|u_i| <= eps (|w_i| + 1)} L(w + u) - L(w)) / (1 + L(w)). Range: [0, inf). Source: Keskar et al.
+    2017, arXiv 1609.04836, eq. 4, by ascent along the gradient's sign. Work: 21 B.
+
+    Largest relative rise of the mean cross-entropy L that 20 full-batch steps meet in the box.
 
     Args:
-        subject: the network and its training data.
         epsilon: size of the box: weights w change by at most epsilon (|w| + 1).
-        n_samples: training examples on which the loss is measured.
-        seed: draws the examples.
     """
     space = weight_space(subject, n_samples, seed, folded=False)
     radii = epsilon * (np.abs(space.trained) + 1)
@@ -43,27 +40,20 @@ def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int 
     return 100 * (max(losses) - losses[0]) / (1 + losses[0])
 
 
-@measure(
-    meaning="rise of the training loss by one step of a given length along its gradient",
-    formula="L(w + rho g / |g|) - L(w), g the gradient of L",
-    source="Foret et al. 2021, arXiv 2010.01412",
-    cost=Cost.GRADIENTS,
-    work="1 B + 1 F",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def sam_sharpness(
     subject: Subject, *, rho: float = 0.05, folded: bool = False, n_samples: int = 2048, seed: int = 0
 ) -> float:
-    """Rise of the mean cross-entropy along its full-batch gradient. Range: (-inf, inf).
+    """Rise of the training loss by one step of a given length along its gradient.
 
-    About rho |g| if rho is small; 0 where the gradient vanishes.
+    Formula: L(w + rho g / |g|) - L(w), g the gradient of L. Source: Foret et al. 2021, arXiv 2010.01412. Work: 1 B + 1
+    F.
+
+    Rise of the mean cross-entropy along its full-batch gradient. About rho |g| if rho is small; 0 where the gradient
+    vanishes.
 
     Args:
-        subject: the network and its training data.
         rho: length of the step.
-        folded: look at the network with its normalization folded, whose parameters are kernels and biases.
-        n_samples: training examples on which the loss is measured.
-        seed: draws the examples.
     """
     space = weight_space(subject, n_samples, seed, folded=folded)
     with space.network.restoring():

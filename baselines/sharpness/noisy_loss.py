@@ -3,9 +3,9 @@
 As in the authors' codes, all weights that training moved get noise, scales and shifts of normalization among them.
 Their common parameters:
 
+Weights: as trained. Draws: by input.
+
 n_draws: draws of the noise.
-n_samples: training examples.
-seed: draws the examples and the noise.
 """
 
 import math
@@ -13,57 +13,45 @@ import math
 import numpy as np
 
 from baselines.core import outputs
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.sharpness.scales import draws, weight_space
 
-_DATA = {Need.DATA, Need.LABELS}
 
-
-@measure(
-    meaning="training loss, averaged over noise on the weights: through a low-pass filter",
-    formula="E_u L(w + u), u_i ~ N(0, sigma^2)",
-    source="Bisla, Wang and Choromanska 2022, arXiv 2201.08025, and its code",
-    cost=Cost.MANY,
-    work="20 F of 1024 examples",
-    needs=_DATA,
-)
+@measure(Need.LABELS)
 def low_pass_loss(
     subject: Subject, *, sigma: float = 0.01, n_draws: int = 20, n_samples: int = 1024, seed: int = 0
 ) -> float:
-    """Convolution of the mean cross-entropy with a normal density, at the trained weights. Range: [0, inf).
+    """Training loss, averaged over noise on the weights: through a low-pass filter.
 
-    The noise is in absolute units, so that moving scale between layers changes it. The authors take 100 draws, and all
-    training examples.
+    Formula: E_u L(w + u), u_i ~ N(0, sigma^2). Range: [0, inf). Source: Bisla, Wang and Choromanska 2022, arXiv
+    2201.08025, and its code. Work: 20 F of 1024 examples.
+
+    Convolution of the mean cross-entropy with a normal density, at the trained weights. The noise is in absolute units,
+    so that moving scale between layers changes it. The authors take 100 draws, and all training examples.
 
     Args:
-        subject: the network and its training data.
         sigma: deviation of the noise; the authors' value.
     """
     return float(np.mean(_losses(subject, sigma, n_draws, n_samples, seed)))
 
 
-@measure(
-    meaning="minus the log of the likelihood, averaged over noise on the weights: minus the local entropy",
-    formula="-ln E_u exp(-L(w + u)), u_i ~ N(0, 1 / gamma)",
-    source="Chaudhari et al. 2017, arXiv 1611.01838; as a measure: Bisla et al. 2022, arXiv 2201.08025",
-    cost=Cost.MANY,
-    work="20 F of 1024 examples, those of low_pass_loss",
-    needs=_DATA,
-)
+@measure(Need.LABELS)
 def neg_local_entropy(
     subject: Subject, *, gamma: float = 1e4, n_draws: int = 20, n_samples: int = 1024, seed: int = 0
 ) -> float:
-    """Minus ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw', less what depends on gamma and the size. Range: [0, inf).
+    """Minus the log of the likelihood, averaged over noise on the weights: minus the local entropy.
 
-    L is the mean cross-entropy, not the sum. So the value is at most `low_pass_loss` with sigma = gamma^(-1/2), and
-    hardly less where the loss varies little among the draws: on networks of a shipped task by less than 1 %. The code
-    of Bisla et al. differs: there the sign of L is lost, and the deviation is 1 / gamma, for gamma = 100 that of the
-    default here.
+    Formula: -ln E_u exp(-L(w + u)), u_i ~ N(0, 1 / gamma). Range: [0, inf). Source: Chaudhari et al. 2017, arXiv
+    1611.01838; as a measure: Bisla et al. 2022, arXiv 2201.08025. Work: 20 F of 1024 examples, those of low_pass_loss.
+
+    Minus ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw', less what depends on gamma and the size. L is the mean
+    cross-entropy, not the sum. So the value is at most `low_pass_loss` with sigma = gamma^(-1/2), and hardly less where
+    the loss varies little among the draws: on networks of a shipped task by less than 1 %. The code of Bisla et al.
+    differs: there the sign of L is lost, and the deviation is 1 / gamma, for gamma = 100 that of the default here.
 
     Args:
-        subject: the network and its training data.
         gamma: pull toward the trained weights.
     """
     from scipy.special import logsumexp  # here: listing the measures must not wait for it
@@ -72,25 +60,20 @@ def neg_local_entropy(
     return max(math.log(n_draws) - float(logsumexp(-losses)), 0.0)
 
 
-@measure(
-    meaning="local energy: rise of the training error by noise in proportion to each weight",
-    formula="E_u Err(w + u) - Err(w), u_i ~ N(0, sigma^2 w_i^2), Err the part of wrong answers",
-    source="Pittorino et al. 2021, arXiv 2006.07897",
-    cost=Cost.MANY,
-    work="21 F of 1024 examples",
-    needs=_DATA,
-)
+@measure(Need.LABELS)
 def local_energy(
     subject: Subject, *, sigma: float = 0.2, n_draws: int = 20, n_samples: int = 1024, seed: int = 0
 ) -> float:
-    """Part of the answers that noise in proportion to the weights makes wrong. Range: [-1, 1].
+    """Local energy: rise of the training error by noise in proportion to each weight.
 
-    Moving scale between layers leaves it as it is. At chance accuracy it says nothing: there is nothing to lose, and
-    it is about 0. Small values are known roughly: on two networks trained on 1024 digits the error of 20 draws is 11 %
-    of a value of 0.013, and 25 % of 0.0027.
+    Formula: E_u Err(w + u) - Err(w), u_i ~ N(0, sigma^2 w_i^2), Err the part of wrong answers. Range: [-1, 1]. Source:
+    Pittorino et al. 2021, arXiv 2006.07897. Work: 21 F of 1024 examples.
+
+    Moving scale between layers leaves it as it is. At chance accuracy it says nothing: there is nothing to lose, and it
+    is about 0. Small values are known roughly: on two networks trained on 1024 digits the error of 20 draws is 11 % of
+    a value of 0.013, and 25 % of 0.0027.
 
     Args:
-        subject: the network and its training data.
         sigma: deviation of the noise over the size of the weight.
     """
     space = weight_space(subject, n_samples, seed, folded=False)

@@ -1,50 +1,78 @@
 """Normalized flat minima: curvature in units of each layer's weights, free of the scales of rows and columns."""
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from baselines.core.fisher import fisher_diagonal
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
-from baselines.network.kernel_moments import by_channels, moments_by_channels
+from baselines.network.network import Kernel, Network
+from baselines.network.per_example import is_stacked
+
+
+def by_channels(network: Network, kernel: Kernel) -> Array:
+    """A kernel as (groups, window, inputs, outputs); a depthwise one as a single group with a single input."""
+    array = kernel.array
+    window = math.prod(array.shape[:-2])
+    if kernel.is_depthwise:
+        return array.reshape(1, window, 1, -1)
+    return np.moveaxis(array.reshape(window, array.shape[-2], _groups(network, kernel), -1), 2, 0)
+
+
+def moments_by_channels(network: Network, moments: Array) -> Iterator[Array]:
+    """Entries for each kernel in the form of `by_channels`, from one of the sums (weights,) of `weight_moments`."""
+    place, first = None, 0
+    for kernel in network.kernels:
+        if kernel.node != place:  # biases come first
+            place = kernel.node
+            first += network.shape(place)[-1] if network.nodes[place].config["use_bias"] else 0
+        last = first + kernel.array.size
+        yield _in_order(network, kernel, moments[first:last])
+        first = last
+
+
+def _in_order(network: Network, kernel: Kernel, entries: Array) -> Array:
+    groups, window, inputs, outputs = by_channels(network, kernel).shape
+    if kernel.is_depthwise:
+        return entries.reshape(groups, window, inputs, outputs)
+    if is_stacked(kernel.array.shape, (*network.shape(kernel.node)[:-1], outputs)):
+        return np.moveaxis(entries.reshape(groups, outputs, window, inputs), 1, -1)
+    return np.swapaxes(entries.reshape(groups, window, outputs, inputs), 2, 3)
+
+
+def _groups(network: Network, kernel: Kernel) -> int:
+    node = network.nodes[kernel.node]
+    return int(node.config["groups"]) if node.kind in ("Conv1D", "Conv2D", "Conv3D") else 1
+
 
 #: Rounds of the minimization, and the relative change at which it ends.
 N_ROUNDS, TOLERANCE = 1000, 1e-6
 
 
-@measure(
-    meaning="how much the loss rises by noise on the weights in units that rows and columns of kernels choose",
-    formula="sum over kernels of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of H",
-    source="after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653",
-    cost=Cost.GRADIENTS,
-    work="min(kappa, 10) B",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int = 2048, seed: int = 0) -> float:
-    """Normalized sharpness: rise of the loss and divergence of PAC-Bayes, both as small as can be. Range: [0, inf).
+    """How much the loss rises by noise on the weights in units that rows and columns of kernels choose.
 
-    Noise on w_ij has the variance a_i b_j, a factor for each input channel and one for each output channel, which are
-    the same at all places of a window; groups of a convolution have their own. It raises the mean cross-entropy by sum
-    h_ij a_i b_j / 2, and costs a divergence of sum w_ij^2 / (2 a_i b_j) from a prior of its own width around 0. How the
-    paper weighs the one against the other multiplies the value by a constant. Scaling what goes into a unit, and what
-    comes out of it inversely, changes nothing where activations are homogeneous. The logarithm of the sum is convex in
-    those of a and b, so that minimizing in turns finds the minimum.
+    Formula: sum over kernels of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of H.
+    Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653. Work: min(kappa, 10) B. Weights:
+    as trained. Refused: a layer whose gradients cannot be taken apart.
+
+    Normalized sharpness: rise of the loss and divergence of PAC-Bayes, both as small as can be. Noise on w_ij has the
+    variance a_i b_j, a factor for each input channel and one for each output channel, which are the same at all places
+    of a window; groups of a convolution have their own. It raises the mean cross-entropy by sum h_ij a_i b_j / 2, and
+    costs a divergence of sum w_ij^2 / (2 a_i b_j) from a prior of its own width around 0. How the paper weighs the one
+    against the other multiplies the value by a constant. Scaling what goes into a unit, and what comes out of it
+    inversely, changes nothing where activations are homogeneous. The logarithm of the sum is convex in those of a and
+    b, so that minimizing in turns finds the minimum.
 
     h is the diagonal of the Fisher matrix of the network's own probabilities, as for `tic_diag`: that of the Hessian H
     where the network is piecewise linear, that of Gauss and Newton elsewhere. Channels without curvature or without
     weights add nothing. Kernels alone count; scales of normalization in front of them or behind change nothing.
-
-    Args:
-        subject: the network and its training data.
-        n_probes: random combinations of the classes where there are more.
-        n_samples: training examples.
-        seed: draws examples and combinations.
-
-    Raises:
-        MeasureUnavailable: a layer whose gradients cannot be taken apart.
     """
     network = subject.network
     curvatures = moments_by_channels(network, fisher_diagonal(subject, n_samples, n_probes, seed))

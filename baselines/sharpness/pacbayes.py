@@ -5,29 +5,24 @@ and w0, the trained and the initial weights, are kernels alone unless `include_b
 of the training examples. Batch normalization is folded into them. How values differ from those of the code of
 Dziugaite et al. 2020 is said at `pacbayes_flatness` and `pacbayes_mag_flatness`. Their common parameters:
 
+Weights: folded. Draws: by input.
+
 accuracy_drop: how far the training accuracy may fall, as the mean over the draws, in (0, 1] (0.1: from 0.95 to 0.85).
     sigma is the largest scale up to 2 at which it falls by no more: the deviation of normal noise on all parameters,
     kernels and biases. For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
 n_draws: draws of the noise, the same ones for every scale. For these draws, the search finds sigma to 0.1 %.
-n_samples: training examples on which accuracy is measured.
 include_bias: count biases in w, w0 and n.
-seed: draws the examples and the noise.
 """
 
 import math
 
 import numpy as np
 
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network import Network
 from baselines.sharpness.scales import EPSILON, noise_scale
-
-_J19 = "Jiang et al. 2019, arXiv 1912.02178, eq."
-_WORK = "about 70 F for sigma and as much for sigma', which others share"
-_DATA = {Need.DATA, Need.LABELS}
-
 
 # The bounds, as functions of weights and scales
 
@@ -80,53 +75,43 @@ def _joined(network: Network, include_bias: bool) -> Array:
 # The measures
 
 
-@measure(
-    meaning="PAC-Bayes bound with a prior around the initial weights",
-    formula="|w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10",
-    source=f"{_J19} 48",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs={*_DATA, Need.INITIAL_WEIGHTS},
-)
+@measure(Need.LABELS, Need.INITIAL_WEIGHTS)
 def pacbayes_init(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Squared distance from the initial weights in units of sigma. Range: (9, inf)."""
+    """PAC-Bayes bound with a prior around the initial weights.
+
+    Formula: |w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv
+    1912.02178, eq. 48. Work: about 70 F for sigma and as much for sigma', which others share.
+    """
     vector = moved(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
     return isotropic_bound(vector, sigma, subject.examples.population)
 
 
-@measure(
-    meaning="PAC-Bayes bound with a prior around zero",
-    formula="|w|^2 / (4 sigma^2) + ln(m / sigma) + 10",
-    source=f"{_J19} 49",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs=_DATA,
-)
+@measure(Need.LABELS)
 def pacbayes_orig(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Squared norm of the weights in units of sigma. Range: (9, inf)."""
+    """PAC-Bayes bound with a prior around zero.
+
+    Formula: |w|^2 / (4 sigma^2) + ln(m / sigma) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq.
+    49. Work: about 70 F for sigma and as much for sigma', which others share.
+    """
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
     return isotropic_bound(trained(subject, include_bias), sigma, subject.examples.population)
 
 
-@measure(
-    meaning="sensitivity of the training accuracy to noise on the weights",
-    formula="1 / sigma^2",
-    source=f"{_J19} 53",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs=_DATA,
-)
+@measure(Need.LABELS)
 def pacbayes_flatness(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048, seed: int = 0
 ) -> float:
-    """1 / sigma^2. Range: [1/4, 1e12], the ends of the search for sigma; 1/4 where no noise does harm.
+    """Sensitivity of the training accuracy to noise on the weights.
+
+    Formula: 1 / sigma^2. Range: [1/4, 1e12], the ends of the search for sigma; 1/4 where no noise does harm. Source:
+    Jiang et al. 2019, arXiv 1912.02178, eq. 53. Work: about 70 F for sigma and as much for sigma', which others share.
 
     The code of Dziugaite et al. 2020 passes the variance sigma^2 where PyTorch takes a deviation. So its sigma is about
     the square root of the one here: 0.561 and 0.314 on a network of 84 weights, where the same code with noise of
@@ -142,43 +127,40 @@ def pacbayes_flatness(
     return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False) ** -2
 
 
-@measure(
-    meaning="pacbayes_init with noise in proportion to each weight",
-    formula="1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w - w0|^2 / n) / (eps^2 + sigma'^2 |w_i - w0_i|^2))"
-    " + ln(m / sigma') + 10",
-    source=f"{_J19} 56",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs={*_DATA, Need.INITIAL_WEIGHTS},
-)
+@measure(Need.LABELS, Need.INITIAL_WEIGHTS)
 def pacbayes_mag_init(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Magnitude-aware bound around the initial weights, eps = 0.001. Range: (9, inf)."""
+    """pacbayes_init with noise in proportion to each weight.
+
+    Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w - w0|^2 / n) / (eps^2 + sigma'^2 |w_i - w0_i|^2)) + ln(m / sigma')
+    + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 56. Work: about 70 F for sigma and as much
+    for sigma', which others share.
+
+    eps = 0.001.
+    """
     vector = moved(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
     return magnitude_bound(common_variance(vector, sigma), vector, sigma, subject.examples.population)
 
 
-@measure(
-    meaning="pacbayes_orig with noise in proportion to each weight",
-    formula="1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w|^2 / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10",
-    source=f"{_J19} 57, with w in the denominator as in the numerator",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs=_DATA,
-)
+@measure(Need.LABELS)
 def pacbayes_mag_orig(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, parity_mag_orig: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Magnitude-aware bound around zero, eps = 0.001. Range: (9, inf).
+    """pacbayes_orig with noise in proportion to each weight.
+
+    Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w|^2 / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10. Range:
+    (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 57, with w in the denominator as in the numerator. Work:
+    about 70 F for sigma and as much for sigma', which others share.
+
+    eps = 0.001.
 
     Args:
-        subject: the network and its training data.
-        parity_mag_orig: w - w0 in the denominator beside w in the numerator, as in the code of Dziugaite et
-            al. 2020; needs the initial weights. No choice of prior leads to that.
+        parity_mag_orig: w - w0 in the denominator beside w in the numerator, as in the code of Dziugaite et al. 2020;
+            needs the initial weights. No choice of prior leads to that.
     """
     vector = trained(subject, include_bias)
     of_noise = moved(subject, include_bias) if parity_mag_orig else vector
@@ -186,38 +168,31 @@ def pacbayes_mag_orig(
     return magnitude_bound(common_variance(vector, sigma), of_noise, sigma, subject.examples.population)
 
 
-@measure(
-    meaning="pacbayes_mag_init with the noise that the search for sigma' made",
-    formula="1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2))"
-    " + ln(m / sigma') + 10",
-    source="derived as eq. 56 of Jiang et al. 2019, arXiv 1912.02178, for noise in proportion to |w_i|",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs={*_DATA, Need.INITIAL_WEIGHTS},
-)
+@measure(Need.LABELS, Need.INITIAL_WEIGHTS)
 def pacbayes_mag_init_exact(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Bound around the initial weights, of noise whose variance at w_i is sigma'^2 w_i^2 + eps^2. Range: (9, inf)."""
+    """pacbayes_mag_init with the noise that the search for sigma' made.
+
+    Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10.
+    Range: (9, inf). Source: derived as eq. 56 of Jiang et al. 2019, arXiv 1912.02178, for noise in proportion to |w_i|.
+    Work: about 70 F for sigma and as much for sigma', which others share.
+    """
     change, vector = moved(subject, include_bias), trained(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
     prior = common_variance(vector, sigma, slack=0.0) + float(np.mean(change**2))
     return magnitude_bound(prior, vector, sigma, subject.examples.population)
 
 
-@measure(
-    meaning="sensitivity of the training accuracy to noise in proportion to each weight",
-    formula="1 / sigma'^2",
-    source=f"{_J19} 61",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs=_DATA,
-)
+@measure(Need.LABELS)
 def pacbayes_mag_flatness(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048, seed: int = 0
 ) -> float:
-    """1 / sigma'^2. Range: [1/4, 1e12], the ends of the search for sigma'; 1/4 where no noise does harm.
+    """Sensitivity of the training accuracy to noise in proportion to each weight.
+
+    Formula: 1 / sigma'^2. Range: [1/4, 1e12], the ends of the search for sigma'; 1/4 where no noise does harm. Source:
+    Jiang et al. 2019, arXiv 1912.02178, eq. 61. Work: about 70 F for sigma and as much for sigma', which others share.
 
     The noise at a weight w has the variance sigma'^2 w^2 + eps^2. The code of Dziugaite et al. 2020 takes that for the
     deviation, so its noise is no longer in proportion to the weights: it finds 0.444 on a network of 84 weights, and

@@ -3,39 +3,30 @@
 from typing import Any
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.subject import Subject
 from baselines.network import INPUT, Network
-from baselines.network.per_logit import Derivative, sum_over_logits
+from baselines.network.losses import Derivative, sum_over_logits
 
 
-@measure(
-    meaning="curvature of the loss in the last layer's weights, in units of the weights",
-    formula="sum over neurons s, t of <w_s, w_t> Tr(H_st), H_st a block of the Hessian of the mean cross-entropy",
-    source="Petzka et al. 2021, arXiv 2001.00939",
-    cost=Cost.GRADIENTS,
-    work="1 F, and B of the layers behind it alone, kappa times",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 2048, seed: int = 0) -> float:
-    """Relative flatness, which despite its name is large where the loss is sharp. Range: [0, inf).
+    """Curvature of the loss in the last layer's weights, in units of the weights.
 
-    Of a last layer z = W'x + b it is E |x|^2 Var_p(w), the variance of the rows w_k of W' under the network's own
-    probabilities p. Moving scale from one layer to the next leaves it as it is where activations are homogeneous.
+    Formula: sum over neurons s, t of <w_s, w_t> Tr(H_st), H_st a block of the Hessian of the mean cross-entropy. Range:
+    [0, inf). Source: Petzka et al. 2021, arXiv 2001.00939. Work: 1 F, and B of the layers behind it alone, kappa times.
+    Weights: as trained. Refused: that layer is not dense, or has many positions; a connection goes around it.
+
+    Relative flatness, which despite its name is large where the loss is sharp. Of a last layer z = W'x + b it is E
+    |x|^2 Var_p(w), the variance of the rows w_k of W' under the network's own probabilities p. Moving scale from one
+    layer to the next leaves it as it is where activations are homogeneous.
 
     Curvature that activations and layers behind the chosen one add by their own bends is left out: it is exact where
-    these are piecewise linear, and for a layer that gives the logits themselves. Kernels alone count, as
-    training left them: normalization is not folded.
+    these are piecewise linear, and for a layer that gives the logits themselves. Kernels alone count, as training left
+    them: normalization is not folded.
 
     Args:
-        subject: the network and its training data.
         layer: number of the dense layer among all weight layers, from 0, or from the end below 0.
-        n_samples: training examples.
-        seed: draws the examples.
-
-    Raises:
-        ValueError: there is no layer of that number.
-        MeasureUnavailable: that layer is not dense, or has many positions; a connection goes around it.
     """
     network = subject.network
     places = network.weight_nodes

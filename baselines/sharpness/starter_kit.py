@@ -8,7 +8,7 @@ import numpy as np
 
 from baselines.core.bisection import bisect
 from baselines.core.lazy import tf
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream, stream_seed
 from baselines.core.subject import Subject
@@ -24,21 +24,19 @@ TOLERANCE = 0.01  #: of the accuracy, at which its search ends
 ENOUGH = 0.8  #: accuracy below which it starts no more descents
 
 
-@measure(
-    meaning="minus the relative size of the smallest change of the weights that costs 10 % accuracy",
-    formula="-max{a : no |u_i| <= a |w_i| costs more than the accuracy drop}",
-    source="PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976), with ascent where its code descends",
-    cost=Cost.MANY,
-    work="about 200 B of 64 examples and 10 F of 640 examples",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def sharpness_starter_kit(
     subject: Subject, *, accuracy_drop: float = 0.1, parity_descent: bool = False, seed: int = 0
 ) -> float:
-    """Minus the largest a for which no change of every weight w by at most a |w| costs more than the accuracy drop.
+    """Minus the relative size of the smallest change of the weights that costs 10 % accuracy.
 
-    Range: [-2, -1e-6]; larger means that smaller changes of the weights do harm. -2 is the bound of the search.
-    The changes are sought by projected gradient ascent on the cross-entropy, from three random starts.
+    Formula: -max{a : no |u_i| <= a |w_i| costs more than the accuracy drop}. Source: PGDL starting kit (Jiang et al.
+    2020, arXiv 2012.07976), with ascent where its code descends. Work: about 200 B of 64 examples and 10 F of 640
+    examples. Weights: as trained. Draws: by input.
+
+    Minus the largest a for which no change of every weight w by at most a |w| costs more than the accuracy drop. Range:
+    [-2, -1e-6]; larger means that smaller changes of the weights do harm. -2 is the bound of the search. The changes
+    are sought by projected gradient ascent on the cross-entropy, from three random starts.
 
     The kit means this, but its code does something else: it descends on the loss, by plain gradient steps at a rate
     that hardly moves most networks; it assumes a training accuracy of 1 instead of measuring it; it ends at the first
@@ -48,11 +46,9 @@ def sharpness_starter_kit(
     where the drop is exceeded, what training moved is changed. Normalization is not folded.
 
     Args:
-        subject: the network and its training data.
         accuracy_drop: accuracy that the changes have to cost, in (0, 1].
         parity_descent: do as the kit's code does in all of these points but the last. The value is minus its value,
             which is large where the gap should be small.
-        seed: draws the training examples, 640 unless `parity_descent`, and the random starts.
     """
     if parity_descent:
         return -_ratio_of_the_kit(subject, accuracy_drop, seed)

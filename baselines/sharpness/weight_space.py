@@ -8,8 +8,8 @@ import numpy as np
 
 from baselines.core import outputs
 from baselines.core.lazy import tf
+from baselines.core.needs import MeasureUnavailable
 from baselines.core.sample import Array, Sample
-from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import INPUT, Network
 from baselines.network.losses import cross_entropies
 
@@ -76,11 +76,7 @@ class WeightSpace:
         return float(loss), slope.numpy()
 
     def hessian_product(self, vector: Array) -> Array:
-        """The Hessian of the mean cross-entropy where the network is now, times a vector (n,).
-
-        Raises:
-            MeasureUnavailable: TensorFlow has no second derivatives of a layer, or wrong ones.
-        """
+        """The Hessian of the mean cross-entropy where the network is now, times a vector (n,)."""
         for node in self.network.nodes:
             if node.config.get("interpolation", "nearest") != "nearest" or node.config.get("activation") == "softsign":
                 raise MeasureUnavailable(

@@ -5,25 +5,22 @@ trained and the initial weights, are kernels alone unless `include_bias`; n is t
 training examples. Batch normalization is folded into them. Dziugaite et al. 2020 leave these measures out.
 Their parameters:
 
+Weights: folded. Draws: by input.
+
 accuracy_drop: part of the answers that changes of the weights may cost, in (0, 1]. alpha is the largest scale up to 2
     at which an attack makes the accuracy on 640 training examples fall by no more than that (0.1: from 0.95 to 0.85).
     It changes each parameter, biases too, by at most alpha; for alpha', a parameter w by at most alpha' |w|. It takes
     20 steps along the sign of the loss' gradient from each of 3 random starts.
 include_bias: count biases in w, w0 and n.
-seed: draws the examples and the starts.
 """
 
 import math
 
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.sharpness.box import box_scale
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound, moved, trained
-
-_J19 = "Jiang et al. 2019, arXiv 1912.02178, eq."
-_WORK = "about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for alpha', which others share"
-_DATA = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 
 CONFIDENCE = 0.05  #: delta, the chance that a magnitude-aware bound does not hold
 
@@ -45,45 +42,38 @@ def magnitude_box_bound(vector: Array, alpha: float, m: int) -> float:
 # The measures
 
 
-@measure(
-    meaning="bound from the largest harmless change of the weights, around the initial weights",
-    formula="|w - w0|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10",
-    source=f"{_J19} 51",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs={*_DATA, Need.INITIAL_WEIGHTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS, Need.INITIAL_WEIGHTS)
 def sharpness_init(subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0) -> float:
-    """Squared distance from the initial weights in units of alpha. Range: (9, inf)."""
+    """Bound from the largest harmless change of the weights, around the initial weights.
+
+    Formula: |w - w0|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv
+    1912.02178, eq. 51. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for alpha', which
+    others share.
+    """
     vector = moved(subject, include_bias)
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=False)
     return box_bound(vector, alpha, subject.examples.population)
 
 
-@measure(
-    meaning="bound from the largest harmless change of the weights, around zero",
-    formula="|w|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10",
-    source=f"{_J19} 52",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs=_DATA,
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def sharpness_orig(subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0) -> float:
-    """Squared norm of the weights in units of alpha. Range: (9, inf)."""
+    """Bound from the largest harmless change of the weights, around zero.
+
+    Formula: |w|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv
+    1912.02178, eq. 52. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for alpha', which
+    others share.
+    """
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=False)
     return box_bound(trained(subject, include_bias), alpha, subject.examples.population)
 
 
-@measure(
-    meaning="sensitivity of the training accuracy to the worst change of the weights",
-    formula="1 / alpha^2",
-    source=f"{_J19} 54",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs=_DATA,
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
-    """1 / alpha^2. Range: [1/4, 1e12], the ends of the search for alpha; 1/4 where no change does harm.
+    """Sensitivity of the training accuracy to the worst change of the weights.
+
+    Formula: 1 / alpha^2. Range: [1/4, 1e12], the ends of the search for alpha; 1/4 where no change does harm. Source:
+    Jiang et al. 2019, arXiv 1912.02178, eq. 54. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as
+    much for alpha', which others share.
 
     The bound holds for changes of each weight by at most alpha. A copy of the code shared with Jiang et al. 2019 limits
     the Euclidean norm of the whole change instead. That alpha is larger, by up to the root of the number of weights.
@@ -91,49 +81,45 @@ def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: in
     return box_scale(subject, accuracy_drop, seed, is_relative=False) ** -2
 
 
-@measure(
-    meaning="sharpness_init with changes in proportion to each weight",
-    formula="1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w - w0|^2 / n) / (eps^2 + alpha'^2 |w_i - w0_i|^2))"
-    " + ln(m / alpha') + 10",
-    source=f"{_J19} 58",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs={*_DATA, Need.INITIAL_WEIGHTS},
-)
+@measure(Need.LABELS, Need.GRADIENTS, Need.INITIAL_WEIGHTS)
 def sharpness_mag_init(
     subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0
 ) -> float:
-    """Magnitude-aware bound around the initial weights, eps = 0.001, delta = 0.05. Range: (9, inf)."""
+    """sharpness_init with changes in proportion to each weight.
+
+    Formula: 1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w - w0|^2 / n) / (eps^2 + alpha'^2 |w_i - w0_i|^2)) +
+    ln(m / alpha') + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 58. Work: about 200 B of 64
+    examples and 10 F of 640 examples for alpha, as much for alpha', which others share.
+
+    eps = 0.001, delta = 0.05.
+    """
     vector = moved(subject, include_bias)
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=True)
     return magnitude_box_bound(vector, alpha, subject.examples.population)
 
 
-@measure(
-    meaning="sharpness_orig with changes in proportion to each weight",
-    formula="1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w|^2 / n) / (eps^2 + alpha'^2 w_i^2))"
-    " + ln(m / alpha') + 10",
-    source=f"{_J19} 59",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs=_DATA,
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def sharpness_mag_orig(
     subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0
 ) -> float:
-    """Magnitude-aware bound around zero, eps = 0.001, delta = 0.05. Range: (9, inf)."""
+    """sharpness_orig with changes in proportion to each weight.
+
+    Formula: 1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w|^2 / n) / (eps^2 + alpha'^2 w_i^2)) + ln(m /
+    alpha') + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 59. Work: about 200 B of 64 examples
+    and 10 F of 640 examples for alpha, as much for alpha', which others share.
+
+    eps = 0.001, delta = 0.05.
+    """
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=True)
     return magnitude_box_bound(trained(subject, include_bias), alpha, subject.examples.population)
 
 
-@measure(
-    meaning="sensitivity of the training accuracy to the worst change in proportion to each weight",
-    formula="1 / alpha'^2",
-    source=f"{_J19} 62",
-    cost=Cost.MANY,
-    work=_WORK,
-    needs=_DATA,
-)
+@measure(Need.LABELS, Need.GRADIENTS)
 def sharpness_mag_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
-    """1 / alpha'^2. Range: [1/4, 1e12], the ends of the search for alpha'; 1/4 where no change does harm."""
+    """Sensitivity of the training accuracy to the worst change in proportion to each weight.
+
+    Formula: 1 / alpha'^2. Range: [1/4, 1e12], the ends of the search for alpha'; 1/4 where no change does harm. Source:
+    Jiang et al. 2019, arXiv 1912.02178, eq. 62. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as
+    much for alpha', which others share.
+    """
     return box_scale(subject, accuracy_drop, seed, is_relative=True) ** -2

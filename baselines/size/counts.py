@@ -4,31 +4,23 @@ import math
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from baselines.core.measure import Cost, Need, measure
+from baselines.core.measure import measure
 from baselines.core.normalization import normalized
 from baselines.core.subject import Subject
 from baselines.network import INPUT, Network
 
-_KIT = "PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976)"
 
-
-@measure(
-    meaning="number of weights in kernels",
-    formula="sum_i size(W_i)",
-    source="Jiang et al. 2019, arXiv 1912.02178, eq. 20",
-    cost=Cost.WEIGHTS,
-    work="none",
-)
+@measure()
 def num_params(
     subject: Subject, *, include_bias: bool = False, include_bn: bool = False, normalization: str = "none"
 ) -> float:
-    """Number of weights in the kernels of all weight layers. Range: [0, inf).
+    """Number of weights in kernels.
+
+    Formula: sum_i size(W_i). Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 20.
 
     Args:
-        subject: the network.
         include_bias: count the biases of these layers, too.
         include_bn: count the scales and shifts of batch normalization, too.
-        normalization: "dziugaite": the root of the number over that of training examples.
     """
     network = subject.network
     counted = sum(kernel.array.size for kernel in network.kernels)
@@ -40,26 +32,27 @@ def num_params(
     return normalized(counted, subject, False, normalization=normalization)
 
 
-@measure(meaning="number of weight layers", formula="d", source="control", cost=Cost.WEIGHTS, work="none")
+@measure()
 def depth(subject: Subject) -> float:
-    """Number of weight layers; the two kernels of a separable convolution count as two. Range: [0, inf)."""
+    """Number of weight layers.
+
+    Formula: d. Range: [0, inf). Source: control.
+
+    The two kernels of a separable convolution count as two.
+    """
     return len(subject.network.kernels)
 
 
-@measure(
-    meaning="bound on the VC dimension, from depth and number of weights",
-    formula="d + 2 d ln(22 d n^2) sum_i size(W_i)",
-    source=_KIT,
-    cost=Cost.WEIGHTS,
-    work="none",
-)
+@measure()
 def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
-    """Bound on the VC dimension, with d weight layers. Range: [0, inf).
+    """Bound on the VC dimension, from depth and number of weights.
+
+    Formula: d + 2 d ln(22 d n^2) sum_i size(W_i). Range: [0, inf). Source: PGDL starting kit (Jiang et al. 2020, arXiv
+    2012.07976).
 
     Args:
-        subject: the network.
-        image_side: n, height and width of the images in pixels. The starting kit of the competition, whose
-            formula this is, takes 32 for every task; 0 takes that of the network's inputs.
+        image_side: n, height and width of the images in pixels. The starting kit of the competition, whose formula this
+            is, takes 32 for every task; 0 takes that of the network's inputs.
     """
     kernels = subject.network.kernels
     depth = len(kernels)
@@ -67,15 +60,12 @@ def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
     return depth + 2 * depth * math.log(22 * max(depth, 1) * (image_side or side(subject.network)) ** 2) * weights
 
 
-@measure(
-    meaning="bound on the VC dimension of piecewise linear networks, from units and parameters by layer",
-    formula="d + (sum_i (d - i + 1) q_i) log2(8 e sum_i i a_i log2(4 e sum_j j a_j)), q_i parameters, a_i units",
-    source="Bartlett et al. 2019, arXiv 1703.02930, as in Jiang et al. 2019, arXiv 1912.02178",
-    cost=Cost.WEIGHTS,
-    work="none",
-)
+@measure()
 def vc_dim_piecewise_linear(subject: Subject) -> float:
-    """Bound on the VC dimension from the parameters q_i and units a_i of each layer i. Range: [0, inf).
+    """Bound on the VC dimension of piecewise linear networks, from units and parameters by layer.
+
+    Formula: d + (sum_i (d - i + 1) q_i) log2(8 e sum_i i a_i log2(4 e sum_j j a_j)), q_i parameters, a_i units. Range:
+    [0, inf). Source: Bartlett et al. 2019, arXiv 1703.02930, as in Jiang et al. 2019, arXiv 1912.02178.
 
     Units are the numbers that a layer puts out, at all positions; parameters are kernels and biases.
     """
@@ -97,19 +87,16 @@ def _layers(network: Network) -> Iterator[tuple[int, int]]:
         yield kernel.array.size + bias, channels * math.prod(network.shape(kernel.node)[:-1])
 
 
-@measure(
-    meaning="generalization bound of convolutional networks, from sizes alone",
-    formula="4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m)",
-    source="Jiang et al. 2019, arXiv 1912.02178, eq. 19",
-    cost=Cost.WEIGHTS,
-    work="none",
-    needs={Need.DATA},
-)
+@measure()
 def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:
-    """Bound on the generalization gap, for inputs of n x n pixels and m training examples. Range: [0, inf).
+    """Generalization bound of convolutional networks, from sizes alone.
+
+    Formula: 4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m). Range: [0, inf). Source: Jiang et
+    al. 2019, arXiv 1912.02178, eq. 19.
+
+    For inputs of n x n pixels and m training examples.
 
     Args:
-        subject: the network and its training data, of which only the size matters.
         delta: probability with which the bound may fail, in (0, 1].
     """
     network, m = subject.network, len(subject.examples)

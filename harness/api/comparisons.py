@@ -1,7 +1,7 @@
 """A table of the library's measures on every model of every task."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -64,6 +64,8 @@ def compare(
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 
+    Of measures that order all networks alike, such as one and its logarithm, the first is called and shown.
+
     A measure that can work on no model of a task, since all lack what it needs, is not called there and has the reason
     in place of a score. On withheld tasks all are called: the reason would tell something of their models.
 
@@ -83,6 +85,8 @@ def compare(
             none of the tasks, or no sandbox works here.
     """
     chosen = choose_measures(measures)
+    same = ordered_alike([one.submission.name for one in chosen])
+    chosen = [one for one in chosen if one.submission.name not in same]
     others = read_published(published) if published else []
     submissions = [one.submission for one in chosen]
     with begin_run(submissions, Path(tasks_dir), task_names, execution, progress) as run:
@@ -105,6 +109,7 @@ def compare(
     called = {one.submission: one for one in shown}
     every = [called.get(measure, Calls(measure, is_baseline=True, rows={})) for measure in families]
     board = compare_calls(every, references, families, run.withheld, run.left_out)
+    board = replace(board, remarks=[*_remarks(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(references, run.withheld)
     return CompareResult(board, oracle, records.name, run.setup.executor.is_sandboxed)
@@ -149,9 +154,11 @@ def compare_recorded(
         collected = collect_records(records, competition)
         of_library = [one for one in collected.shown if one.is_baseline]
         found = [one for one in of_library if one.submission in named or _measure(one.submission) in several]
+        same = ordered_alike({calls.submission for calls in found})
+        found = [calls for calls in found if calls.submission not in same]
         shown = _last_asked(found)
         collected = replace(collected, shown=shown, left_out=[])
-        if (missing := named - {calls.submission for calls in shown}) or not shown:
+        if (missing := named - same.keys() - {calls.submission for calls in shown}) or not shown:
             lacking = f"no record of {', '.join(sorted(missing)) or 'any of them'}"
             raise UserError("--measures", file=records.name, expected="recorded measures of these tasks", found=lacking)
         command = partial(run_command, tasks=Path(tasks_dir), results=address)
@@ -160,7 +167,7 @@ def compare_recorded(
         lines.append(f"recorded in other settings, too, which are not compared: {named_in_words(rest)}")
     families = {one.submission: baselines.MEASURES[_measure(one.submission)].family for one in shown}
     board = compare_calls(shown, competition.references, families, competition.withheld)
-    board = replace(board, remarks=[*lines, *board.remarks])
+    board = replace(board, remarks=[*lines, *_remarks(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(competition.references, competition.withheld)
     return CompareResult(board, oracle, records.name, all(calls.sandboxed for calls in shown))
@@ -198,6 +205,22 @@ def choose_measures(texts: Iterable[str]) -> list[Chosen]:
                 is_named = not several or (name in chosen and chosen[name].is_named)
                 chosen[submission.name] = Chosen(submission, baselines.MEASURES[_measure(name)].family, is_named)
     return list(chosen.values())
+
+
+def ordered_alike(names: Collection[str]) -> dict[str, str]:
+    """Return the measures that order all networks as another of these names does: name -> that measure."""
+    found = {}
+    for name in names:
+        plain, colon, parameters = name.partition(":")
+        other = f"{baselines.MEASURES[plain].order}{colon}{parameters}"
+        if other in names:
+            found[name] = other
+    return found
+
+
+def _remarks(same: Mapping[str, str]) -> list[str]:
+    told = ", ".join(f"{name} as {other}" for name, other in same.items())
+    return [f"order models alike, and are shown once: {told}."] if same else []
 
 
 def _measure(name: str) -> str:

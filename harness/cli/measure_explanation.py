@@ -14,23 +14,19 @@ WIDTH = 116
 
 
 def explanation(measure: "Measure") -> str:
-    """Return the docstring of a measure, with an entry for each parameter.
+    """Return the docstring of a measure without meaning and fields, with an entry for each parameter.
 
-    Parameters that it leaves out are explained by the docstring of its module, or else by another measure there.
+    Parameters that it leaves out are explained by the docstring of its module, or else by that of all parameters.
     """
-    from baselines import MEASURES
+    from baselines.core import parameters
 
-    module = measure.function.__module__
-    own, *others = (
-        inspect.getdoc(one.function) or "" for one in (measure, *MEASURES.values()) if one.function.__module__ == module
-    )
-    sources = [own, inspect.getdoc(sys.modules[module]) or "", *others]
-    entries = [
-        next(filter(None, (_entry(name, source) for source in sources)), f"    {name}") for name in measure.parameters
-    ]
-    text, _, section = own.partition("\n\nArgs:\n")
-    after = section.partition("\n\n")[2]
-    return "\n\n".join(filter(None, [text, "\n".join(["Args:", *entries] if entries else []), after]))
+    own, module = inspect.getdoc(measure.function) or "", sys.modules[measure.function.__module__]
+    sources = [own, *(inspect.getdoc(one) or "" for one in (module, parameters))]
+    entries = [next(filter(None, (_entry(name, source) for source in sources)), "") for name in measure.parameters]
+    _, _, *others = own.split("\n\n")
+    first = next((place for place, one in enumerate(others) if one.startswith(("Args:", "Raises:"))), len(others))
+    arguments = ["\n".join(["Args:", *entries])] if entries else []
+    return "\n\n".join([*others[:first], *arguments, *(one for one in others[first:] if one.startswith("Raises:"))])
 
 
 def _entry(name: str, source: str) -> str:

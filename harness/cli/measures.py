@@ -25,6 +25,11 @@ FORECAST = "forecast"
 GAP = "  "
 SHARES = (0.45, 0.2, 0.15, 0.2)
 
+#: Texts of a measure, as JSON has them.
+TEXTS = (
+    "name", "family", "meaning", "formula", "range", "weights", "draws", "order", "refused", "cost", "work", "source",
+)  # fmt: skip
+
 
 @click.command("measures")
 @click.argument("name", required=False, shell_complete=completion.measures)
@@ -173,10 +178,14 @@ def _explain(measure: "Measure | InstalledMeasure") -> None:
     facts = {
         "family": known["family"],
         "formula": known["formula"],
+        "range": known["range"],
         "parameters": ", ".join(f"{name}={default}" for name, default in known["parameters"].items()),
         "needs": ", ".join(known["needs"]),
         "weights": known["weights"],
         "cost": None if isinstance(measure, InstalledMeasure) else _cost(measure),
+        "draws": known["draws"],
+        "order": known["order"] and f"that of {known['order']}, for all networks",
+        "refused if": known["refused"],
         "source": known["source"],
         "origin": known["origin"],
     }
@@ -202,31 +211,12 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
     from harness.submission import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
-        return {
-            "name": measure.name,
-            "family": None,
-            "meaning": measure.summary,
-            "formula": None,
-            "parameters": {},
-            "needs": [],
-            "weights": None,
-            "cost": None,
-            "work": None,
-            "source": measure.value,
-            "origin": measure.origin,
-            "explanation": f"Cannot be run: {measure.problem}." if measure.problem else "",
-        }
-    return {
-        "name": measure.name,
-        "family": measure.family,
-        "meaning": measure.meaning,
-        "formula": measure.formula,
-        "parameters": measure.parameters,
-        "needs": _needs(measure).split(", ") if measure.needs else [],
-        "weights": measure.form,
-        "cost": measure.cost,
-        "work": measure.work,
-        "source": measure.source,
-        "origin": f"pgdl-harness {harness.__version__}",
-        "explanation": explanation(measure),
-    }
+        told = dict.fromkeys(TEXTS) | {"name": measure.name, "meaning": measure.summary, "source": measure.value}
+        parameters, needs, origin = dict[str, Any](), "", measure.origin
+        more = f"Cannot be run: {measure.problem}." if measure.problem else ""
+    else:
+        told = {key: getattr(measure, key) or None for key in TEXTS}
+        parameters, needs, more = measure.parameters, _needs(measure), explanation(measure)
+        origin = f"pgdl-harness {harness.__version__}"
+    lists = {"parameters": parameters, "needs": needs.split(", ") if needs else []}
+    return told | lists | {"origin": origin, "explanation": more}

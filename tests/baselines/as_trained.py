@@ -1,8 +1,8 @@
 """Names of the measures that see a network as it was trained."""
 
-from baselines.core.forms import FORMS, Form
+from baselines import MEASURES
 
-AS_TRAINED = {name for name, form in FORMS.items() if form == Form.TRAINED}
+AS_TRAINED = {name for name, measure in MEASURES.items() if measure.weights == "as trained"}
 
 #: Change with scale that a normalization, or a constant, takes away: curvature and gradients in the units of weights.
 #: Others do not, as what changes weights in proportion to them, or have lists of their own.

@@ -35,7 +35,9 @@ def test_registry_entry(measure):
     for text in (measure.family, measure.meaning, measure.formula, measure.source, measure.cost):
         assert text
         assert "\n" not in text
-    assert measure.function.__doc__
+    assert not {"Formula", "Source"} & set(measure.range.split())
+    assert measure.draws in ("", "by input", "by example", "by input and by example")
+    assert not measure.order or not baselines.MEASURES[measure.order].order
     assert all(default is not None for default in measure.parameters.values())
 
 

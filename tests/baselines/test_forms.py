@@ -1,19 +1,17 @@
 """Which measures see a network as it was trained, and which with its normalization folded."""
 
-import re
-from pathlib import Path
-
 import pytest
 import vgg_like
 from kinds import KINDS
 
 import baselines
-from baselines.core.forms import FORMS, Form
+from baselines.core.needs import Form
 from baselines.core.subject import Subject
 from baselines.network import Network
-from baselines.sharpness.effective_dimensionality import leading_eigenvalues
+from baselines.sharpness.hessian import leading_eigenvalues
 
-PAGE = (Path(__file__).parents[2] / "docs" / "measures.md").read_text()
+#: Forms on the pages of measures.
+FORMS = {name: measure.weights for name, measure in baselines.MEASURES.items() if measure.weights is not None}
 
 #: See the network as it was trained, and do not ask for all of its parameters: the arrays as they are, one kernel.
 OF_SOME_ARRAYS = {"distance_from_init", "relative_flatness"}
@@ -64,7 +62,7 @@ def test_the_folded_form_is_that_of_the_network_that_was_folded_by_hand(name, vg
     assert measure(model, data) != pytest.approx(measure(by_hand, data), rel=1e-2)
 
 
-def test_those_of_the_table_that_can_be_folded_are_the_same_by_hand(vgg):
+def test_those_that_can_be_folded_are_the_same_by_hand(vgg):
     (model, by_hand), data = vgg
     names = ("fro_dist", "l2_norm", "log_spec_orig_main", "pacbayes_orig", "path_norm", "sharpness_orig")
     with baselines.sharing():
@@ -110,14 +108,8 @@ def seen_by(name, written):
 
 @pytest.mark.rest
 @pytest.mark.usefixtures("watched")
-def test_the_table_says_what_measures_look_at():
+def test_pages_say_what_measures_look_at():
     written = KINDS["batch_norm_folded"]()
     of_weights = [m.name for m in baselines.MEASURES.values() if m.family not in ("perturbation response", "control")]
     found = {name: form for name in of_weights if (form := seen_by(name, written)) is not None}
     assert found == FORMS
-
-
-@pytest.mark.parametrize("form", Form)
-def test_the_page_has_the_table(form):
-    (row,) = re.findall(rf"^\| {form} \|.*\| (.*) \|$", PAGE, re.MULTILINE)
-    assert re.findall(r"`(\w+)`", row) == sorted(name for name, own in FORMS.items() if own == form)

@@ -10,9 +10,8 @@ from small_networks import dataset, dense, layers
 import baselines
 from baselines import MeasureUnavailable
 from baselines.core.subject import Subject
-from baselines.size.marginal_likelihood import NOISE
+from baselines.size.marginal_likelihood import NOISE, random_covariance
 from baselines.size.orthant import log_probability
-from baselines.size.random_networks import random_covariance
 
 bound = baselines.load("marginal_likelihood_bound")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from baselines.network.linearity import is_bent
+from baselines.network.hidden import is_bent
 from baselines.network.operations import operation
 from baselines.network.reading import read_nodes
 from harness.worker.architecture import build_model

@@ -250,7 +250,6 @@ def test_too_few_layers(name):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"surrogate": "split"}, "surrogate: expected augment, found split"),
         ({"statistic": "min"}, "statistic: expected max or p10, found min"),
         ({"space": "odds"}, "space: expected probabilities or logits, found odds"),
     ],

@@ -13,8 +13,7 @@ import baselines
 from baselines.core.fisher import fisher_diagonal
 from baselines.core.subject import Subject
 from baselines.network import per_example
-from baselines.network.kernel_moments import by_channels, moments_by_channels
-from baselines.sharpness.normalized_sharpness import smallest
+from baselines.sharpness.normalized_sharpness import by_channels, moments_by_channels, smallest
 
 sharpness = baselines.load("normalized_sharpness")
 

@@ -209,7 +209,7 @@ def test_more_pairs_leave_less_to_chance():
     measure = baselines.load("pr_mean_error_inter_l0")
     few, default, paper = (
         np.std([measure(model, data, seed=seed, n_alphas=3, **options) for seed in range(6)])
-        for options in ({"n_samples": 30}, {}, {"paper_budget": True})
+        for options in ({"n_samples": 30}, {}, {"n_samples": 23_040})
     )
     assert few > 3 * default > 4 * paper
 
@@ -334,17 +334,6 @@ def test_a_class_that_is_rare_keeps_its_partners_in_a_small_sample():
     for seed in range(5):
         assert np.count_nonzero(subject.sample(20, seed, by_class=True).labels == 1) == 2
         assert mixup_curve(subject, "inter", 0, 3, 20, seed)[1].tolist() == [1, 1, 1]
-
-
-@pytest.mark.parametrize("name", MIXUP)
-def test_the_paper_budget_is_a_number_of_examples(name, monkeypatch):
-    numbers = []
-    monkeypatch.setattr(Subject, "sample", lambda self, number, *_, **__: numbers.append(number) or self.examples)
-    images, labels, centres = blobs(n=30)
-    model, data = network(centres), dataset(images, labels)
-    baselines.load(f"{name}:n_alphas=2")(model, data)
-    baselines.load(f"{name}:n_alphas=2,n_samples=9,paper_budget=True")(model, data)
-    assert set(numbers) == {2048, 23_040}
 
 
 def test_a_memoriser_is_worse_than_a_network_that_has_learned_something():

@@ -131,7 +131,7 @@ def test_inputs_that_are_not_finite_are_refused_with_the_example(bad):
     images = np.zeros((40, 6, 6, 1))
     images[7, 2, 5, 0] = bad
     said = repr(ValueError(f"dataset: example 7: expected finite numbers, found {np.float32(bad)} at (2, 5, 0)"))
-    names = {name for name, measure in MEASURES.items() if Need.DATA in measure.needs and measure.cost != "weights"}
+    names = {name for name, measure in MEASURES.items() if Need.DATA in measure.needs}
     found = values(small(), dataset(images, np.arange(40) % 3), names)
     assert set(found.values()) == {said}
 

@@ -39,26 +39,10 @@ LAYERS_AS_WRITTEN = {
     "vr": "what the last two layers take in",
 }
 
-#: Draw a number for each input or weight, so that another order of inputs has other draws.
-DRAWS_BY_INPUT = {
-    "adaptive_sharpness_avg", "adversarial_error", "cna_area", "cna_area_over_margin", "cna_margin",
-    "effective_dimensionality", "local_energy", "local_learning_coefficient", "low_pass_loss",
-    "marginal_likelihood_bound", "neg_local_entropy", "noise_sensitivity", "pacbayes_flatness", "pacbayes_init",
-    "pacbayes_mag_flatness", "pacbayes_mag_init", "pacbayes_mag_init_exact", "pacbayes_mag_orig", "pacbayes_optimized",
-    "pacbayes_orig", "rand_distance", "random", "sensitivity_output_change", "sharpness_flatness", "sharpness_init",
-    "sharpness_mag_flatness", "sharpness_mag_init", "sharpness_mag_orig", "sharpness_orig", "sharpness_starter_kit",
-}  # fmt: skip
-
-#: Draw partners, batches or noise for each example, so that another order of examples has other draws.
-DRAWS_BY_EXAMPLE = {
-    "activation_changes", "adversarial_error", "arora_compression_bound", "cna_area", "cna_area_over_margin",
-    "cna_margin", "dbi_mixup", "dbi_mixup_winner", "gi_inter_l0", "gi_inter_l1", "gi_intra_l0", "gi_intra_l1",
-    "jacobian_norm", "kv_gn_margin", "kv_gn_margin_authors", "kv_margin", "kv_margin_authors", "linear_regions_met",
-    "manifold_mixup_error", "mixup_error", "noise_sensitivity", "noise_sensitivity_l1", "noise_sensitivity_l2",
-    "pal_inter_l0", "pal_inter_l1", "pal_inter_plus_intra_l0", "pal_intra_l0", "pal_intra_l0_x_l1", "pal_intra_l1",
-    "pr_mean_error_inter_l0", "pr_mean_error_inter_l1", "pr_mean_error_intra_l0", "pr_mean_error_intra_l1",
-    "sensitivity_output_change", "vpm", "wcv",
-}  # fmt: skip
+#: The order of inputs or weights, or of examples, changes the draws of these.
+DRAWS_BY_INPUT, DRAWS_BY_EXAMPLE = (
+    {name for name, measure in MEASURES.items() if f"by {what}" in measure.draws} for what in ("input", "example")
+)
 
 #: Whatever else is done to it, an input that is no image has no value of these, with this error.
 NEEDS_IMAGES = dict.fromkeys(

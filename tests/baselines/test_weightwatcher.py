@@ -17,7 +17,7 @@ import baselines
 from baselines.core.subject import Subject
 from baselines.norm.correlation import counted_layers
 from baselines.norm.heavy_tail import spectra
-from baselines.norm.marchenko_pastur import soft_rank
+from baselines.norm.random_spectra import soft_rank
 
 #: By network and layer its alpha, log_norm, log_spectral_norm, stable_rank and mp_softrank. It leaves out the last
 #: layer of the MLP, which has 5 eigenvalues.

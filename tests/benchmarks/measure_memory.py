@@ -57,7 +57,7 @@ def shortened(name: str) -> str:
 
 
 def print_table(names: list[str], results: str) -> None:
-    """Print a line for each measure: its passes, and the largest peak of its recorded calls."""
+    """Print a line for each measure: the largest peak of its recorded calls."""
     peaks: dict[str, int] = {}
     ended: dict[str, set[str]] = {shortened(name): set() for name in names}
     with open_results(results) as rows:
@@ -67,14 +67,14 @@ def print_table(names: list[str], results: str) -> None:
                 continue
             peaks[name] = max(peaks.get(name, 0), row["peak_memory_bytes"])
             ended[name].add(row["outcome"])
-    print("| measure | passes | peak memory, GB |\n|---|---|---|")
+    print("| measure | peak memory, GB |\n|---|---|")
     for name in names:
         called = shortened(name)
         peak = f"{peaks[called] / 1e9:.2f}" if called in peaks else "not called"
         if ended[called] - {"OK"}:
             peak = f"at least {peak}: {', '.join(sorted(ended[called]))}"
         more = f", with `{called.partition(':')[2]}`" if called != name else ""
-        print(f"| `{name}` | {baselines.MEASURES[name].work} | {peak}{more} |")
+        print(f"| `{name}` | {peak}{more} |")
 
 
 if __name__ == "__main__":

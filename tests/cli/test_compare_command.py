@@ -12,7 +12,7 @@ from pyarrow import parquet
 from shared_zygotes import SharedZygotes
 
 import baselines
-from harness.api.comparisons import choose_measures
+from harness.api.comparisons import choose_measures, ordered_alike
 from harness.errors import UserError
 from harness.records import Records
 from harness.sandbox import Fresh
@@ -179,6 +179,21 @@ def test_what_is_chosen() -> None:
     assert names == ["inverse_margin:n_samples=9,seed=1", *size, "random"]  # each once
     assert [one.family for one in chosen] == ["margin", *["size"] * len(size), "control"]
     assert [one.submission.name for one in chosen if one.is_named] == [names[0], "vc_dim", "random"]
+
+
+def test_a_measure_and_its_logarithm_are_compared_once() -> None:
+    cheap = [name for name, measure in baselines.MEASURES.items() if measure.is_cheap]
+    expected = {"log_path_norm": "path_norm", "param_norm": "l2_norm", "fro_dist": "l2_dist"}
+    assert ordered_alike(cheap) == expected
+    parameters = [f"{name}:seed=3" for name in ("gradient_norm", "log_gradient_norm", "log_fisher_trace")]
+    assert ordered_alike([*parameters, "fisher_trace"]) == {parameters[1]: parameters[0]}
+
+
+@pytest.mark.usefixtures("competition")
+def test_of_measures_that_order_models_alike_one_is_shown_and_the_others_are_named(pgdl: Pgdl) -> None:
+    ended = pgdl("compare", "--measures", "param_norm,l2_norm")
+    assert "param_norm" not in ended.out.partition("order models alike")[0]
+    assert "order models alike, and are shown once: param_norm as l2_norm." in ended.out
 
 
 @pytest.mark.parametrize(

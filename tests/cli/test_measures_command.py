@@ -75,8 +75,8 @@ def test_json_has_everything(pgdl: Pgdl) -> None:
     one = json.loads(pgdl("measures", "vc_dim", "--format", "json").out)
     assert one == found["vc_dim"]
     assert one.keys() == {
-        "name", "family", "meaning", "formula", "parameters", "needs", "weights", "cost", "work", "source", "origin",
-        "explanation",
+        "name", "family", "meaning", "formula", "range", "parameters", "needs", "weights", "draws", "order",
+        "refused", "cost", "work", "source", "origin", "explanation",
     }  # fmt: skip
     assert one["parameters"]["image_side"] == 32
     assert (one["needs"], found["distance_from_init"]["needs"]) == ([], ["initial weights"])
@@ -107,10 +107,11 @@ def test_one_measure_is_explained(pgdl: Pgdl) -> None:
     measure = baselines.MEASURES["vc_dim"]
     lines = out.splitlines()
     assert lines[0] == f"vc_dim: {measure.meaning}"
-    facts = dict(line.split(maxsplit=1) for line in lines[2:9])
+    facts = dict(line.split(maxsplit=1) for line in lines[2:10])
     assert facts == {
         "family": "size",
         "formula": measure.formula,
+        "range": "[0, inf)",
         "parameters": ", ".join(f"{name}={default}" for name, default in measure.parameters.items()),
         "needs": "none",
         "cost": "weights",

@@ -1,4 +1,25 @@
-"""Loads a measure from its name and parameters as written on a command line."""
+"""Parameters of measures: how a command line writes them, and the meaning of shared ones.
+
+The docstring of a measure, or of its file, explains only parameters that are missing or different here:
+
+accuracy_drop: loss of training accuracy that is harmless, in (0, 1] (0.1: from 0.95 to 0.85).
+delta: probability with which the bound may fail, in (0, 1].
+fft_size: "layer": on feature maps of the layer's own size; "dataset": of that of the inputs, without stride.
+folded: look at the network with its normalization folded, whose parameters are kernels and biases.
+fraction: of the ratios r that the line through the origin is fitted to; the largest are left out.
+high: highest magnitude.
+low: lowest magnitude: degrees, share of width or height, or amount.
+margin_floor: smallest gamma, in the place of smaller and negative ones.
+method: "trapezoid", or "exact" for a curve of straight lines.
+min_eigenvalues: layers with fewer, zeros included, do not count.
+n_alphas: magnitudes, at equal distances.
+n_probes: random combinations of the classes of a network that has more; with as many or fewer it is exact.
+n_samples: training examples; all of them where there are no more.
+normalization: "dziugaite": sqrt(value / m) with m training examples, and of logarithms (value - ln m) / 2.
+parity_abs: take the absolute value of gamma first, as the code of Dziugaite et al. 2020 does.
+percentile_method: gamma is the floor(n / 10)-th smallest of n margins ("kth"), or between two ("linear").
+seed: draws the examples, and all else that is drawn.
+"""
 
 import ast
 import functools
