@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cache import home_directory
+from harness.cache import home_needed
 from harness.children import user_environment
 from harness.cores import THREADS
 from harness.errors import UserError
@@ -48,4 +48,5 @@ def environment(runtime: Runtime, threads: int, gpu: bool | str, *, own_data: bo
 
 def keras_home() -> Path:
     """Return the directory in which Keras keeps datasets."""
-    return Path(os.environ.get("KERAS_HOME") or home_directory("KERAS_HOME") / ".keras")
+    with home_needed("KERAS_HOME"):
+        return Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras")
