@@ -24,6 +24,14 @@ def cache_directory(name: str) -> Path:
     return directory
 
 
+def cache_file(directory: str, name: str) -> Path | None:
+    """Return the path of a file in a subdirectory; None where no cache can be made, which boards do without."""
+    try:
+        return cache_directory(directory) / name
+    except UserError:
+        return None
+
+
 def cache_root() -> Path:
     """Return the path of the cache: `PGDL_CACHE`, by default `pgdl-harness` in the user's cache directory.
 
@@ -33,6 +41,11 @@ def cache_root() -> Path:
         return Path(named).absolute()
     with home_needed("PGDL_CACHE"):
         return user_cache_path("pgdl-harness", appauthor=False)
+
+
+def runs_programs() -> bool:
+    """Whether the file system of the cache lets programs be executed, which fast starts need."""
+    return not os.statvfs(cache_root()).f_flag & os.ST_NOEXEC
 
 
 @contextmanager

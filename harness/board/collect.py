@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.about import About
 from harness.board.requested import Asked, Requested, last_requests
-from harness.configuration import Configuration, configuration_from
+from harness.configuration import WAYS, Configuration, configuration_from
 from harness.format.reference import Reference
 from harness.names import LIBRARY
 from harness.outcome import Outcome
@@ -202,10 +202,9 @@ def with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str,
 
 def configuration_of(record: Record) -> Configuration:
     """Return the configuration of a record, from its columns."""
-    from harness.sandbox import isolation_of  # here: who verifies a site has no records, and needs no sandbox
-
     columns = {field.name: getattr(record, field.name) for field in fields(Configuration) if field.name != "isolation"}
-    return Configuration(isolation=isolation_of(record.sandbox), **columns)
+    isolation, _, way = record.sandbox.rpartition("/")
+    return Configuration(isolation=isolation if way in WAYS else record.sandbox, **columns)
 
 
 def is_current(row: Record, contents: Contents | None) -> bool:

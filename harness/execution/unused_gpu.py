@@ -1,6 +1,7 @@
 """Calls that were given a GPU and did not use it, which a framework without CUDA does silently."""
 
 from harness.execution.dispatch import Done
+from harness.extras import install_for_gpu
 from harness.worker.runtimes import RUNTIMES
 
 
@@ -15,5 +16,5 @@ def unused_gpu(done: Done) -> str | None:
     runtime = RUNTIMES[done.planned.runtime]
     return (
         f"runtime {runtime.name}: calls run on the processor, not on the GPU ({gpu}); "
-        f"install a build with CUDA: {runtime.gpu_remedy}; pgdl doctor tries it"
+        f"install a build with CUDA: {install_for_gpu(runtime.gpu_install)}; pgdl doctor tries it"
     )
