@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from filelock import lock_descriptor
+
 from harness.errors import UserError, writing
-from harness.locks import try_lock
 
 
 @contextmanager
@@ -28,7 +29,7 @@ def alone(root: Path, lock_file: Path, command: str) -> Iterator[None]:
     with lock:
         try:
             # Another command may have removed the file since it was opened.
-            is_ours = try_lock(lock.fileno()) and _is_at(lock_file, lock.fileno())
+            is_ours = lock_descriptor(lock.fileno(), blocking=False) and _is_at(lock_file, lock.fileno())
         except OSError as error:
             raise UserError("cannot be locked", file=lock_file, found=error.strerror) from error
         if not is_ours:

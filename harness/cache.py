@@ -7,33 +7,52 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import lock_descriptor
+from platformdirs import user_cache_path
+
 from harness.errors import UserError, writing
-from harness.locks import lock
 
 
 def cache_directory(name: str) -> Path:
     """Return the cache's subdirectory `name`, created if necessary.
 
-    `PGDL_CACHE` is the path of the cache, by default `pgdl-harness` in the user's cache directory. An empty variable
-    counts as none: the current directory may be a stranger's. Raises `UserError` if the directory cannot be created.
+    Raises `UserError` if it cannot be.
     """
-    base = os.environ.get("PGDL_CACHE")
-    if not base:
-        home = os.environ.get("XDG_CACHE_HOME") or home_directory("PGDL_CACHE") / ".cache"
-        base = str(Path(home) / "pgdl-harness")
-    directory = Path(base).absolute() / name
+    directory = cache_root() / name
     with writing(directory, problem="cannot be created", remedy="name another cache by PGDL_CACHE"):
         directory.mkdir(parents=True, exist_ok=True)
     return directory
 
 
-def home_directory(variable: str) -> Path:
-    """Return the user's home directory.
-
-    Raises `UserError` if there is none, as in some containers; the message names the `variable` that would replace it.
-    """
+def cache_file(directory: str, name: str) -> Path | None:
+    """Return the path of a file in a subdirectory; None where no cache can be made, which boards do without."""
     try:
-        return Path.home()
+        return cache_directory(directory) / name
+    except UserError:
+        return None
+
+
+def cache_root() -> Path:
+    """Return the path of the cache: `PGDL_CACHE`, by default `pgdl-harness` in the user's cache directory.
+
+    An empty variable counts as none: the current directory may be a stranger's.
+    """
+    if named := os.environ.get("PGDL_CACHE"):
+        return Path(named).absolute()
+    with home_needed("PGDL_CACHE"):
+        return user_cache_path("pgdl-harness", appauthor=False)
+
+
+def runs_programs() -> bool:
+    """Whether the file system of the cache lets programs be executed, which fast starts need."""
+    return not os.statvfs(cache_root()).f_flag & os.ST_NOEXEC
+
+
+@contextmanager
+def home_needed(variable: str) -> Iterator[None]:
+    """Turn the lack of a home directory, as in some containers, into a `UserError` that names a `variable` instead."""
+    try:
+        yield
     except RuntimeError as error:
         raise UserError("you have no home directory", remedy=f"set HOME or {variable}") from error
 
@@ -42,7 +61,7 @@ def home_directory(variable: str) -> Path:
 def locked(file: Path) -> Iterator[None]:
     """Let one process at a time do something; `file` is created, and remains."""
     with file.open("wb") as stream:
-        lock(stream.fileno())
+        lock_descriptor(stream.fileno())
         yield
 
 

@@ -11,6 +11,9 @@ from harness.text import is_line
 
 MIB, GIB = 1024**2, 1024**3
 
+#: How workers start: the end of the name of a sandbox in records, on which no value depends.
+WAYS = ("fast", "fresh")
+
 #: The isolation of results that never rank: they were made without any.
 UNSANDBOXED = "none"
 

@@ -10,9 +10,7 @@ from pathlib import Path
 from harness.board.collect import Calls
 from harness.configuration import MIB, Configuration
 from harness.credentials import RESULTS, Address
-from harness.execution.settings import RunSettings
 from harness.names import FUNCTION
-from harness.sandbox import AUTO, SANDBOX, Limits, default_memory_bytes, find_gpus, options_for
 from harness.shell import is_name, typed
 from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
@@ -77,6 +75,9 @@ def _argument(calls: Calls) -> str:
 
 def _settings(configuration: Configuration, *, of_library: bool) -> list[str]:
     """Return the options for these settings."""
+    from harness.execution.settings import RunSettings  # here: boards load no sandbox
+    from harness.sandbox import Limits, default_memory_bytes, find_gpus
+
     defaults = RunSettings(Limits(default_memory_bytes(len(find_gpus()))))
     # The default of a submission is what its metadata say, which is not known here.
     runtime = _option("--runtime", configuration.runtime, DEFAULT if of_library else "")
@@ -95,6 +96,8 @@ def _size(n_bytes: int) -> str:
 
 
 def _sandbox(isolation: str) -> list[str]:
+    from harness.sandbox import AUTO, SANDBOX, options_for
+
     words = []
     for name, value in options_for(isolation).items():
         words += [name] if value is None else _option(name, value, AUTO if name == SANDBOX else "")

@@ -6,20 +6,25 @@ call of the file has failed on a None. `pgdl check` says it in any case: there a
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from baselines import Need
-from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.task import Task
 
+if TYPE_CHECKING:
+    from baselines import Need
+    from harness.execution.plan import PlannedCall
+
 
 def needs_initial_weights(submissions: Iterable[Submission]) -> bool:
     """Whether one of them is a measure of the library that needs the weights before training."""
+    from baselines import Need
+
     return any(Need.INITIAL_WEIGHTS in submission.needs for submission in submissions)
 
 
-def lacks_initial_weights(call: PlannedCall) -> bool:
+def lacks_initial_weights(call: "PlannedCall") -> bool:
     """Whether a call of a measure of the library fails for certain, because the model lacks its initial weights."""
     return needs_initial_weights([call.submission]) and not call.model.has_initial_weights
 
@@ -43,8 +48,10 @@ def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> d
     }
 
 
-def _lacking(task: Task) -> Mapping[Need, str]:
+def _lacking(task: Task) -> "Mapping[Need, str]":
     """What no model of a task gives, with the reason. All have data and gradients, and the same number of outputs."""
+    from baselines import Need
+
     found = {}
     if not any(model.has_initial_weights for model in task.models):
         found[Need.INITIAL_WEIGHTS] = "needs initial weights, and no model has weights_init.hdf5"

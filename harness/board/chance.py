@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 import scoring
 from harness.board.row import OnTask, Row, Vector, vectors_of
-from harness.cache import cache_directory, write_whole
+from harness.cache import cache_file, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code
-from harness.errors import UserError
 from scoring import MOST_RESAMPLED, Chance, Grid, adjusted_p_values, compare_with_chance, p_values, smallest_p_value
 
 #: Permutations for each pair of hyperparameters: enough for p-values of 0.0025. On boards of more rows than `MANY`, and
@@ -96,10 +95,7 @@ def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
     digest = sha256(f"{digest_of_code(Path(scoring.__file__).parent)} {rest}".encode())
     for array in arrays:
         digest.update(np.ascontiguousarray(array, np.float64).tobytes())
-    try:
-        return cache_directory("chance") / f"{digest.hexdigest()}.npz"
-    except UserError:  # a board can be made where nothing can be written
-        return None
+    return cache_file("chance", f"{digest.hexdigest()}.npz")
 
 
 def _recall(entry: Path | None, grid: Grid, n_permutations: int) -> Chance | None:

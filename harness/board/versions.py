@@ -6,7 +6,7 @@ from datetime import datetime
 
 from harness.about import About
 from harness.board.collect import Asked, Calls, Collected
-from harness.configuration import Configuration, configuration_from
+from harness.configuration import WAYS, Configuration, configuration_from
 from harness.format.reference import Reference
 from harness.records import Record, RecordedCall, Records, Request, newest_of_version, recorded_versions
 
@@ -85,10 +85,9 @@ def _choose_shown(everyone: Sequence[Calls], *, everything: bool) -> Collected:
 
 def configuration_of(record: Record) -> Configuration:
     """Return the configuration of a record, from its columns."""
-    from harness.sandbox import isolation_of  # here: few boards have records that were never asked for
-
     columns = {field.name: getattr(record, field.name) for field in fields(Configuration) if field.name != "isolation"}
-    return Configuration(isolation=isolation_of(record.sandbox), **columns)
+    isolation, _, way = record.sandbox.rpartition("/")
+    return Configuration(isolation=isolation if way in WAYS else record.sandbox, **columns)
 
 
 def is_of(references: Mapping[str, Reference], row: Record | RecordedCall) -> bool:

@@ -3,14 +3,15 @@
 import os
 import shutil
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli import as_json, options
-from harness.worker.runtimes import RUNTIMES
+from harness.errors import UserError
+from harness.extras import install, install_for_gpu, lacking
+from harness.worker.runtimes import RUNTIMES, version_of
 
 if TYPE_CHECKING:
     from harness.sandbox import Gpu, Kind, Staging
@@ -57,9 +58,12 @@ def _findings(executor: str, parameters: dict[str, str | None]) -> Iterator[Find
 
         yield from findings(executor, parameters)
         return
-    yield from _software()
-    yield from _machine()
-    yield from _sandbox()
+    parts = {"software": _software, "machine": _machine, "sandbox": _sandbox, "other sandboxes": _other}
+    for name, part in parts.items():
+        try:
+            yield from part()
+        except (UserError, ModuleNotFoundError) as error:
+            yield BAD, name, "does not work", lacking(error) or str(error)
 
 
 def _software() -> Iterator[Finding]:
@@ -68,12 +72,12 @@ def _software() -> Iterator[Finding]:
     yield GOOD, "Python", ".".join(map(str, __import__("sys").version_info[:3])), ""
     for name, runtime in RUNTIMES.items():
         if missing := runtime.missing():
-            yield WARNING, f"runtime {name}", f"not installed: {', '.join(missing)}", runtime.install
+            yield WARNING, f"runtime {name}", f"not installed: {', '.join(missing)}", install(runtime.extra)
         else:
-            versions = ", ".join(f"{package} {metadata.version(package)}" for package in runtime.distributions)
+            versions = ", ".join(f"{package} {version_of(package)}" for package in runtime.distributions)
             yield GOOD, f"runtime {name}", versions, runtime.summary
     if not _installed():
-        yield BAD, "runtimes", "none", f"one is needed: {RUNTIMES['tensorflow'].install}"
+        yield BAD, "runtimes", "none", f"one is needed: {install('tensorflow')}"
     yield GOOD, "kernel", describe_machine()["kernel"], ""
 
 
@@ -99,7 +103,7 @@ def _machine() -> Iterator[Finding]:
             WARNING,
             "GPUs",
             "none",
-            "models run on the processor; if there is a GPU, install the extra: pip install 'pgdl-harness[gpu]'",
+            f"models run on the processor; if there is a GPU: {install('gpu')}",
         )
     limit = default_memory_bytes(len(gpus))
     lanes = plan_lanes(None, limit)
@@ -112,7 +116,7 @@ def _machine() -> Iterator[Finding]:
         f"{memory.available / GIB:.1f} of {memory.whose} {memory.total / GIB:.1f} GiB free, {lanes.cores} cores",
         follows,
     )
-    for name, path in (("cache", cache_directory("staged").parent), ("working directory", Path.cwd())):
+    for name, path in (("working directory", Path.cwd()), ("cache", cache_directory("staged").parent)):
         free = shutil.disk_usage(path).free / GIB
         remedy = "" if free > 1 else "under 1 GiB: free some space, or set PGDL_CACHE to another disk"
         yield GOOD if free > 1 else WARNING, f"disk ({name})", f"{free:.1f} GiB free at {path}", remedy
@@ -125,7 +129,6 @@ def _sandbox() -> Iterator[Finding]:
         yield BAD, "sandbox", "not on this system", str(elsewhere)
         warning = "tasks and submissions are read without the limit that Linux sets: only open those that you trust"
         yield WARNING, "memory", "not limited here", warning
-        yield from _other_kinds()
         return
     warnings: list[str] = []
     best, second = Fast(instead=warnings.append), Landlock()
@@ -150,12 +153,10 @@ def _sandbox() -> Iterator[Finding]:
     else:
         yield BAD, "sandbox", "does not work", str(problem)
         yield BAD, "sandbox by Landlock", "does not work, either", str(weaker)
-    yield from _other_kinds()
 
 
 def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
     """Try a kind; `warnings` are those that it has issued."""
-    from harness.errors import UserError
     from harness.execution.machine import plan_lanes
     from harness.sandbox import CONTROL, Staging, default_memory_bytes, find_gpus, run_traps, trial_job
 
@@ -192,8 +193,8 @@ def _devices(kind: "Kind", staging: "Staging", gpu: "Gpu") -> Iterator[Finding]:
         result = run_trial(kind.start, trial_job(staging, CONTROL, runtime=name, gpu=gpu), 0, TRIAL_S)
         device = result.environment.get("device")
         if device == "cpu":
-            found, remedy = "runs on the processor", f"install a build with CUDA: {RUNTIMES[name].gpu_remedy}"
-            yield WARNING, f"  {name} and the GPU", found, remedy
+            remedy = f"install a build with CUDA: {install_for_gpu(RUNTIMES[name].gpu_install)}"
+            yield WARNING, f"  {name} and the GPU", "runs on the processor", remedy
         elif device is None:
             yield WARNING, f"  {name} and the GPU", "no answer", f"{result.outcome}: {result.message}"
         else:
@@ -226,7 +227,7 @@ def _memory_limit() -> Finding:
     return WARNING, "  memory limit", enforced, remedy
 
 
-def _other_kinds() -> Iterator[Finding]:
+def _other() -> Iterator[Finding]:
     """Yield findings on the kinds of sandbox that `auto` never chooses."""
     from harness.sandbox import KINDS
 

@@ -10,6 +10,7 @@ import click
 from harness.board import ON_REQUEST, formats
 from harness.cli import options
 from harness.errors import UserError
+from harness.extras import require
 from harness.printing import put
 from harness.shell import typed
 
@@ -68,6 +69,8 @@ wide = click.option(
 
 def require_directory(output: Path | None, file: str) -> None:
     """Refuse the name of a file for a directory, in which a `file` of each format is written."""
+    if output is not None:
+        require("--output writes each format", "pyarrow")
     if output is not None and (form := _name_of(output.suffix)) is not None:
         stem = output.with_suffix("")
         remedy = f"--output {stem} writes {stem / file}{output.suffix} and the others, --format {form} > FILE only this"
@@ -76,6 +79,8 @@ def require_directory(output: Path | None, file: str) -> None:
 
 def require_stem(output: Path | None, more: Collection[str]) -> None:
     """Refuse a suffix, or a directory, for the beginning of the names of files; `more` are suffixes of other files."""
+    if output is not None:
+        require("--output writes each format and plots", "pyarrow", "matplotlib")
     expected = "the beginning of the files' names, to which suffixes are added"
     if output is not None and (output.suffix in more or _name_of(output.suffix) is not None):
         remedy = f"--output {output.with_suffix('')} writes {output} and the others"

@@ -8,6 +8,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -125,9 +126,28 @@ def main() -> NoReturn:
             _give_up_output()
             say(f"pgdl: standard output: {error.strerror}; finished work is kept", err=True)
             sys.exit(2)
+        if line := _remedy(error):
+            say(f"pgdl: {line}", err=True)
+            sys.exit(2)
         say(*traceback.format_exc().splitlines(), "pgdl: this is a bug; finished work is kept", err=True)
         sys.exit(BUG)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _remedy(error: Exception) -> str:
+    """Return a line on a module that is not installed, or is in the way; empty for a bug."""
+    from harness.extras import lacking
+
+    if line := lacking(error):
+        return line
+    home = Path(__file__).parents[2]
+    places = [Path(place).absolute() for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    files += [str(file) for one in [*sys.modules.values()] if (file := getattr(one, "__file__", None))]
+    for file in map(Path, files):
+        if not file.is_relative_to(home) and any(file.is_relative_to(place) for place in places):
+            return f"{file} comes from PYTHONPATH and may not fit ({type(error).__name__}: {error}); unset PYTHONPATH"
+    return ""
 
 
 def _heed_signals() -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from harness.corpus.idx import PARTS, read_pair
 from harness.errors import UserError
+from harness.extras import install
 from harness.format.arrays import open_npz
 from harness.format.files import visible_directories
 from harness.format.images import MAX_BYTES, SUFFIXES, images_in
@@ -161,8 +162,9 @@ def _tensorflow_datasets(name: str) -> Source:
     try:
         import tensorflow_datasets as tfds
     except ImportError as error:
-        remedy = "pip install 'pgdl-harness[datasets]'"
-        raise UserError(f"dataset {name}", expected="TensorFlow Datasets", found="none", remedy=remedy) from error
+        raise UserError(
+            f"dataset {name}", expected="TensorFlow Datasets", found="none", remedy=install("datasets")
+        ) from error
 
     their_name, n_classes = TENSORFLOW_DATASETS[name]
     try:

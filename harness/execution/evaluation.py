@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
+from harness.extras import install_for_gpu
 from harness.outcome import CallResult
 from harness.records import Evaluation
 from harness.task.hidden import WITHHELD
@@ -67,5 +68,5 @@ def unused_gpu(done: FinishedCall[PlannedCall]) -> str | None:
     runtime = RUNTIMES[done.call.runtime]
     return (
         f"runtime {runtime.name}: calls run on the processor, not on the GPU ({gpu}); "
-        f"install a build with CUDA: {runtime.gpu_remedy}; pgdl doctor tries it"
+        f"install a build with CUDA: {install_for_gpu(runtime.gpu_install)}; pgdl doctor tries it"
     )

@@ -4,10 +4,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cache import home_directory
+from harness.cache import home_needed
 from harness.children import user_environment
 from harness.cores import THREADS
 from harness.errors import UserError
+from harness.extras import install
 from harness.worker.runtimes import RUNTIMES, Runtime
 
 #: The runtimes that run models, the one of most tasks first.
@@ -22,7 +23,7 @@ def installed_runtime(preferred: Sequence[str]) -> Runtime:
     for name in preferred:
         if not RUNTIMES[name].missing():
             return RUNTIMES[name]
-    remedy = f"{RUNTIMES['tensorflow'].install}, or the extra jax or torch"
+    remedy = f"{install('tensorflow')}, or the extra jax or torch"
     raise UserError("no framework is installed", expected="TensorFlow, JAX or PyTorch", found="none", remedy=remedy)
 
 
@@ -30,7 +31,7 @@ def require_runtime(name: str, purpose: str) -> Runtime:
     """Return a runtime; raises `UserError`, which begins with the purpose, if it is not installed."""
     runtime = RUNTIMES[name]
     if missing := runtime.missing():
-        raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=runtime.install)
+        raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=install(runtime.extra))
     return runtime
 
 
@@ -48,4 +49,5 @@ def environment(runtime: Runtime, threads: int, gpu: bool | str, *, own_data: bo
 
 def keras_home() -> Path:
     """Return the directory in which Keras keeps datasets."""
-    return Path(os.environ.get("KERAS_HOME") or home_directory("KERAS_HOME") / ".keras")
+    with home_needed("KERAS_HOME"):
+        return Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras")

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SAWarning, SQLAlchemyErro
 
 from harness.credentials import Address
 from harness.errors import UserError
+from harness.extras import install
 from harness.records.protection import guard
 from harness.text import printable
 
@@ -92,7 +93,7 @@ class Database:
             self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)
             self.engine = _engine_of(self.url)
         except ImportError as error:
-            remedy = "pip install 'pgdl-harness[postgresql]' installs that of postgresql+psycopg://..."
+            remedy = f"that of postgresql+psycopg://...: {install('postgresql')}"
             raise UserError(f"the database's driver cannot be loaded: {error}", remedy=remedy) from error
         except SAWarning:
             remedy = "leave it out; parameters of SQLite itself need file: and uri=true"

@@ -22,7 +22,6 @@ from harness.sandbox.kinds import (
     SandboxChoice,
     Warn,
     choose_kind,
-    isolation_of,
     not_linux,
     options_for,
 )
@@ -34,7 +33,7 @@ from harness.sandbox.staging import Staging
 __all__ = [
     "AUTO", "AUTOMATIC", "CONTROL", "KINDS", "SANDBOX", "TRAPS", "Call", "Clock", "Fast", "Fresh", "Gpu", "Job", "Kind",
     "Landlock", "Limits", "Parameter", "SandboxChoice", "Staging", "StoppedError", "Warn", "becomes_others",
-    "cgroup_problem", "choose_kind", "default_memory_bytes", "driver_library", "find_gpus", "gpu_nodes", "isolation_of",
+    "cgroup_problem", "choose_kind", "default_memory_bytes", "driver_library", "find_gpus", "gpu_nodes", 
     "not_linux", "options_for", "prepare_call", "run_traps", "run_trial", "trial_job",
 ]  # fmt: skip
 

@@ -18,9 +18,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from filelock import lock_descriptor
+
 from harness import children
 from harness.cache import cache_directory, locked
-from harness.locks import lock, try_lock
 from harness.sandbox.limits import Limits
 
 #: Name prefix of the groups of runs.
@@ -143,7 +144,7 @@ def _create(parent: Path) -> tuple[Path, int]:
             raise OSError(0, f"no process can be moved into a group: {done.stderr.decode().strip()}")
         trial.close()
         descriptor = os.open(path, os.O_RDONLY)
-        lock(descriptor)
+        lock_descriptor(descriptor)
     except OSError:
         _remove(parent, path)
         raise
@@ -163,7 +164,7 @@ def remove_abandoned(parent: Path) -> None:
     for path in parent.glob(f"{PREFIX}*"):
         descriptor = os.open(path, os.O_RDONLY)
         try:
-            if try_lock(descriptor):
+            if lock_descriptor(descriptor, blocking=False):
                 remove_group(path)
         except OSError:
             pass  # another user owns it

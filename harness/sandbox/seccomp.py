@@ -108,6 +108,8 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
     """
     try:
         seccomp = importlib.import_module("pyseccomp")
+    except ModuleNotFoundError:
+        raise  # an extra brings it
     except (ImportError, RuntimeError, OSError) as error:  # the import loads the C library
         remedy = "install it, e.g. apt-get install libseccomp2"
         raise UserError(f"libseccomp is not installed ({error})", remedy=remedy) from error

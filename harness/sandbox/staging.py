@@ -15,11 +15,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from filelock import lock_descriptor
+
 import harness.worker
 from harness.cache import cache_directory, locked
 from harness.configuration import GIB
 from harness.errors import UserError
-from harness.locks import lock, try_lock
 from harness.sandbox.proc import write_copies
 
 #: A program that echoes its input (`harness.sandbox.placeholder`), and its mode. A process whose user may not read its
@@ -55,7 +56,7 @@ class Staging:
             self._root = root / secrets.token_hex(8)
             self._root.mkdir(mode=0o700)
             self._lock = _open_lock(self._root)
-            lock(self._lock)
+            lock_descriptor(self._lock)
         self._kept_bytes = kept_bytes
         self._copies: dict[str, Copy] = {}  #: in the order of their last use
         self._changing = threading.Lock()
@@ -156,7 +157,7 @@ def _remove_abandoned(root: Path) -> None:
     for directory in (path for path in root.iterdir() if path.is_dir()):
         descriptor = _open_lock(directory)
         try:
-            is_used = not try_lock(descriptor)
+            is_used = not lock_descriptor(descriptor, blocking=False)
         finally:
             os.close(descriptor)
         if not is_used:

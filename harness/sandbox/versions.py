@@ -4,7 +4,8 @@ import platform
 from functools import cache
 
 from harness.errors import UserError
-from harness.worker.runtimes import RUNTIMES
+from harness.extras import install
+from harness.worker.runtimes import RUNTIMES, version_of
 
 #: Libraries that measures compute with, in addition to the framework and Keras.
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
@@ -16,16 +17,11 @@ def library_versions(runtime: str) -> str:
 
     Raises `UserError` if the runtime is not installed.
     """
-    from importlib import metadata  # here: it takes longer than all other imports of this room
-
     chosen = RUNTIMES[runtime]
     if missing := chosen.missing():
-        remedy = f"{chosen.install}, or choose another runtime"
-        raise UserError(f"runtime {runtime}: not installed: {', '.join(missing)}", remedy=remedy)
+        raise UserError(f"runtime {runtime}: not installed: {', '.join(missing)}", remedy=install(chosen.extra))
     found = [f"python {platform.python_version()}"]
     for name in (*chosen.distributions, *LIBRARIES):
-        try:
-            found.append(f"{name} {metadata.version(name)}")
-        except metadata.PackageNotFoundError:
-            found.append(f"no {name}")
+        version = version_of(name)
+        found.append(f"{name} {version}" if version else f"no {name}")
     return ", ".join(found)

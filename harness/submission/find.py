@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import baselines
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.inspector.keys import KEYS
@@ -39,6 +38,8 @@ def _find_path(argument: str, name: str | None) -> Submission:
         siblings = [entry.name for entry in path.parent.iterdir() if not entry.name.startswith(".")]
     except OSError as error:  # a file, or a directory that may not be listed
         raise UserError(f"cannot be read: {error.strerror}", file=path.parent, expected="a directory") from error
+    import baselines  # here: all measures are imported with it
+
     installed = [measure.name for measure in installed_measures()]
     remedy = did_you_mean(path.name.partition(":")[0], [*baselines.MEASURES, *installed, *siblings])
     raise UserError(

@@ -4,8 +4,6 @@ import ast
 import functools
 from pathlib import Path
 
-import baselines
-from baselines.core.families import COMMON
 from harness.about import About
 from harness.errors import UserError
 from harness.hints import did_you_mean
@@ -20,6 +18,8 @@ def find_baseline(specification: str) -> Submission | None:
     Its name is the specification, with `True` for `true`. Raises `UserError` for an unknown parameter, or a value of
     another type than the default.
     """
+    import baselines  # here: all measures are imported with it
+
     specification = baselines.canonical(specification)
     name, _, parameters = specification.partition(":")
     if name not in baselines.MEASURES:
@@ -43,6 +43,8 @@ def find_baseline(specification: str) -> Submission | None:
 @functools.cache
 def _files_of(family: str) -> dict[str, bytes]:
     """The sources of a family's package, of what it imports from in turn, and of what all measures share."""
+    from baselines.core.families import COMMON
+
     packages, waiting = set(), {family, *COMMON}
     while waiting:
         packages |= waiting
@@ -70,6 +72,8 @@ def _imports(package: str) -> frozenset[str]:
 @functools.cache
 def _library() -> dict[str, bytes]:
     """All sources of the library, read once: they must not differ from one measure to the next."""
+    import baselines
+
     package = Path(baselines.__file__).parent
     sources = sorted(package.rglob("*.py"))
     return {f"baselines/{file.relative_to(package).as_posix()}": file.read_bytes() for file in sources}

@@ -3,7 +3,6 @@
 import functools
 import re
 
-import baselines
 from harness.names import alike
 
 #: Maximum length of a name, and of a baseline's name with its parameters.
@@ -51,4 +50,6 @@ def taken(name: str) -> str | None:
 
 @functools.cache
 def _measures() -> dict[str, str]:
+    import baselines  # here: all measures are imported with it
+
     return {alike(name): name for name in baselines.MEASURES}

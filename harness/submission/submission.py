@@ -4,12 +4,15 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from baselines import Need
 from harness.digest import digest_of
 from harness.names import LIBRARY
 from harness.submission.code import code_of
 from harness.submission.metadata import Metadata
+
+if TYPE_CHECKING:
+    from baselines import Need
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Submission:
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content
     metadata: Metadata = field(default_factory=Metadata)
     is_baseline: bool = False
-    needs: frozenset[Need] = frozenset()  #: of a measure of the library; what others need is not known
+    needs: "frozenset[Need]" = frozenset()  #: of a measure of the library; what others need is not known
     source: str = LIBRARY  #: absolute path of the file or directory; of an installed measure, its name
     notes: tuple[str, ...] = ()  #: lines for its user on how it was read
     problem: str | None = None  #: reason why it cannot be run; its calls are then INVALID_SUBMISSION

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 import harness
-from harness.cache import cache_directory, write_whole
+from harness.cache import cache_file, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code, digest_of_file
 
@@ -41,9 +41,8 @@ class Digests:
 
     def __init__(self, directory: Path) -> None:
         self._root = directory.resolve()
-        name = hashlib.sha256(os.fsencode(self._root)).hexdigest()
-        self._file = cache_directory("digests") / f"{name}.json"
-        self._known, self._findings = _read(self._file)
+        self._file = cache_file("digests", f"{hashlib.sha256(os.fsencode(self._root)).hexdigest()}.json")
+        self._known, self._findings = _read(self._file) if self._file else ({}, {})
         self._changed = False
 
     def __enter__(self) -> Self:
@@ -52,7 +51,7 @@ class Digests:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._changed:
+        if self._file and self._changed:
             with suppress(OSError):  # a full disk costs time, not correctness
                 write_whole(self._file, json.dumps({"digests": self._known, "findings": self._findings}).encode())
 

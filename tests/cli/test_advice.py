@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 #: An option; a command in a sentence or in a line of its own; commands of other programs, and the label of an option.
 OPTION = re.compile(r"(?<![\w/-])--[a-z][a-z0-9-]+")
 COMMAND = re.compile(r"`pgdl ([^`]*)`|^pgdl ([a-z].*)$", re.MULTILINE)
-NO_ADVICE = re.compile(r"`[^`]*`|^pgdl .*$|\b(?:pip install|git fetch) [^;]*|^--[a-z-]+", re.MULTILINE)
+NO_ADVICE = re.compile(r"`[^`]*`|^pgdl .*$|\b(?:(pip|pipx|tool) install|torch|git fetch) [^;]*|^--[a-z-]+", re.M)
 
 RUNS = ("run", "check", "compare")
 

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from shared_zygotes import SharedZygotes
 
+from harness.extras import install_for_gpu
 from harness.sandbox.devices import Gpu
 from tests.throwaway import make_task
 
 WARNING = (
     "pgdl: runtime torch: calls run on the processor, not on the GPU (NVIDIA H200); install a build with CUDA: "
-    "pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu126; pgdl doctor tries it"
+    f"{install_for_gpu('torch --force-reinstall --index-url https://download.pytorch.org/whl/cu126')}; "
+    "pgdl doctor tries it"
 )
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import psutil
 import pytest
 
-from harness.locks import try_lock
 from pgdl import results
 from tests.board.board_examples import rows, write_reference
 from tests.e2e.real_runs import wait_for, write_submission
@@ -113,15 +112,6 @@ def test_calls_are_made_in_containers(
     done = elsewhere("run", "mine.py", "--sandbox", "docker", "--docker-image", "other:1", "--tasks", "tasks")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "docker build --tag other:1 ." in done.stderr
-
-
-def test_a_lock_excludes_other_processes(system: str, tmp_path: Path) -> None:
-    file = tmp_path / "lock"
-    program = f"from harness.locks import try_lock; file = open({str(file)!r}, 'wb'); print(try_lock(file.fileno()))"
-    assert python(system, "-c", program).stdout == "True\n"
-    with file.open("wb") as held:
-        assert try_lock(held.fileno())
-        assert python(system, "-c", program).stdout == "False\n"
 
 
 def test_a_killed_harness_takes_its_calls_with_it(folder: Path) -> None:

@@ -13,6 +13,7 @@ from harness.corpus import sources
 from harness.corpus.datasets import load_data
 from harness.corpus.recipe import DataRecipe
 from harness.errors import UserError
+from harness.extras import install
 
 RANDOM = np.random.default_rng(0)
 
@@ -245,7 +246,7 @@ class TestTensorFlowDatasets:
         monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)
         with pytest.raises(UserError) as refused:
             load_data(DataRecipe(source="svhn"), tmp_path)
-        remedy = "pip install 'pgdl-harness[datasets]'"
+        remedy = install("datasets")
         assert str(refused.value) == f"dataset svhn: expected TensorFlow Datasets, found none; {remedy}"
 
     def test_images_are_decoded_and_resized(self, tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ get it without what it lacks there, and with what it has there alone. Libraries 
 
 import builtins
 import contextlib
-import fcntl
 import os
 import resource
 import selectors
@@ -71,14 +70,6 @@ class SocketsOnly(selectors.DefaultSelector):
         return super().register(fileobj, events, data)
 
 
-def locking(descriptor: int, mode: int, size: int) -> None:
-    """Lock as Windows does, which says in another way that a file is locked."""
-    try:
-        fcntl.flock(descriptor, mode)
-    except BlockingIOError as error:
-        raise PermissionError(*error.args) from None
-
-
 def setrlimit(kind: int, limits: tuple[int, int]) -> None:
     """Refuse what a Mac refuses: a limit of the address space."""
     if kind == resource.RLIMIT_AS:
@@ -109,7 +100,6 @@ if system == "win32":
     MORE["os"] = {"O_BINARY": 0}
     MORE["subprocess"] |= {"CREATE_NO_WINDOW": NO_WINDOW}
     MORE["selectors"] = {"DefaultSelector": SocketsOnly}
-    MORE["msvcrt"] = {"LK_NBLCK": fcntl.LOCK_EX | fcntl.LOCK_NB, "locking": locking}
     MORE["harness.windows_job"] = {"Job": Job}
     os.environ.setdefault("SYSTEMROOT", "/")
 
@@ -143,7 +133,7 @@ def of_that_system(name: str, variables: Any = None, *more: Any, **named: Any) -
     if name in MISSING:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
     if name not in seen:
-        module = SimpleNamespace() if name in ("msvcrt", "harness.windows_job") else imported(name)
+        module = SimpleNamespace() if name == "harness.windows_job" else imported(name)
         seen[name] = Seen(name, module)
     return seen[name]
 

@@ -22,7 +22,7 @@ ASSUMED = (
 
 #: Dependencies of this project that doctor, check, run and score do not import (tests/gpu/test_gpu_packing.py): the
 #: site, plots, parquet, recipes, and a library for measures of 2020.
-LEFT_OUT = frozenset({"jinja2", "matplotlib", "plotly", "pyarrow", "pydantic", "scikit-learn", "tqdm"})
+LEFT_OUT = frozenset({"jinja2", "matplotlib", "pgdl-harness", "pydantic", "scikit-learn", "tqdm"})
 
 PLATFORMS = tuple(f"manylinux{one}_x86_64" for one in ("_2_28", "_2_17", "2014", "_2_12", "2010", "1"))
 
@@ -46,7 +46,8 @@ def read_freeze(text: str) -> dict[str, str]:
 
 def needed(pyproject: str) -> list[str]:
     """Return the project's dependencies that the checks import."""
-    dependencies: list[str] = tomllib.loads(pyproject)["project"]["dependencies"]
+    project = tomllib.loads(pyproject)["project"]
+    dependencies: list[str] = project["dependencies"] + project["optional-dependencies"]["run"]
     return [one for one in dependencies if canonical(re.match(r"[A-Za-z0-9._-]+", one)[0]) not in LEFT_OUT]  # type: ignore[index]
 
 

@@ -10,9 +10,9 @@ from repository import PYPROJECT, ROOT
 LINES = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
 PINNED = {canonicalize_name(name): version for name, version in (line.split("==") for line in LINES)}
 PROJECT = PYPROJECT["project"]
-INSTALLED = ("dev", "docs", "testbed", "tensorflow", "jax", "torch")
+INSTALLED = ("dev", "docs", "testbed", "tensorflow", "jax", "torch", "run", "site", "parquet")
 EXTRAS = [text for extra in INSTALLED for text in PROJECT["optional-dependencies"][extra]]
-DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS]]
+DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS] if not text.startswith(PROJECT["name"])]
 
 #: What PyPI's build of PyTorch needs in addition to that for processors.
 CUDA = ("nvidia-", "cuda-", "triton")

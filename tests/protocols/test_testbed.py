@@ -17,6 +17,7 @@ from in_process import Pgdl, in_process
 from testbed_tasks import N_CLASSES, N_SEEN, SIDE, WIDTHS, make_backbones, make_data, make_images
 
 from harness.errors import UserError
+from harness.extras import install
 from harness.protocols.subject import read_subject
 from harness.protocols.testbed import backbones, probing
 from harness.protocols.testbed.classes import equal_steps
@@ -261,9 +262,8 @@ from harness.cli.main import main
 main()
 """
     ended = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=False)
-    remedy = "pip install 'pgdl-harness[testbed]'"
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == f"pgdl: the testbed lacks scikit-image, xarray; {remedy}\n"
+    assert ended.stderr == f"pgdl: the testbed; not installed: skimage, xarray; {install('testbed')}\n"
 
 
 @pytest.mark.usefixtures("no_process")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UserError
+from harness.extras import install
 from harness.records import Records
 from tests.records.evaluation_rows import evaluation
 
@@ -82,7 +83,7 @@ def test_a_driver_that_is_not_installed() -> None:
     message = refusal("mysql+nosuchdriver://host/name")
     assert "nosuchdriver" in message
     missing = refusal("oracle+cx_oracle://host/name")
-    remedy = "pip install 'pgdl-harness[postgresql]' installs that of postgresql+psycopg://..."
+    remedy = f"that of postgresql+psycopg://...: {install('postgresql')}"
     assert missing.endswith(f"No module named 'cx_Oracle'; {remedy}")
 
 

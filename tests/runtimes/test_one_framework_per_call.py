@@ -6,6 +6,7 @@ import pytest
 from each_runtime import each, each_of, run
 
 from harness.errors import UserError
+from harness.extras import install
 from harness.inspector.keys import CHOICES
 from harness.sandbox.versions import library_versions
 from harness.worker.runtimes import RUNTIMES
@@ -40,9 +41,7 @@ def test_a_runtime_that_is_not_installed_is_named_with_a_remedy(monkeypatch: pyt
     with pytest.raises(UserError) as raised:
         library_versions("torch")
     library_versions.cache_clear()
-    assert str(raised.value) == (
-        "runtime torch: not installed: no-such-package; pip install 'pgdl-harness[torch]', or choose another runtime"
-    )
+    assert str(raised.value) == f"runtime torch: not installed: no-such-package; {install('torch')}"
 
 
 def test_submissions_may_name_every_runtime() -> None:

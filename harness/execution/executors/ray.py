@@ -13,6 +13,7 @@ from harness.children import ROOT
 from harness.errors import UserError
 from harness.execution.cluster.executor import Cluster
 from harness.execution.cluster.messages import Engine, GoneError, UnavailableError
+from harness.extras import install
 from harness.sandbox import Parameter
 
 #: Seconds to reach the address; Ray itself tries for minutes.
@@ -50,8 +51,7 @@ class RayEngine:
         try:
             import ray
         except ImportError as error:
-            remedy = "install the extra: pip install 'pgdl-harness[ray]'"
-            raise UserError("--executor ray: Ray is not installed", remedy=remedy) from error
+            raise UserError("--executor ray: Ray is not installed", remedy=install("ray")) from error
         self._ray = ray
         if address != AUTO:
             _require_reachable(address)

@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from harness.protocols.staged import write_parts
 from harness.protocols.subject import Subject
 from harness.submission import find_baseline
 from harness.task.model import Model
-from harness.worker.runtimes import RUNTIMES
+from harness.worker.runtimes import RUNTIMES, version_of
 
 #: The program that computes responses.
 PROGRAM = "harness.protocols.invariance.curves"
@@ -182,7 +181,7 @@ def _file(model: Model, subject: Subject, settings: InvarianceSettings) -> Path:
         "invariance",
         version=VERSION,
         library=measure.digest,
-        libraries={name: version(name) for name in packages},
+        libraries={name: version_of(name) or "" for name in packages},
         model=model.shown_digest,
         data=subject.task.data.digest,
         **settings.question,

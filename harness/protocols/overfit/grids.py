@@ -1,6 +1,5 @@
 """The margins of a task's models on shifted images: computed in processes, each model once, and kept in the cache."""
 
-import importlib.metadata
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from harness.protocols.parts import part_file, read_part, write_part
 from harness.protocols.staged import write_parts
 from harness.protocols.subject import Subject
 from harness.task.decoding import INPUTS
-from harness.worker.runtimes import Runtime
+from harness.worker.runtimes import Runtime, version_of
 
 #: Changed with everything that changes the numbers of a part.
 VERSION = 1
@@ -82,4 +81,4 @@ def compute_grids(subject: Subject, settings: OverfitSettings, on_model: Callabl
 
 
 def _versions(runtime: Runtime) -> list[str]:
-    return [importlib.metadata.version(name) for name in (*runtime.distributions, "numpy")]
+    return [version_of(name) or "" for name in (*runtime.distributions, "numpy")]

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
 from harness.processes import PREFERRED, ask_all, installed_runtime
 from harness.protocols.subject import Subject
+from harness.worker.runtimes import version_of
 
 PROGRAM = "harness.protocols.testbed.backbone_program"
 
@@ -64,7 +64,7 @@ def versions() -> dict[str, str]:
     """Return the versions of the libraries that decide the numbers."""
     runtime = installed_runtime(PREFERRED)
     names = (*runtime.distributions, "numpy", "scipy", "scikit-learn", "scikit-image")
-    return {name: version(name) for name in names}
+    return {name: version_of(name) or "" for name in names}
 
 
 def _reason(error: UserError) -> str:

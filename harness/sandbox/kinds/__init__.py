@@ -75,13 +75,6 @@ class SandboxChoice:
         return kind
 
 
-def isolation_of(recorded: str) -> str:
-    """Return the isolation that a record's `sandbox` names: without the way workers start."""
-    for kind in KINDS.values():
-        recorded = recorded.removesuffix(f"/{kind.way}") if kind.way else recorded
-    return recorded
-
-
 def options_for(isolation: str) -> dict[str, str | None]:
     """Return the options that ask for an isolation, with their values, as `Kind.options`."""
     found = (kind.options(isolation) for kind in KINDS.values())
@@ -90,5 +83,5 @@ def options_for(isolation: str) -> dict[str, str | None]:
 
 __all__ = [
     "AUTO", "AUTOMATIC", "KINDS", "SANDBOX", "Fast", "Fresh", "Kind", "Landlock", "Parameter",
-    "SandboxChoice", "Warn", "choose_kind", "isolation_of", "not_linux", "options_for",
+    "SandboxChoice", "Warn", "choose_kind", "not_linux", "options_for",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Self
 
+from harness.cache import runs_programs
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import Body, StartError, Storage, memory_file
@@ -57,6 +58,8 @@ class Fast(Fresh):
         except StartError as error:
             self._zygotes.close()
             reason = f"fast starts do not work here: {error}"
+            if not runs_programs():
+                reason += "; no program may run from the cache (noexec): name another by PGDL_CACHE"
             if self._instead is None:
                 raise UserError(reason, remedy="use --sandbox fresh") from error
             self._instead(f"{reason}; every call starts a new interpreter")

@@ -2,7 +2,7 @@
 
 from harness.worker.runtimes.jax import Jax
 from harness.worker.runtimes.keras2 import Keras2
-from harness.worker.runtimes.runtime import Runtime
+from harness.worker.runtimes.runtime import Runtime, version_of
 from harness.worker.runtimes.tensorflow import TensorFlow
 from harness.worker.runtimes.torch import Torch
 
@@ -12,4 +12,4 @@ RUNTIMES: dict[str, Runtime] = {runtime.name: runtime for runtime in (TensorFlow
 #: The runtime of a submission that names none, and of the harness' own measures.
 DEFAULT = TensorFlow.name
 
-__all__ = ["DEFAULT", "RUNTIMES", "Runtime"]
+__all__ = ["DEFAULT", "RUNTIMES", "Runtime", "version_of"]

@@ -23,7 +23,7 @@ class Jax(Runtime):
     framework = "jax"
     distributions = ("jax", "jaxlib", "keras")
     extra = "jax"
-    gpu_remedy = "pip install 'jax[cuda12]'"
+    gpu_install = "'jax[cuda12]'"
     alike: ClassVar[Alike] = {("UpSampling2D", "interpolation"): ("nearest", "bilinear")}
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:

@@ -39,7 +39,7 @@ class Runtime(ABC):
     framework: ClassVar[str]  #: the framework's module
     distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras; their versions affect values
     extra: ClassVar[str]  #: the extra of this project that installs them
-    gpu_remedy: ClassVar[str]  #: command that installs the framework with CUDA
+    gpu_install: ClassVar[str] = ""  #: arguments of pip for the framework with CUDA; empty: this project's extra `gpu`
     #: Values that Keras computes as on TensorFlow. Others of the same setting are refused: Keras computes something
     #: else on this framework, mostly without an error.
     alike: ClassVar[Alike] = {}
@@ -65,19 +65,12 @@ class Runtime(ABC):
         """The module `keras`."""
         return importlib.import_module("keras")
 
-    @property
-    def install(self) -> str:
-        """The command that installs the framework."""
-        return f"pip install 'pgdl-harness[{self.extra}]'"
-
     def missing(self) -> list[str]:
         """Return the distributions that are not installed; imports none."""
-        return [name for name in self.distributions if not _is_installed(name)]
+        return [name for name in self.distributions if version_of(name) is None]
 
     def import_libraries(self) -> None:
         """Import framework and Keras without initialising a device, and note the versions."""
-        from importlib.metadata import version
-
         others = tuple(framework for framework in FRAMEWORKS if framework != self.framework)
         sys.meta_path.insert(
             0,
@@ -96,7 +89,7 @@ class Runtime(ABC):
         ):  # in the sandbox of a fork the worker's code is at another path
             importlib.import_module(f"harness.worker.{name}")
         packages = (*self.distributions, "numpy")
-        found = {name.removeprefix("tf-"): version(name) for name in packages}  # tf-keras is Keras 2
+        found = {name.removeprefix("tf-"): version_of(name) or "" for name in packages}  # tf-keras is Keras 2
         self.versions = {"python": sys.version.split()[0]} | found
 
     def _draw_no_bars(self) -> None:
@@ -168,14 +161,12 @@ class Runtime(ABC):
         return advice if would_be_cured(error, submission) else ""
 
 
-def _is_installed(distribution: str) -> bool:
-    from importlib import metadata
+def version_of(distribution: str) -> str | None:
+    """Return the version of a distribution, or of its build for processors alone; None if neither is installed."""
+    from importlib.metadata import distributions
 
-    try:
-        metadata.distribution(distribution)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    found = (next(iter(distributions(name=name)), None) for name in (distribution, f"{distribution}-cpu"))
+    return next((one.version for one in found if one is not None), None)
 
 
 class _Hidden(MetaPathFinder, Loader):

@@ -22,7 +22,6 @@ class TensorFlow(Runtime):
     framework = "tensorflow"
     distributions = ("tensorflow", "keras")
     extra = "tensorflow"
-    gpu_remedy = "pip install 'pgdl-harness[gpu]'"
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
         """Return the settings of Keras, kernels, messages, threads and GPU memory."""

@@ -14,7 +14,7 @@ class Torch(Runtime):
     framework = "torch"
     distributions = ("torch", "keras")
     extra = "torch"
-    gpu_remedy = "pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu126"
+    gpu_install = "torch --force-reinstall --index-url https://download.pytorch.org/whl/cu126"
     alike: ClassVar[Alike] = {
         ("UpSampling2D", "interpolation"): ("nearest", "bilinear"),
         ("LayerNormalization", "axis"): (-1, [-1]),

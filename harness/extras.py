@@ -1,0 +1,86 @@
+"""The extras of pyproject.toml, and the command that adds one to this installation."""
+
+import json
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from harness.errors import UserError
+
+_NAME = "pgdl-harness"
+
+#: Module that a plain installation lacks -> the extra that brings it.
+EXTRA_OF = {
+    **dict.fromkeys(("keras", "landlockpy", "pyseccomp"), "tensorflow"),
+    **dict.fromkeys(("PIL", "dateutil", "matplotlib", "requests", "sklearn"), "run"),
+    "plotly": "site",
+    "psycopg": "postgresql",
+    "pyarrow": "parquet",
+    "ray": "ray",
+    "tensorflow_datasets": "datasets",
+    **dict.fromkeys(("skimage", "threadpoolctl", "xarray"), "testbed"),
+}
+
+
+def require(purpose: str, *modules: str) -> None:
+    """Raise `UserError` if one of the modules, which are `EXTRA_OF`, is not installed."""
+    if missing := [module for module in modules if find_spec(module) is None]:
+        raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=_install(missing))
+
+
+def lacking(error: Exception) -> str:
+    """Return a line on the module that an import did not find; empty if no extra brings it."""
+    module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return f"{module} is not installed; {_install([module])}" if module in EXTRA_OF else ""
+
+
+def _install(modules: Sequence[str]) -> str:
+    return install(",".join(dict.fromkeys(EXTRA_OF[module] for module in modules)))
+
+
+def install(extra: str) -> str:
+    """Return the command that adds an extra, or several separated by commas, to this installation."""
+    url, editable = _origin()
+    parts = urlsplit(url)
+    path = url2pathname(parts.path) if parts.scheme == "file" else ""
+    if not url:
+        target = f"{_NAME}[{extra}]"
+    elif path and Path(path).is_dir():
+        target = f"{path}[{extra}]"
+    else:
+        target = f"{_NAME}[{extra}] @ {url}"
+    return f"{_installer()} {'--editable ' if editable else ''}{quote(target)}"
+
+
+def install_for_gpu(arguments: str) -> str:
+    """Return the command that installs a framework with CUDA: `arguments` of an installer, or the extra `gpu`."""
+    return f"{_installer()} {arguments}" if arguments else install("gpu")
+
+
+def _installer() -> str:
+    """The program that installed this package, with its words."""
+    home = Path(sys.prefix).as_posix()
+    if "/uv/tools/" in home:
+        return "uv tool install --force"
+    if "/pipx/venvs/" in home:
+        return "pipx install --force"
+    python = quote(sys.executable)
+    return f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+
+
+def _origin() -> tuple[str, bool]:
+    """The address that the package was installed from, empty for an index; and whether it is used in place."""
+    try:
+        text = metadata.distribution(_NAME).read_text("direct_url.json")
+    except metadata.PackageNotFoundError:  # a checkout on the path
+        return Path(__file__).parents[1].as_uri(), False
+    found = json.loads(text) if text else {}
+    url = found.get("url", "")
+    if "vcs_info" in found:
+        url = f"{found['vcs_info']['vcs']}+{url}@{found['vcs_info']['commit_id']}"
+    return url, found.get("dir_info", {}).get("editable", False)
