@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.api.commands import run_command
-from harness.api.competition import collect_records, failed_outputs, note_machines, read_competition
+from harness.api.competition import collect_records, failed_outputs, notes_on_records, read_competition
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
 from harness.credentials import RESULTS, Address
@@ -56,7 +56,7 @@ def board(
     with Records(address, read_only=True) as records:
         collected = collect_records(records, competition, everything=everything)
         told = competition.resolution()
-        notes = [*competition.notes(collected.shown), *told, *note_machines(records, collected.shown)]
+        notes = [*competition.notes(collected.shown), *told, *notes_on_records(records, collected.shown)]
         outputs = failed_outputs(records, collected.shown) if with_site else {}
     built = build_board(
         collected, competition.references, competition.withheld, notes, competition.held_out,

@@ -150,7 +150,7 @@ def remarks_on(
     """
     return [
         *competition.notes(collected.shown),
-        *note_machines(records, collected.shown),
+        *notes_on_records(records, collected.shown),
         *remarks.of_records(collected, competition.references, command),
         *repetitions.remarks_on(collected.shown, competition.withheld),
     ]
@@ -162,9 +162,13 @@ def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:
     return records.output_tails([row.key for row in rows if row.outcome != Outcome.OK])
 
 
-def note_machines(records: Records, shown: Sequence[Calls]) -> list[str]:
-    """Return a line if the calls shown were made on machines of several classes."""
+def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
+    """Return lines on records that are not in the database, and on machines of several classes."""
+    lines = []
+    if records.has_unwritten():
+        lines.append(f"{records.name} lacks records that an earlier run kept aside; the next pgdl run adds them")
     classes = machine_classes(records, [row.key for calls in shown for row in calls.rows.values()])
-    if len(classes) < 2:
-        return []
-    return [f"calls were made on machines that differ, and values may in their last digits: {'; '.join(classes)}"]
+    if len(classes) > 1:
+        differ = "calls were made on machines that differ, and values may in their last digits"
+        lines.append(f"{differ}: {'; '.join(classes)}")
+    return lines

@@ -12,7 +12,7 @@ from harness.configuration import GIB, MIB
 from harness.cores import available_cores
 from harness.errors import UserError
 from harness.machine_memory import usable_memory
-from harness.sandbox import Gpu, default_memory_bytes, find_gpus
+from harness.sandbox import Gpu, Warn, default_memory_bytes, find_gpus
 
 #: Approximate memory for importing a framework, in bytes.
 LEAST_MEMORY = 256 * MIB
@@ -66,10 +66,10 @@ class Cores:
                 self._changed.notify_all()
 
 
-def memory_for(memory_bytes: int | None) -> int:
+def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
     """Return the memory limit of a call, by default what fits this machine; raises `UserError` if it cannot be."""
     if memory_bytes is None:
-        return default_memory_bytes(len(find_gpus()))
+        return default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()
     if not LEAST_MEMORY <= memory_bytes <= memory.total:
         expected = f"from 256M, which imports need, to {memory.whose} {memory.total / GIB:.1f}G"

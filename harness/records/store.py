@@ -19,7 +19,7 @@ from harness.records.keys import newest_of_keys
 from harness.records.request import REQUESTS, Request
 from harness.records.rows import ROWS_AT_ONCE, read, read_as, select_of
 from harness.records.tables import OTHER_DATABASE, Stored, columns_of
-from harness.records.unwritten import add_unwritten
+from harness.records.unwritten import add_unwritten, has_unwritten
 from harness.records.writer import Writer
 from harness.text import printable
 
@@ -110,6 +110,10 @@ class Records:
     def add_unwritten(self) -> None:
         """Add the records of earlier runs that this database did not take; says so to `warn`."""
         add_unwritten(self._database)
+
+    def has_unwritten(self) -> bool:
+        """Whether an earlier run of this user kept records aside that this database did not take."""
+        return has_unwritten(self._database)
 
     def claims(self) -> Claims:
         """Return a context in which this run claims calls."""

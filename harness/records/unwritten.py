@@ -14,7 +14,7 @@ from pathlib import Path
 from sqlalchemy import URL, insert
 from sqlalchemy.engine import Connection
 
-from harness.cache import cache_directory, locked
+from harness.cache import cache_directory, cache_file, locked
 from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.records.connection import Database, DatabaseError
@@ -123,6 +123,12 @@ def _opened(file: Path) -> Iterator[Database]:
         local.engine.dispose()
 
 
+def has_unwritten(database: Database) -> bool:
+    """Whether records of a database are in local files, until the next run adds them."""
+    stem = cache_file("unwritten", _digest(database))
+    return stem is not None and bool(_files(stem))
+
+
 @contextmanager
 def _locked(database: Database) -> Iterator[Path]:
     """The path of the local files without their suffixes, while no other process of this user works on them."""
@@ -132,7 +138,11 @@ def _locked(database: Database) -> Iterator[Path]:
 
 
 def _stem(database: Database) -> Path:
-    return cache_directory("unwritten") / hashlib.sha256(_address(database).encode()).hexdigest()[:16]
+    return cache_directory("unwritten") / _digest(database)
+
+
+def _digest(database: Database) -> str:
+    return hashlib.sha256(_address(database).encode()).hexdigest()[:16]
 
 
 def _files(stem: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """The resource limits of one call."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.configuration import GIB, MIB
@@ -31,8 +32,14 @@ class Limits:
     output_bytes: int = 64 * MIB
 
 
-def default_memory_bytes(gpus: int) -> int:
-    """Return 4 GiB for a call on a CPU, 16 GiB with a GPU, at most 60 % of what there is; a multiple of 256 MiB."""
-    wanted = (16 if gpus else 4) * GIB
-    available = int(usable_memory().total * 0.6)
-    return max(min(wanted, available) // (256 * MIB), 1) * 256 * MIB
+def default_memory_bytes(gpus: int, warn: Callable[[str], object] = lambda _: None) -> int:
+    """Return 4 GiB for a call on a CPU, 16 GiB with a GPU, at most 60 % of the memory; a multiple of 256 MiB.
+
+    `warn` receives a line where that is less.
+    """
+    wanted, memory = (16 if gpus else 4) * GIB, usable_memory()
+    limit = max(min(wanted, int(memory.total * 0.6)) // (256 * MIB), 1) * 256 * MIB
+    if limit < wanted:
+        of = f"at most 60 % of {memory.whose} {memory.total / GIB:.1f}G"
+        warn(f"the memory limit of a call is {limit / MIB:.0f}M, {of}; --memory sets another limit")
+    return limit

@@ -8,8 +8,9 @@ from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.machine import Lanes, describe_machine, memory_for, plan_lanes
 from harness.machine_memory import Memory
+from harness.sandbox import limits
 from harness.sandbox.devices import Gpu
-from harness.sandbox.limits import GIB
+from harness.sandbox.limits import GIB, MIB
 
 
 def lanes(workers: int | None = None, *, cores: int, gpus: int = 0, memory: int = 1024, limit: int = 4) -> Lanes:
@@ -76,6 +77,14 @@ def test_the_memory_of_a_call_has_to_fit_the_machine() -> None:
     for size in (machine.LEAST_MEMORY - 1, 10**15):
         with pytest.raises(UserError, match=r"--memory: expected from 256M, which imports need, to the [a-z ]+'s \d"):
             memory_for(size)
+
+
+def test_little_memory_lowers_the_limit_and_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "usable_memory", lambda: Memory(GIB, GIB, "the control group's"))
+    said: list[str] = []
+    assert memory_for(None, said.append) == 512 * MIB
+    of = "at most 60 % of the control group's 1.0G"
+    assert said == [f"the memory limit of a call is 512M, {of}; --memory sets another limit"]
 
 
 def test_a_record_knows_the_machine() -> None:

@@ -55,7 +55,11 @@ def test_what_a_database_does_not_take_is_added_by_the_next_run(location: str, c
     assert len(message.splitlines()) == 1
     assert f"; finished calls are kept in {file}; fix this and run the same command again" in message
     assert values(location) == []
+    with Records(location, read_only=True) as records:
+        assert records.has_unwritten()
     (line,) = add_unwritten(location)
+    with Records(location, read_only=True) as records:
+        assert not records.has_unwritten()
     assert line.endswith(": added 3 records from where an earlier run kept them")
     assert values(location) == [0.0, 1.0, 2.0]
     assert not file.exists()

@@ -28,7 +28,7 @@ class Local(Executor):
         **parameters: str | None,
     ) -> None:
         """Choose the kind of sandbox and the lanes of concurrent calls."""
-        self._limits = Limits(memory_bytes=memory_for(memory_bytes))
+        self._limits = Limits(memory_bytes=memory_for(memory_bytes, warn))
         self._lanes = plan_lanes(workers, self._limits.memory_bytes)
         self._kind = sandbox.kind(warn)
         self._prepared: set[str] = set()  #: runtimes
