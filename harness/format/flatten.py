@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import UserError
-from harness.format.channels import channels_last
+from harness.format.equivalent_layers import as_layer, channels_last, is_operation
 from harness.format.files import located
 from harness.format.graph import INPUT, Call
 from harness.format.inbound import Inbound, Output, ends, inbound
 from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.layers import neutral_layer, require_built_in, require_float32
-from harness.format.operations import as_layer, is_operation
 from harness.format.writer import Writer
 from harness.text import printable
 

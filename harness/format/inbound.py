@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import UserError
-from harness.format.operations import MERGES
+from harness.format.equivalent_layers import MERGES
 
 #: Layers with several inputs that are not a list, and the names of these inputs in Keras' order.
 NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
