@@ -1,4 +1,4 @@
-"""Layers that compute the same as others.
+"""Replaces layers by others with the same result.
 
 Keras 3 writes operations among the layers of a functional model; some are the same as a layer. A layer on inputs with
 the channels first is one on inputs with the channels last between two permutations: Keras 2 cannot compute channels

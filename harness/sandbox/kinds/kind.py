@@ -97,7 +97,7 @@ class Kind(ABC):
         `slot` numbers the workers that exist at once. Raises `StartError`.
         """
 
-    def close(self) -> None:  # noqa: B027 - some start none
+    def close(self) -> None:  # noqa: B027 - optional
         """End the processes that `prepare` started."""
 
     def versions(self, runtime: str) -> str:
