@@ -36,7 +36,7 @@ class Configuration:
     isolation: str  #: kind of sandbox; results with `none` never rank
     versions: str  #: of the libraries that affect values, e.g. "keras 3.12.0, numpy 2.3.5"
     harness_version: str
-    loader: str  #: digest of the harness' own code that loads and calls (`harness.execution.loader`)
+    loader: str  #: digest of the harness' own code that loads and calls (`harness.execution.settings`)
 
     @cached_property
     def id(self) -> str:

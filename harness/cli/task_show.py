@@ -90,9 +90,8 @@ def _builds(root: Path) -> "list[Build]":
 def _print(files: "TaskFiles", withhold: "Withhold") -> None:
     from harness.cli.task_gaps import print_gaps
     from harness.format.reference import read_reference
-    from harness.task.contents import count_test_samples
+    from harness.task.contents import count_test_samples, origin_of
     from harness.task.data import read_training_data
-    from harness.task.origin import origin_of
     from harness.task.summary import architectures, summarise
     from harness.text import size
 
@@ -119,9 +118,8 @@ def _print(files: "TaskFiles", withhold: "Withhold") -> None:
 def _as_object(files: "TaskFiles", withhold: "Withhold") -> dict[str, Any]:
     from harness.cli.task_gaps import gaps_object
     from harness.format.reference import read_reference
-    from harness.task.contents import count_test_samples
+    from harness.task.contents import count_test_samples, origin_of
     from harness.task.data import read_training_data
-    from harness.task.origin import origin_of
     from harness.task.summary import architectures, summarise
 
     content: dict[str, Any] = asdict(summarise(files, withhold)) | {"directory": str(files.directory)}

@@ -36,9 +36,9 @@ def command(
     as well: it can be scored, but not run. Of hidden tasks only the number of problems is printed.
     """
     from harness.format.problems import InvalidTaskError
+    from harness.task.contents import changed_since_fetched
     from harness.task.hidden import Withhold
     from harness.task.layout import TaskDirectory
-    from harness.task.origin import changed_since_fetched
     from harness.task.task import check_tasks
 
     everything = TaskDirectory(directory or tasks_dir).all(task_names)

@@ -80,8 +80,8 @@ def try_submission(
 ) -> Trial:
     """Call `submission` on some models of each task, see `some_models`; the smallest first.
 
-    Whole calls are stopped after `patience_s` if their time limit is longer. None waits for them. `say` receives the
-    current step, `seen` every finished call.
+    Whole calls are stopped after `patience_s` if their time limit is longer, and the trial does not wait for their end.
+    `say` receives the current step, `seen` every finished call.
     """
     calls = plan_calls([submission], tasks, settings, executor)
     tried, is_hasty = calls, False

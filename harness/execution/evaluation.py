@@ -1,4 +1,4 @@
-"""Converts a finished call to its record, and warns of one that did not use its GPU."""
+"""Converts a finished call to its record; warns if a call did not use its GPU."""
 
 from datetime import UTC, datetime
 

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import ClassVar, Self
 
 from harness.errors import UserError
@@ -111,6 +110,4 @@ class Executor(ABC):
         return self
 
     @abstractmethod
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *exception: object) -> None: ...

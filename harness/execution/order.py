@@ -42,7 +42,7 @@ class Order:
 
     @property
     def sandbox(self) -> tuple[str, str, str, int] | None:
-        """What calls that may share a sandbox have in common; None for one that may not.
+        """The key of a shared sandbox, equal for calls that share it; None if the call must be alone.
 
         Those of the harness' own baselines on one model share one, and then share work. A participant's submission
         always has a sandbox to itself. Repetitions share with those of the same number only: what baselines keep for

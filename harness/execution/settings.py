@@ -1,13 +1,27 @@
-"""The settings of a run that the user chooses."""
+"""The settings of a run that the user chooses, and the digest of the code that loads and calls.
 
+Another code of the harness may give other values.
+"""
+
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import harness
 from harness.configuration import Configuration
+from harness.digest import digest_of
 from harness.execution.budget import TimeBudget
-from harness.execution.loader import loader_digest
 from harness.sandbox import Limits
+from harness.submission import code_of
 from harness.task.hidden import Withhold
+from harness.worker.runtimes import RUNTIMES
+
+_HARNESS = Path(__file__).parents[1]
+
+#: What decides the values of calls: the worker, what rewrites and reads models and data, and what stages them. The rest
+#: of the sandbox isolates and limits.
+SOURCES = ("worker/**/*.py", "format/**/*.py", "sandbox/staging.py")
 
 
 @dataclass(frozen=True)
@@ -34,3 +48,19 @@ class RunSettings:
             harness_version=harness.__version__,
             loader=loader_digest(runtime),
         )
+
+
+@functools.cache
+def loader_digest(runtime: str) -> str:
+    """Return the SHA-256 (hex) of the code that decides what a call in this runtime gets and returns."""
+    files = sorted((file.relative_to(_HARNESS).as_posix(), file) for file in _sources(runtime))
+    return digest_of((name, code_of(file.read_bytes())) for name, file in files)
+
+
+def _sources(runtime: str) -> Iterator[Path]:
+    """Yield the files, without the runtimes that this one does not derive from."""
+    every = {type(one).__module__ for one in RUNTIMES.values()}
+    foreign = every - {kind.__module__ for kind in type(RUNTIMES[runtime]).__mro__}
+    modules = {_HARNESS.parent.joinpath(*name.split(".")).with_suffix(".py") for name in foreign}
+    for pattern in SOURCES:
+        yield from (file for file in _HARNESS.glob(pattern) if file not in modules)

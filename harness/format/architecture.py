@@ -24,16 +24,15 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.format.channels import channels_last
+from harness.format.equivalent_layers import channels_last
 from harness.format.files import kind, located, read_json
 from harness.format.flatten import Flat, flatten, group_names, is_model, settings_of
 from harness.format.graph import INPUT, keras_order
 from harness.format.inbound import ends
 from harness.format.layers import neutral_layer
 from harness.format.layout import CONFIG
-from harness.format.masks import require_same_masks
 from harness.format.output import Output, final_softmax, output_of
-from harness.format.writer import writer_of
+from harness.format.writer import require_same_masks, writer_of
 
 #: Maximum size of an architecture as JSON; the largest networks of Keras need 3 MB.
 MAX_CONFIG_BYTES = 16 * 1024**2

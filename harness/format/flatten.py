@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import UserError
-from harness.format.channels import channels_last
+from harness.format.equivalent_layers import as_layer, channels_last, is_operation
 from harness.format.files import located
-from harness.format.graph import INPUT, Call
-from harness.format.inbound import Inbound, Output, ends, inbound
+from harness.format.graph import INPUT, LayerCall
+from harness.format.inbound import Inbound, LayerOutput, ends, inbound
 from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.layers import neutral_layer, require_built_in, require_float32
-from harness.format.operations import as_layer, is_operation
 from harness.format.writer import Writer
 from harness.text import printable
 
@@ -59,7 +58,7 @@ class Flat:
     """
 
     layers: Sequence[FlatLayer]
-    calls: Sequence[Call]
+    calls: Sequence[LayerCall]
     output: int
     is_chain: bool
 
@@ -96,8 +95,8 @@ class _Model:
     """A model as its members by name, without inputs; the other attributes are those of a functional model."""
 
     members: Mapping[str, _Member]
-    inputs: Sequence[Output] = ()
-    outputs: Sequence[Output] = ()
+    inputs: Sequence[LayerOutput] = ()
+    outputs: Sequence[LayerOutput] = ()
     calls: Mapping[tuple[str, int], Inbound] | None = None  # None for a chain
 
 
@@ -105,7 +104,7 @@ class _Flattener:
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
         self.layers: list[FlatLayer] = []
-        self.calls: list[Call] = []
+        self.calls: list[LayerCall] = []
         self.has_models = False
         self._undone: dict[
             tuple[int, int], int
@@ -175,11 +174,11 @@ class _Flattener:
         number = add(definition)
         if class_name in TRAINING_ONLY:
             return lambda inputs, _: self._call_idle(number, inputs[0])
-        return lambda inputs, keywords: self._call(Call(number, tuple(inputs), dict(keywords)))
+        return lambda inputs, keywords: self._call(LayerCall(number, tuple(inputs), dict(keywords)))
 
     # Running, once for each call of a model
 
-    def _call(self, call: Call) -> list[int]:
+    def _call(self, call: LayerCall) -> list[int]:
         if len(self.calls) == MAX_CALLS:
             raise UserError("calls of layers", expected=f"at most {MAX_CALLS}", found="more")
         self.calls.append(call)
@@ -189,11 +188,11 @@ class _Flattener:
         """Call a layer between two permutations; two permutations in a row that undo each other are left out."""
         n_axes = len(self.layers[to_last].definition["config"]["dims"])
         undone = self._undone.get((inputs[0], n_axes))
-        last = [undone] if undone is not None else self._call(Call(to_last, tuple(inputs)))
-        computed = self._call(Call(layer, tuple(last)))
+        last = [undone] if undone is not None else self._call(LayerCall(to_last, tuple(inputs)))
+        computed = self._call(LayerCall(layer, tuple(last)))
         if to_first is None:
             return computed
-        first = self._call(Call(to_first, tuple(computed)))
+        first = self._call(LayerCall(to_first, tuple(computed)))
         self._undone[first[0], n_axes] = computed[0]
         return first
 
@@ -204,11 +203,11 @@ class _Flattener:
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:
-            return self._call(Call(layer, (source,)))
+            return self._call(LayerCall(layer, (source,)))
         ((before, n_axes),) = found
         self.layers.append(self.layers[self.calls[source].layer])
-        (idle,) = self._call(Call(layer, (before,)))
-        permuted = self._call(Call(len(self.layers) - 1, (idle,)))
+        (idle,) = self._call(LayerCall(layer, (before,)))
+        permuted = self._call(LayerCall(len(self.layers) - 1, (idle,)))
         self._undone[permuted[0], n_axes] = idle
         return permuted
 
@@ -256,13 +255,13 @@ class _Flattener:
                     continue
                 inputs = [_take(known, one) for one in feeding.inputs]
                 keywords = {
-                    key: _take(known, value) if isinstance(value, Output) else value
+                    key: _take(known, value) if isinstance(value, LayerOutput) else value
                     for key, value in feeding.keywords.items()
                 }
                 known[key] = model.members[name](inputs, keywords)
 
 
-def _take(known: Mapping[tuple[str, int], Sequence[int]], output: Output) -> int:
+def _take(known: Mapping[tuple[str, int], Sequence[int]], output: LayerOutput) -> int:
     values = known[output.layer, output.call]
     if not 0 <= output.tensor < len(values):
         found = f"number {output.tensor} of {printable(output.layer)}"
@@ -271,7 +270,7 @@ def _take(known: Mapping[tuple[str, int], Sequence[int]], output: Output) -> int
 
 
 def _numbered_calls(
-    calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[Output]
+    calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[LayerOutput]
 ) -> dict[tuple[str, int], Inbound]:
     """Number each layer's calls as references do; Keras counts those of a nested model from 1, as it was called before.
 

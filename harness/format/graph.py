@@ -8,7 +8,7 @@ INPUT = -1
 
 
 @dataclass(frozen=True)
-class Call:
+class LayerCall:
     """One call of a layer; a shared layer is called more than once.
 
     Attributes:
@@ -28,7 +28,7 @@ class Call:
         return (*self.inputs, *(source for source in named if not isinstance(source, bool)))
 
 
-def keras_order(calls: Sequence[Call], output: int) -> list[int]:
+def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
     """Return the calls that lead to `output`, in the order in which Keras 2 and Keras 3 list their layers.
 
     A shared layer is listed where its first call is, so that the order of the layers is that of `get_weights()`.

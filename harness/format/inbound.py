@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import UserError
-from harness.format.operations import MERGES
+from harness.format.equivalent_layers import MERGES
 
 #: Layers with several inputs that are not a list, and the names of these inputs in Keras' order.
 NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
@@ -17,7 +17,7 @@ _EXPECTED = "other layers' outputs only"
 
 
 @dataclass(frozen=True)
-class Output:
+class LayerOutput:
     """The output number `tensor` of the call number `call` of the layer `layer`, as Keras counts them."""
 
     layer: str
@@ -27,15 +27,15 @@ class Output:
 
 @dataclass(frozen=True)
 class Inbound:
-    """The arguments of one call of a layer; `keywords` as in `harness.format.graph.Call`."""
+    """The arguments of one call of a layer; `keywords` as in `harness.format.graph.LayerCall`."""
 
-    inputs: tuple[Output, ...]
-    keywords: Mapping[str, Output | bool]
+    inputs: tuple[LayerOutput, ...]
+    keywords: Mapping[str, LayerOutput | bool]
 
     @property
-    def outputs(self) -> tuple[Output, ...]:
+    def outputs(self) -> tuple[LayerOutput, ...]:
         """All outputs that the call takes in."""
-        return (*self.inputs, *(value for value in self.keywords.values() if isinstance(value, Output)))
+        return (*self.inputs, *(value for value in self.keywords.values() if isinstance(value, LayerOutput)))
 
 
 def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
@@ -48,7 +48,7 @@ def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
             for node in layer.get("inbound_nodes", [])]  # fmt: skip
 
 
-def ends(reference: Any) -> list[Output]:
+def ends(reference: Any) -> list[LayerOutput]:
     """Return the outputs that `input_layers` or `output_layers` name: [name, call, tensor], in lists or objects."""
     if isinstance(reference, list) and reference and isinstance(reference[0], str):
         return [_reference(reference)]
@@ -94,7 +94,7 @@ def _arranged(layer: Mapping[str, Any], args: list[Any], given: dict[str, Any]) 
     if wrong or names[0] not in keywords:
         raise UserError("call of the layer", expected=f"{', '.join(names)}", found=", ".join(by_name) or "none")
     first = keywords.pop(names[0])
-    assert isinstance(first, Output)
+    assert isinstance(first, LayerOutput)
     return Inbound((first,), keywords)
 
 
@@ -119,19 +119,19 @@ def _flatten(arguments: list[Any]) -> list[Any]:
     return found
 
 
-def _output(argument: Any) -> Output:
+def _output(argument: Any) -> LayerOutput:
     """Return the output of a layer that an argument stands for."""
-    if isinstance(argument, Output):
+    if isinstance(argument, LayerOutput):
         return argument
     if not isinstance(argument, dict) or argument.get("class_name") != "__keras_tensor__":
         raise UserError("call of the layer", expected=_EXPECTED, found=f"also {argument!r}")
     return _reference(argument["config"]["keras_history"])
 
 
-def _reference(entry: Any) -> Output:
+def _reference(entry: Any) -> LayerOutput:
     match entry:
         case [str(layer), int(call), int(tensor), *_]:
-            return Output(layer, call, tensor)
+            return LayerOutput(layer, call, tensor)
     raise UserError("reference to a layer", expected="name and two numbers", found=repr(entry)[:100])
 
 

@@ -57,7 +57,7 @@ class Body(ABC):
     def is_gone(self) -> bool:
         """Return whether every process has ended."""
 
-    def close(self) -> None:  # noqa: B027 - some hold none
+    def close(self) -> None:  # noqa: B027 - optional
         """Release the descriptors and other resources that the harness holds."""
 
 

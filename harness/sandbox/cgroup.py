@@ -31,7 +31,7 @@ PREFIX = "pgdl-run-"
 OWN_TASKS = 8
 
 #: Seconds that killed processes may take to leave their group.
-PATIENCE = 2.0
+LEAVING_S = 2.0
 
 #: Shell script that runs a command in a group: the shell moves itself there, then becomes the command.
 ENTER = 'echo 0 > "$0" && exec "$@"'
@@ -176,7 +176,7 @@ def remove_group(path: Path) -> None:
     """Kill all processes in a group and its children, and remove these groups; raises `OSError`."""
     if (path / "cgroup.kill").exists():
         (path / "cgroup.kill").write_text("1")
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LEAVING_S
     for group in (*(child for child in path.iterdir() if child.is_dir()), path):
         while True:
             try:

@@ -1,4 +1,4 @@
-"""A running bubblewrap sandbox."""
+"""A running bubblewrap sandbox, and one that a forked worker joins."""
 
 import json
 import os
@@ -11,8 +11,11 @@ from harness import children
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import Body, StartError, Storage, memory_file, shell_status, storage_of_sandbox
 from harness.sandbox.cgroup import CallGroup, RunGroup
+from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Namespace
+from harness.sandbox.seccomp import filter_program
+from harness.sandbox.staging import ECHO
 from harness.worker.limits import limit_process
 
 
@@ -109,3 +112,44 @@ def new_group(groups: RunGroup | None, limits: Limits) -> CallGroup | None:
         return groups.call(limits) if groups else None
     except OSError as error:
         raise StartError(f"its control group cannot be created: {error}") from error
+
+
+#: The program of the placeholder process, which keeps the sandbox open: it echoes its input and waits.
+HOLDER = f"{bubblewrap.JOB_DIRECTORIES[0]}/{ECHO}"
+
+
+class Placeholder(Enclosure):
+    """A sandbox for a forked worker, kept open by a placeholder process as confined and limited as the worker.
+
+    The worker runs as the same user. It must not gain control of that process, which is not watched.
+    """
+
+    def __init__(self, job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> None:
+        """Create the sandbox, and wait until it is complete and the process runs; raises `StartError`."""
+        seccomp = memory_file(filter_program(job.gpu is not None))
+        (given, line), (heard, answer) = os.pipe(), os.pipe()
+        self._line = os.fdopen(line, "wb", buffering=0)
+        with os.fdopen(heard, "rb") as hears:
+            try:
+                options, prefix = bubblewrap.sandbox(job, limits, slot)
+                super().__init__(
+                    [*options, "--seccomp", str(seccomp)], [*prefix, HOLDER], (seccomp,), limits,
+                    output=answer, errors=sink, group=new_group(groups, limits), source=given,
+                )  # fmt: skip
+            except StartError:
+                self._line.close()
+                raise
+            finally:
+                for descriptor in (seccomp, given, answer):
+                    os.close(descriptor)
+            with suppress(BrokenPipeError):
+                self._line.write(b"ready\n")
+            if not hears.readline():
+                self.kill()
+                self.close()
+                raise StartError("the sandbox ended before it was ready")
+
+    def close(self) -> None:
+        """End the placeholder process, too, if it has not been killed."""
+        self._line.close()
+        super().close()

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from filelock import lock_descriptor
@@ -23,7 +22,7 @@ from harness.configuration import GIB
 from harness.errors import UserError
 from harness.sandbox.proc import write_copies
 
-#: A program that echoes its input (`harness.sandbox.placeholder`), and its mode. A process whose user may not read its
+#: A program that echoes its input (`harness.sandbox.enclosure`), and its mode. A process whose user may not read its
 #: program is not dumpable: other processes of that user cannot access it.
 ECHO, UNREADABLE = "cat", 0o111
 
@@ -64,9 +63,7 @@ class Staging:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         with _exclusive(self._root.parent):  # otherwise another run could open the directory during its removal
             os.close(self._lock)  # on Windows no open file can be removed
             shutil.rmtree(self._root, ignore_errors=True)

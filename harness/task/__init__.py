@@ -6,5 +6,5 @@ DEFAULT_DIRECTORY = "task_data"
 #: The modules that other rooms use.
 MODULES = (
     "contents", "data", "decoding", "demo", "digests", "hidden", "incomplete", "layout", "model", "notes",
-    "origin", "page", "shapes", "selection", "summary", "task",
+    "page", "selection", "shapes", "summary", "task",
 )  # fmt: skip

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 import harness
@@ -48,9 +47,7 @@ class Digests:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._file and self._changed:
             with suppress(OSError):  # a full disk costs time, not correctness
                 write_whole(self._file, json.dumps({"digests": self._known, "findings": self._findings}).encode())

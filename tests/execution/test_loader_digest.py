@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
-from harness.execution import loader
-from harness.execution.loader import loader_digest
+from harness.execution import settings
 from harness.execution.plan import plan_calls
+from harness.execution.settings import loader_digest
 from harness.worker.runtimes import RUNTIMES
 
 
@@ -17,8 +17,8 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the harness whose files decide the digest."""
     copy = tmp_path / "harness"
     for folder in ("worker", "format", "sandbox"):
-        shutil.copytree(Path(loader.__file__).parents[1] / folder, copy / folder)
-    monkeypatch.setattr(loader, "_HARNESS", copy)
+        shutil.copytree(Path(settings.__file__).parents[1] / folder, copy / folder)
+    monkeypatch.setattr(settings, "_HARNESS", copy)
     loader_digest.cache_clear()
     yield copy
     loader_digest.cache_clear()

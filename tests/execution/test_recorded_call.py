@@ -8,9 +8,9 @@ from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 import harness
 from harness.execution.budget import TimeBudget
 from harness.execution.evaluation import to_evaluation
-from harness.execution.loader import loader_digest
 from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
+from harness.execution.settings import loader_digest
 from harness.outcome import CallResult, Outcome
 from harness.sandbox.limits import GIB
 

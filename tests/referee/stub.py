@@ -17,7 +17,7 @@ import pytest
 
 from harness.api import setup
 from harness.ci import touched
-from harness.execution import evaluation, execute, loader, run
+from harness.execution import evaluation, execute, run, settings
 from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
 from harness.execution.order import FinishedCall, Inputs, Order
@@ -155,7 +155,7 @@ def staged(stage: Stage, harness: Path) -> Iterator[None]:
         patch.setattr(PlannedCall, "order", order)
         patch.setattr(find, "inspect", inspect)
         patch.setattr(touched, "find_flaw", lambda _: "")
-        patch.setattr(loader, "_HARNESS", harness)
+        patch.setattr(settings, "_HARNESS", harness)
         patch.setattr(execute, "POLL_S", 0.0)
         patch.setattr(library, "_library", lambda: stage.library)
         for module in (run, evaluation, merge):
@@ -167,5 +167,5 @@ def staged(stage: Stage, harness: Path) -> Iterator[None]:
 
 def forget_sources() -> None:
     """Have the sources of harness and library read again, whose digests are kept."""
-    for kept in (loader.loader_digest, library._files_of, library._imports):
+    for kept in (settings.loader_digest, library._files_of, library._imports):
         kept.cache_clear()

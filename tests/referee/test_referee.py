@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from harness.execution.loader import SOURCES
+from harness.execution.settings import SOURCES
 from tests.referee.machine import Competition
 from tests.throwaway import make_task
 

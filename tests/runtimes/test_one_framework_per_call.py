@@ -8,7 +8,7 @@ from each_runtime import each, each_of, run
 from harness.errors import UserError
 from harness.extras import install
 from harness.inspector.keys import CHOICES
-from harness.sandbox.versions import library_versions
+from harness.sandbox.kinds.kind import library_versions
 from harness.worker.runtimes import RUNTIMES
 from harness.worker.runtimes.runtime import FRAMEWORKS
 

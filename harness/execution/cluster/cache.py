@@ -13,7 +13,7 @@ from harness.cache import cache_directory, link_or_copy, locked
 from harness.configuration import GIB
 from harness.digest import digest_of
 from harness.errors import UserError, writing
-from harness.execution.loader import loader_digest
+from harness.execution.settings import loader_digest
 from harness.worker.runtimes import DEFAULT
 
 #: Bytes of entries that are kept; at most half of what the disk has for them.

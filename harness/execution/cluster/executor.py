@@ -6,7 +6,6 @@ from collections import Counter, deque
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 from harness.errors import UserError
 from harness.execution.batches import make_batches
@@ -130,9 +129,7 @@ class Cluster(Executor):
         """Number of batches for which the machines have room."""
         return self._queue.wanted(self.fleet.members)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.fleet.end()
         self._engine.close()
 

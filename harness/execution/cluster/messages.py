@@ -125,10 +125,10 @@ class Engine(Protocol):
         """Call a method of a `Machine`; returns a future at once."""
 
     def ready(self, futures: Sequence[Any], timeout_s: float) -> Collection[Any]:
-        """Wait for at least one of the futures; returns those that have come."""
+        """Wait for at least one of the futures; returns the complete ones."""
 
     def result(self, future: Any) -> Any:
-        """Return what a method has returned; raises `UnavailableError`, `GoneError`, or what it has raised."""
+        """Return the result of a method; raises `UnavailableError`, `GoneError`, or the method's own error."""
 
     def put(self, content: Sequence[Any]) -> Any:
         """Keep bytes for machines as long as the reference exists that is returned; raises `UserError`."""

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from harness.execution.executor import Executor
@@ -103,7 +102,5 @@ class Local(Executor):
         self._pool = self._stack.enter_context(Pool(self._lanes, self._kind, self._staging))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._stack.close()

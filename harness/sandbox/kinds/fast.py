@@ -12,11 +12,11 @@ from harness.cache import runs_programs
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import Body, StartError, Storage, memory_file
+from harness.sandbox.enclosure import Placeholder
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.fresh import Fresh
 from harness.sandbox.kinds.kind import Warn
 from harness.sandbox.limits import Limits
-from harness.sandbox.placeholder import Placeholder
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 

@@ -1,17 +1,19 @@
 """The interface of a kind of sandbox."""
 
+import platform
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import ClassVar, Self
 
 from harness.errors import UserError
+from harness.extras import install
 from harness.sandbox.body import Body
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
-from harness.sandbox.versions import library_versions
+from harness.worker.runtimes import RUNTIMES, version_of
 
 #: The option for the kind, and the value that leaves the choice to `choose_kind`.
 SANDBOX, AUTO = "--sandbox", "auto"
@@ -96,7 +98,7 @@ class Kind(ABC):
         `slot` numbers the workers that exist at once. Raises `StartError`.
         """
 
-    def close(self) -> None:  # noqa: B027 - some start none
+    def close(self) -> None:  # noqa: B027 - optional
         """End the processes that `prepare` started."""
 
     def versions(self, runtime: str) -> str:
@@ -113,7 +115,25 @@ class Kind(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+#: Libraries that measures compute with, in addition to the framework and Keras.
+LIBRARIES = ("numpy", "scipy", "scikit-learn")
+
+
+@cache
+def library_versions(runtime: str) -> str:
+    """Return the versions of Python and of the libraries available to calls, without importing them.
+
+    Raises `UserError` if the runtime is not installed.
+    """
+    chosen = RUNTIMES[runtime]
+    if missing := chosen.missing():
+        raise UserError(f"runtime {runtime}: not installed: {', '.join(missing)}", remedy=install(chosen.extra))
+    found = [f"python {platform.python_version()}"]
+    for name in (*chosen.distributions, *LIBRARIES):
+        version = version_of(name)
+        found.append(f"{name} {version}" if version else f"no {name}")
+    return ", ".join(found)
