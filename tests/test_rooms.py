@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.extras import EXTRA_OF
+
 ROOT = Path(__file__).parent.parent
 HARNESS = ROOT / "harness"
 
@@ -126,10 +128,12 @@ def test_the_checksum_of_records_is_written_once() -> None:
     assert knows == [HARNESS / "format" / "shards.py"]
 
 
-def test_who_verifies_a_site_imports_neither_measures_nor_sandbox() -> None:
-    program = "import sys, harness.site; print(*sys.modules)"
+@pytest.mark.parametrize("module", ["harness.site", "harness.api.scores", "harness.api.boards"])
+def test_who_reads_records_imports_neither_measures_nor_sandbox_nor_an_extra(module: str) -> None:
+    program = f"import sys, {module}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert not [name for name in done.stdout.split() if re.match(r"baselines|harness\.(sandbox|submission)", name)]
+    unwanted = r"baselines|harness\.(sandbox|execution|worker\.landlock)|submissions|" + "|".join(EXTRA_OF)
+    assert not [name for name in done.stdout.split() if re.match(rf"({unwanted})(\.|$)", name)]
 
 
 def calls(file: Path) -> set[str]:

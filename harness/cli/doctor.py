@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ import click
 from harness.cli import as_json, options
 from harness.errors import UserError
 from harness.extras import install, install_for_gpu, lacking
-from harness.worker.runtimes import RUNTIMES, version_of
+from harness.worker.runtimes import RUNTIMES, Runtime, version_of
 
 if TYPE_CHECKING:
     from harness.sandbox import Gpu, Kind, Staging
@@ -69,16 +71,25 @@ def _findings(executor: str, parameters: dict[str, str | None]) -> Iterator[Find
 def _software() -> Iterator[Finding]:
     from harness.execution.machine import describe_machine
 
-    yield GOOD, "Python", ".".join(map(str, __import__("sys").version_info[:3])), ""
+    yield GOOD, "Python", ".".join(map(str, sys.version_info[:3])), ""
     for name, runtime in RUNTIMES.items():
         if missing := runtime.missing():
             yield WARNING, f"runtime {name}", f"not installed: {', '.join(missing)}", install(runtime.extra)
         else:
             versions = ", ".join(f"{package} {version_of(package)}" for package in runtime.distributions)
             yield GOOD, f"runtime {name}", versions, runtime.summary
+            yield from _bytecode(runtime)
     if not _installed():
         yield BAD, "runtimes", "none", f"one is needed: {install('tensorflow')}"
     yield GOOD, "kernel", describe_machine()["kernel"], ""
+
+
+def _bytecode(runtime: Runtime) -> Iterator[Finding]:
+    """Yield a warning if the framework is not compiled, as after an installation by uv: workers write no bytecode."""
+    spec = find_spec(runtime.framework)
+    if spec is not None and spec.origin and not Path(cache_from_source(spec.origin)).exists():
+        remedy = f"{sys.executable} -m compileall -q -j 0 {Path(spec.origin).parents[1]}"
+        yield WARNING, "  bytecode", "missing: workers take longer to start, every time", remedy
 
 
 def _machine() -> Iterator[Finding]:
