@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from harness.protocols.overfit.settings import OverfitSettings
-    from harness.protocols.subject import Subject
+    from harness.protocols.subject import StudiedTask
     from harness.task.some_models import Wanted
 
 
@@ -90,7 +90,7 @@ def command(
 
 
 def _test_task(
-    subject: "Subject", settings: "OverfitSettings", output: Path | None, console: "Console", form: str
+    subject: "StudiedTask", settings: "OverfitSettings", output: Path | None, console: "Console", form: str
 ) -> int:
     from harness.cli.steps import Steps
     from harness.protocols.overfit.report import print_result, result_object, write_rows

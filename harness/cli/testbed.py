@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from harness.api.calls import Run
     from harness.protocols.testbed.consistency import Consistency
-    from harness.protocols.testbed.probing import Report
+    from harness.protocols.testbed.probing import ProbeReport
     from harness.task.some_models import Wanted
 
 
@@ -159,11 +159,11 @@ def _check(run: "Run", dataset: "xr.Dataset", results: Address, console: "Consol
     return check_consistency(dataset, complete), sum(failed.values())
 
 
-def _report(console: "Console") -> "Report":
+def _report(console: "Console") -> "ProbeReport":
     from harness.cli.steps import Steps
-    from harness.protocols.testbed.probing import Report
+    from harness.protocols.testbed.probing import ProbeReport
 
-    return Report(
+    return ProbeReport(
         say=lambda line: console.print(line, style="dim"),
         steps=lambda name, total: Steps(console, name, total),
     )

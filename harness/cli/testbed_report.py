@@ -13,7 +13,7 @@ from harness.protocols.files import write_csv
 from harness.protocols.testbed import plots
 from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency
 from harness.protocols.testbed.results import STATISTICS, write_dataset
-from harness.protocols.testbed.summary import Summary
+from harness.protocols.testbed.summary import TestbedSummary
 from harness.tables import print_lines, print_table
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _COLUMNS = ("dimension", "value", *STATISTICS, "divergence")
 _HEADINGS = ("dimension", "value", "error", "error_p10", "1-kappa", "1-kappa_p10", "divergence")
 
 
-def print_summary(summary: Summary, console: Console) -> None:
+def print_summary(summary: TestbedSummary, console: Console) -> None:
     """Print the trade-off point and the marginals."""
     point = summary.point
     console.print(
@@ -57,7 +57,7 @@ def print_consistency(measures: Sequence[Consistency], console: Console) -> None
 
 
 def write_files(
-    dataset: "xr.Dataset", summary: Summary, measures: Sequence[Consistency], directory: Path
+    dataset: "xr.Dataset", summary: TestbedSummary, measures: Sequence[Consistency], directory: Path
 ) -> list[Path]:
     """Write the dataset, tables and plots to an existing directory, and return their paths."""
     written = [
@@ -70,7 +70,7 @@ def write_files(
     return [*written, *_plot(dataset, summary, measures, directory)]
 
 
-def findings_object(dataset: "xr.Dataset", summary: Summary, measures: Sequence[Consistency]) -> dict[str, Any]:
+def findings_object(dataset: "xr.Dataset", summary: TestbedSummary, measures: Sequence[Consistency]) -> dict[str, Any]:
     """Return the findings for programs: the tables of the files, the trade-off point, and what could not be probed."""
     return {
         "point": asdict(summary.point),
@@ -82,7 +82,7 @@ def findings_object(dataset: "xr.Dataset", summary: Summary, measures: Sequence[
     }
 
 
-def _all_marginals(summary: Summary) -> list[list[object]]:
+def _all_marginals(summary: TestbedSummary) -> list[list[object]]:
     return [
         [name, value, *(dimension.marginals[one][at] for one in STATISTICS), dimension.divergences[at]]
         for name, dimension in summary.dimensions.items()
@@ -90,7 +90,9 @@ def _all_marginals(summary: Summary) -> list[list[object]]:
     ]
 
 
-def _plot(dataset: "xr.Dataset", summary: Summary, measures: Sequence[Consistency], directory: Path) -> Iterator[Path]:
+def _plot(
+    dataset: "xr.Dataset", summary: TestbedSummary, measures: Sequence[Consistency], directory: Path
+) -> Iterator[Path]:
     drawings: dict[str, tuple[float, float, Callable[[Figure], None]]] = {
         "marginals": (8.0, 4.6, lambda figure: plots.draw_marginals(figure, summary)),
         "kappa_error": (5.0, 4.0, lambda figure: plots.draw_kappa_error(figure, dataset, summary)),
@@ -104,7 +106,7 @@ def _plot(dataset: "xr.Dataset", summary: Summary, measures: Sequence[Consistenc
             yield from write_pictures(figure, directory / name)
 
 
-def _marginals(summary: Summary) -> Iterator[tuple[str, float, list[float]]]:
+def _marginals(summary: TestbedSummary) -> Iterator[tuple[str, float, list[float]]]:
     for name, dimension in summary.dimensions.items():
         shown = [dimension.marginals[one] for one in ("error_mean", "error_p10", "diversity_mean", "diversity_p10")]
         for at, value in enumerate(dimension.values):

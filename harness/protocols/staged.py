@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.processes import Question, ask_all
-from harness.protocols.subject import Subject
+from harness.protocols.subject import StudiedTask
 from harness.task.model import Model
 from harness.worker.runtimes import Runtime
 
@@ -16,7 +16,7 @@ from harness.worker.runtimes import Runtime
 def write_parts(
     program: str,
     runtime: Runtime,
-    subject: Subject,
+    subject: StudiedTask,
     files: Mapping[str, Path],
     place: Path,
     shared: Mapping[str, Any],
@@ -50,7 +50,7 @@ def write_parts(
 
 @contextmanager
 def _asking(
-    subject: Subject, model: Model, place: Path, question: Question, change: Callable[[Path], None]
+    subject: StudiedTask, model: Model, place: Path, question: Question, change: Callable[[Path], None]
 ) -> Iterator[Question]:
     """Yield the question while the model's files exist."""
     directory = subject.write_model(model, place / "models")

@@ -16,7 +16,7 @@ from harness.protocols.overfit.settings import Edges, OverfitSettings
 from harness.protocols.overfit.shifts import black_of
 from harness.protocols.parts import part_file, read_part, write_part
 from harness.protocols.staged import write_parts
-from harness.protocols.subject import Subject
+from harness.protocols.subject import StudiedTask
 from harness.task.decoding import INPUTS
 from harness.worker.runtimes import Runtime
 
@@ -42,7 +42,7 @@ class Grids:
     positions: Positions
 
 
-def compute_grids(subject: Subject, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
+def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
     """Compute the margins that the estimates need.
 
     Args:

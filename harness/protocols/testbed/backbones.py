@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.processes import PREFERRED, ask_all, installed_runtime
-from harness.protocols.subject import Subject
+from harness.protocols.subject import StudiedTask
 
 PROGRAM = "harness.protocols.testbed.backbone_program"
 
@@ -31,7 +31,7 @@ class Backbone:
     size: int = 0
 
 
-def of_task(subject: Subject, directory: Path) -> list[Backbone]:
+def of_task(subject: StudiedTask, directory: Path) -> list[Backbone]:
     """Write the models of a task to a directory, and return them as backbones."""
     return [
         Backbone(model.id, model.digest, {"model": str(subject.write_model(model, directory))}, model.n_parameters)
