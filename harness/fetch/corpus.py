@@ -9,10 +9,9 @@ from harness.errors import UserError, writing
 from harness.fetch.catalogue import UNKNOWN, KnownTask
 from harness.fetch.catalogue import Wanted as WantedTasks
 from harness.fetch.plan import TaskPlan, plan_task
-from harness.fetch.source import ArchiveSource, find_source
+from harness.fetch.source import ArchiveSource, Watcher, find_source
 from harness.fetch.staging import StagedTask, digest_of_task, require_space
 from harness.fetch.transfer import DamagedError, transfer
-from harness.fetch.watcher import Watcher
 from harness.format.fetched import FETCHING, Fetched
 from harness.format.half_fetched import FetchRequest
 from harness.format.layout import REFERENCE

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
 from harness.credentials import Address
 from harness.digest import digest_of
@@ -14,7 +14,6 @@ from harness.fetch.members import MAX_ARCHIVE, MAX_LIST
 from harness.fetch.ranges import MOVED
 from harness.fetch.remote import RemoteFile, find_remote
 from harness.fetch.staging import require_space
-from harness.fetch.watcher import Watcher
 from harness.fetch.whole import fetch_file
 from harness.format.archive import Pieces
 from harness.format.fetched import FETCHING
@@ -22,6 +21,19 @@ from harness.reading import open_regular, read_text
 
 #: Most bytes of the file with an ETag.
 MAX_ETAG = 1024
+
+
+class Watcher(Protocol):
+    """Is told of the progress of a download."""
+
+    def begin(self, what: str, total: int) -> None:
+        """Tell that so many bytes will travel; 0 if that is not known."""
+
+    def seen(self, number: int) -> None:
+        """Tell that so many bytes have arrived; any thread may do so."""
+
+    def note(self, line: str) -> None:
+        """Tell a line to the user."""
 
 
 @dataclass(frozen=True)

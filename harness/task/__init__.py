@@ -2,9 +2,3 @@
 
 #: Default of --tasks.
 DEFAULT_DIRECTORY = "task_data"
-
-#: The modules that other rooms use.
-MODULES = (
-    "contents", "data", "decoding", "demo", "digests", "gap_error", "hidden", "layout", "model", "notes", "origin",
-    "page", "part", "shapes", "some_models", "summary", "task",
-)  # fmt: skip
