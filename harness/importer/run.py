@@ -35,7 +35,8 @@ from harness.importer.examples import write_arrays
 from harness.importer.model import StoredModel
 from harness.importer.stated import Stated
 from harness.importer.table import ImportedRow, Table, read_table
-from harness.processes import PREFERRED, NoAnswerError, Process, cannot_be_run, installed_runtime
+from harness.processes import NoAnswerError, Process, cannot_be_run
+from harness.processes.runtimes import PREFERRED, installed_runtime
 from harness.task.layout import find_tasks, require_no_flat_tasks
 from harness.task.model import read_model
 from harness.task.notes import outputs_of

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.processes import Question, ask_all
+from harness.processes import ask_all
+from harness.processes.models import Question
 from harness.protocols.subject import StudiedTask
 from harness.task.model import Model
 from harness.worker.runtimes import Runtime

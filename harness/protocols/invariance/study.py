@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from baselines.perturbation_response.response_curve import accuracies_of, gi_score, mean_error, pal_score, pcd_curve
 from harness.errors import UserError
-from harness.processes import require_runtime
+from harness.processes.runtimes import require_runtime
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.parts import Arrays, part_file, read_part
 from harness.protocols.staged import write_parts

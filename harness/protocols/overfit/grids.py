@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import UserError
-from harness.processes import PREFERRED, installed_runtime
+from harness.processes.runtimes import PREFERRED, installed_runtime
 from harness.protocols.overfit.assumption import Positions, find_positions
 from harness.protocols.overfit.logits import strip_softmax
 from harness.protocols.overfit.settings import Edges, OverfitSettings

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.processes import PREFERRED, ask_all, installed_runtime
+from harness.processes import ask_all
+from harness.processes.runtimes import PREFERRED, installed_runtime
 from harness.protocols.subject import StudiedTask
 
 PROGRAM = "harness.protocols.testbed.backbone_program"

@@ -12,7 +12,8 @@ from harness.corpus.datasets import not_in
 from harness.corpus.sources import KERAS, TENSORFLOW_DATASETS
 from harness.errors import UserError
 from harness.hints import did_you_mean
-from harness.processes import NoAnswerError, Process, require_runtime
+from harness.processes import NoAnswerError, Process
+from harness.processes.runtimes import require_runtime
 from harness.protocols.testbed.noise import WINDOW
 
 #: The program that reads images.
