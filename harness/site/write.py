@@ -1,4 +1,4 @@
-"""Writes a site to a directory, and the page of one submission as a file that needs no other."""
+"""Writes a site to a directory, and the page of a submission to a self-contained file."""
 
 import shutil
 from collections.abc import Collection, Mapping

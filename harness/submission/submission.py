@@ -20,7 +20,7 @@ class Metadata:
     name: str = ""
     about: About = field(default_factory=About)
     runtime: str | None = None  #: name of a runtime; None leaves the choice to the command line
-    deterministic: bool = False  #: whether it says that its value depends on no seed
+    deterministic: bool = False  #: the author's claim: the value depends on no seed
 
     @classmethod
     def from_texts(cls, found: Mapping[str, str]) -> Self:
