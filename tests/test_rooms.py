@@ -19,7 +19,7 @@ FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 TRAINER = {
     HARNESS / "corpus" / f"{name}.py"
     for name in (
-        "augmentation", "autoaugment", "colours", "datasets", "network", "sources", "trainer", "training",
+        "augmentation", "autoaugment", "datasets", "network", "sources", "trainer", "training",
     )
 }  # fmt: skip
 
