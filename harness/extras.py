@@ -17,7 +17,7 @@ _NAME = "pgdl-harness"
 #: Module that a plain installation lacks -> the extra that brings it.
 EXTRA_OF = {
     **dict.fromkeys(("keras", "landlockpy", "pyseccomp"), "tensorflow"),
-    **dict.fromkeys(("PIL", "dateutil", "matplotlib", "requests", "sklearn"), "run"),
+    **dict.fromkeys(("PIL", "matplotlib", "requests", "sklearn"), "run"),
     "plotly": "site",
     "psycopg": "postgresql",
     "pyarrow": "parquet",

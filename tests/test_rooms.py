@@ -22,7 +22,7 @@ FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 TRAINER = {HARNESS / "api" / "library.py"} | {
     HARNESS / "corpus" / f"{name}.py"
     for name in (
-        "augmentation", "autoaugment", "colours", "datasets", "network", "sources", "trainer", "training",
+        "augmentation", "autoaugment", "datasets", "network", "sources", "trainer", "training",
     )
 }  # fmt: skip
 
@@ -87,20 +87,23 @@ def test_a_room_imports_only_what_the_table_allows(room: str) -> None:
     assert {pair for pair in rooms if pair[1] not in RULES[room] | {room}} == set()
 
 
-def modules_of(room: str) -> set[str]:
-    """The modules that a room's `__init__` opens to others, in `MODULES`, beside the names that it has itself."""
+def named_by(room: str, name: str) -> set[str]:
+    """The texts in `MODULES` or `__all__` of a room's `__init__`."""
     for statement in ast.parse((HARNESS / room / "__init__.py").read_text()).body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "MODULES":
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == name:
             return set(ast.literal_eval(statement.value))
     return set()
 
 
-@pytest.mark.parametrize("room", sorted(path.parent.name for path in HARNESS.glob("*/__init__.py")))
+ROOMS = sorted(path.parent.name for path in HARNESS.glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if named_by(room, "MODULES") or named_by(room, "__all__")])
 def test_others_use_what_a_room_names_and_it_names_nothing_else(room: str) -> None:
     inside = set(files_of(room))
     files = [file for file in HARNESS.rglob("*.py") if file not in inside and HARNESS / "public" not in file.parents]
     names = {name for file in files for name in imports(file) if name.startswith(f"harness.{room}.")}
-    assert {name.split(".")[2] for name in names if is_module(name)} == modules_of(room)
+    assert {name.split(".")[2] for name in names if is_module(name)} == named_by(room, "MODULES")
 
 
 def test_what_all_rooms_share_imports_none_of_them() -> None:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.api.progress import SILENT, Progress
-from harness.protocols.invariance.evaluate import Evaluation, Question, evaluate
+from harness.protocols.invariance.evaluate import PerturbedAccuracies, Question, evaluate
 from harness.protocols.invariance.perturbations import choose
-from harness.protocols.overfit.result import Result
+from harness.protocols.overfit.result import OverfitResult
 from harness.protocols.overfit.run import detect_overfitting
 from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
 from harness.protocols.subject import Split, read_subject
@@ -26,7 +26,7 @@ def overfit(
     edges: str = Edges.BLACK.value,
     withhold: str = Withhold.AUTO.value,
     progress: Progress = SILENT,
-) -> Result:
+) -> OverfitResult:
     """Test whether the models of a task have been fitted to its test set: one by one, by architecture, and all.
 
     Finished models are kept in the cache.
@@ -65,7 +65,7 @@ def invariance(
     seed: int = 0,
     withhold: str = Withhold.AUTO.value,
     progress: Progress = SILENT,
-) -> Evaluation:
+) -> PerturbedAccuracies:
     """Follow the accuracy of a task's networks as their training data are perturbed more and more.
 
     Finished models are kept in the cache.

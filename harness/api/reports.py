@@ -16,7 +16,8 @@ from harness.board.row import Row
 from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
 from harness.records import Records
-from harness.site import Insight, find_insights, paths_of, records_of, submission_page, write_report
+from harness.site import paths_of, records_of, submission_page, write_report
+from harness.site.insight import Insight, find_insights
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 

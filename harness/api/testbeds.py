@@ -16,11 +16,11 @@ from harness.plots import Figure, new_figure, write_pictures
 from harness.protocols.files import write_csv
 from harness.protocols.testbed import plots
 from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency, check_consistency
-from harness.protocols.testbed.probing import Report
+from harness.protocols.testbed.probing import ProbeReport
 from harness.protocols.testbed.results import STATISTICS, write_dataset
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import SSIM, ProbeSettings
-from harness.protocols.testbed.summary import Summary, summarize
+from harness.protocols.testbed.summary import TestbedSummary, summarize
 from harness.records import Records
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
@@ -45,7 +45,7 @@ class TestbedResult:
     """
 
     dataset: "xr.Dataset"
-    summary: Summary
+    summary: TestbedSummary
     consistency: Sequence[Consistency]
     failed_calls: int
     is_sandboxed: bool
@@ -148,7 +148,7 @@ def testbed(
     settings = ProbeSettings(tuple(ssim), None if unseen is None else tuple(unseen), execution.seed)
     chosen = [one.submission for one in choose_measures(measures)]
     run = prepare_run(chosen, Path(tasks_dir), [task_name], execution, progress) if chosen else None
-    report, withhold = Report(progress.note, progress.steps), Withhold(execution.withhold)
+    report, withhold = ProbeReport(progress.note, progress.steps), Withhold(execution.withhold)
     dataset = evaluate_task(Path(tasks_dir), task_name, data, settings, models, withhold, report)
     summary = summarize(dataset, weight=weight)
     if run is None:

@@ -10,9 +10,9 @@ from harness.board.column import AnyColumn
 MEASURE = replace(c.SUBMISSION, key="measure")
 _SECONDS = replace(c.SECONDS_PER_MODEL, digits=3)
 
-#: Each column with its uses on the leaderboard and in a comparison: `r` for readers, `f` in files with a line per row,
-#: `t` in those with a line per row and task, `j` in JSON beside what that has of each task. TASK_SCORE and all columns
-#: of tasks are a column for each task where a line is a row.
+#: Each column with its uses on the leaderboard and in a comparison: `r` in tables for readers, `f` in files with a line
+#: per row, `t` in files with a line per row and task, `j` in the JSON of a row. In `r` and `f`, a `TaskColumn` is a
+#: column for each task.
 USES: Sequence[tuple[AnyColumn, str, str]] = (
     (c.RANK, "rftj", "rfj"),
     (c.SUBMISSION, "rftj", ""),

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 def submissions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a measure, otherwise a path."""
-    from harness.submission import installed_measures
+    from harness.submission.installed import installed_measures
 
     installed = _items([one.name for one in installed_measures()], incomplete) if incomplete else []
     matching = measures(context, parameter, incomplete) + installed

@@ -13,8 +13,8 @@ from harness.printing import say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.protocols.invariance.evaluate import Evaluation
-    from harness.protocols.invariance.table import Line
+    from harness.protocols.invariance.evaluate import PerturbedAccuracies
+    from harness.protocols.invariance.table import InvarianceLine
     from harness.task.selection import Wanted
 
 
@@ -102,7 +102,7 @@ def command(
     return 1 if found.study.failures else 0
 
 
-def _show(console: "Console", found: "Evaluation", least_accuracy: float) -> None:
+def _show(console: "Console", found: "PerturbedAccuracies", least_accuracy: float) -> None:
     from harness.protocols.invariance.sensitivity import seconds_of_a_score
     from harness.tables import print_lines, print_table
 
@@ -132,7 +132,7 @@ def _show(console: "Console", found: "Evaluation", least_accuracy: float) -> Non
     ])  # fmt: skip
 
 
-def _cells(line: "Line", lines: "Sequence[Line]") -> tuple[str, ...]:
+def _cells(line: "InvarianceLine", lines: "Sequence[InvarianceLine]") -> tuple[str, ...]:
     from harness.protocols.invariance.table import TITLES
 
     if isinstance(line.score, str):
@@ -153,7 +153,7 @@ def _cells(line: "Line", lines: "Sequence[Line]") -> tuple[str, ...]:
     )
 
 
-def _show_scores(console: "Console", found: "Evaluation") -> None:
+def _show_scores(console: "Console", found: "PerturbedAccuracies") -> None:
     """Print the Gi-scores of a task without reference data."""
     from harness.tables import print_lines, print_table
 

@@ -16,7 +16,7 @@ from harness.printing import say
 
 if TYPE_CHECKING:
     from baselines import Measure
-    from harness.submission import InstalledMeasure
+    from harness.submission.installed import InstalledMeasure
 
 #: What `--cost` without a name stands for.
 FORECAST = "forecast"
@@ -63,7 +63,7 @@ def command(
 
     Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28, and pgdl measures --cost many --task demo_digits
     """
-    from harness.submission import installed_measures
+    from harness.submission.installed import installed_measures
 
     measure = None if name is None else _named(name, family, cost)
     chosen = _filtered(family, cost) if measure is None else []
@@ -92,7 +92,7 @@ def command(
 def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
     """Return one measure; raises `UserError` if there is none of that name, or beside options that choose several."""
     import baselines
-    from harness.submission import installed_measures
+    from harness.submission.installed import installed_measures
 
     known: dict[str, Measure | InstalledMeasure] = {measure.name: measure for measure in installed_measures()}
     known.update(baselines.MEASURES)
@@ -125,7 +125,7 @@ def _filtered(family: str | None, cost: str | None) -> "list[Measure]":
 
 def _known_cost(measure: "Measure | InstalledMeasure") -> "Measure":
     """Return a measure that says its cost; raises `UserError` for one that does not."""
-    from harness.submission import InstalledMeasure
+    from harness.submission.installed import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
         expected = "a measure of the library"
@@ -172,7 +172,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _explain(measure: "Measure | InstalledMeasure") -> None:
     """Print all that is known of a measure."""
-    from harness.submission import InstalledMeasure
+    from harness.submission.installed import InstalledMeasure
 
     known = _as_object(measure)
     facts = {
@@ -208,7 +208,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
     """What is known of a measure; None where an installed package's metadata does not say it."""
     import harness
     from harness.cli.measure_explanation import explanation
-    from harness.submission import InstalledMeasure
+    from harness.submission.installed import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
         told = dict.fromkeys(TEXTS) | {"name": measure.name, "meaning": measure.summary, "source": measure.value}

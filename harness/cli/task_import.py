@@ -38,9 +38,9 @@ def command(
     Example: pgdl task import models.csv --data mnist.npz --test mnist.npz --divide-by 255 --output my_tasks
     """
     from harness.format.problems import InvalidTaskError
-    from harness.importer.run import Order, import_task
+    from harness.importer.run import ImportOrder, import_task
 
-    order = Order(table, data, test, output, name or table.stem, divisor)
+    order = ImportOrder(table, data, test, output, name or table.stem, divisor)
     notes: list[str] = []
 
     def tell(line: str) -> None:

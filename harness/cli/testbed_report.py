@@ -6,7 +6,7 @@ from rich.console import Console
 
 from harness.api.testbeds import errors, slices
 from harness.protocols.testbed.consistency import Consistency
-from harness.protocols.testbed.summary import Summary
+from harness.protocols.testbed.summary import TestbedSummary
 from harness.tables import print_lines, print_table
 
 #: Measures shown on the terminal; the file has all.
@@ -15,7 +15,7 @@ SHOWN = 20
 _HEADINGS = ("dimension", "value", "error", "error_p10", "1-kappa", "1-kappa_p10", "divergence")
 
 
-def print_summary(summary: Summary, console: Console) -> None:
+def print_summary(summary: TestbedSummary, console: Console) -> None:
     """Print the trade-off point and the marginals."""
     point = summary.point
     console.print(
@@ -45,7 +45,7 @@ def print_consistency(measures: Sequence[Consistency], console: Console) -> None
         print_lines(console, [f"and {len(measures) - SHOWN} more: --output DIR writes all of them"])
 
 
-def _marginals(summary: Summary) -> Iterator[tuple[str, float, list[float]]]:
+def _marginals(summary: TestbedSummary) -> Iterator[tuple[str, float, list[float]]]:
     for name, dimension in summary.dimensions.items():
         shown = [dimension.marginals[one] for one in ("error_mean", "error_p10", "diversity_mean", "diversity_p10")]
         for at, value in enumerate(dimension.values):

@@ -12,7 +12,7 @@ from harness.text import size
 
 
 class Transfer(Bars):
-    """A `harness.fetch.watcher.Watcher`; leaving its context ends what is shown."""
+    """A `harness.fetch.source.Watcher`; leaving its context ends what is shown."""
 
     def __init__(self, console: Console) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()

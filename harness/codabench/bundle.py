@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.codabench import description
 from harness.codabench.archives import Content, write_archive
-from harness.codabench.competition import Competition, read_competition
+from harness.codabench.competition import CodabenchCompetition, read_competition
 from harness.codabench.description import INGESTION, INPUT, REFERENCE, SCORING, archive_of, describe
 from harness.codabench.kit import solution, starting_kit
 from harness.codabench.phases import PlannedPhase, plan_phases
@@ -56,7 +56,7 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
 
 
 def _require_public(
-    competition: Competition, contents: Mapping[str, Content], archives: Mapping[str, Mapping[str, Content]],
+    competition: CodabenchCompetition, contents: Mapping[str, Content], archives: Mapping[str, Mapping[str, Content]],
     own_names: Mapping[str, str], source: Path,
 ) -> None:  # fmt: skip
     """Raise `UserError` if a file names a hidden task, or is a file of one; pages have their own names in it."""
@@ -83,7 +83,7 @@ def _archives(phases: Sequence[PlannedPhase]) -> dict[str, Mapping[str, Content]
     return found
 
 
-def _pages(competition: Competition, source: Path) -> dict[str, tuple[str, bytes]]:
+def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[str, bytes]]:
     """Return path in the TOML file -> name in the bundle and content, of logo, terms and pages."""
     found: dict[str, tuple[str, bytes]] = {}
     for number, path in enumerate([competition.image, competition.terms, *(page.file for page in competition.pages)]):

@@ -18,12 +18,12 @@ from sqlalchemy.exc import StatementError
 from harness.api.calls import Run, begin_run
 from harness.api.execution import Execution
 from harness.api.progress import Progress
-from harness.codabench.competition import Competition, position_of
+from harness.codabench.competition import CodabenchCompetition, position_of
 from harness.codabench.downloads import RESULTS
 from harness.codabench.phases import PlannedPhase, plan_phases
 from harness.codabench.proof import differences, draw, made_again
 from harness.codabench.results import RECORDS
-from harness.codabench.settings import Settings
+from harness.codabench.settings import PhaseSettings
 from harness.credentials import Address
 from harness.errors import UserError, UserErrors, writing
 from harness.execution.plan import call_key
@@ -43,7 +43,7 @@ UNPROVED = "Not run again by the organiser."
 
 
 @dataclass(frozen=True)
-class Collected:
+class CollectedResults:
     """What became of the results of a phase."""
 
     submissions: int  #: whose records are in the database now
@@ -52,7 +52,7 @@ class Collected:
     notes: Sequence[str]  #: lines on what was left out, and why
 
 
-def choose_phase(competition: Competition, name: str | None, source: Path) -> PlannedPhase:
+def choose_phase(competition: CodabenchCompetition, name: str | None, source: Path) -> PlannedPhase:
     """Return the phase of that name, or the only one, read from the tasks; raises `UserError`."""
     phases = plan_phases(competition, source)
     chosen = phases[position_of(name, [one.phase.name for one in phases], source)]
@@ -63,9 +63,9 @@ def choose_phase(competition: Competition, name: str | None, source: Path) -> Pl
 
 
 def collect(
-    settings: Settings, tasks_dir: Path, directory: Path, names: Sequence[str], results: Address, share: float,
+    settings: PhaseSettings, tasks_dir: Path, directory: Path, names: Sequence[str], results: Address, share: float,
     progress: Progress,
-) -> Collected:  # fmt: skip
+) -> CollectedResults:  # fmt: skip
     """Add the records of a phase's submissions to a database, one submission after the other.
 
     What cannot be used or proved is left out, with a note. Calls that the database has already are proved again.
@@ -109,7 +109,7 @@ def collect(
         raise UserErrors(*notes, f"{results}: has rows of {', '.join(broken)}; collect into another database")
     if not there:
         raise UserErrors(*notes, "no result can be used")
-    return Collected(there, added, proved, notes)
+    return CollectedResults(there, added, proved, notes)
 
 
 def _prove(
@@ -143,7 +143,7 @@ def _found(directory: Path, name: str, owners: dict[str, str], notes: list[str])
 
 
 def read_records(
-    result: Path, submission: Submission, settings: Settings, owners: Mapping[str, str]
+    result: Path, submission: Submission, settings: PhaseSettings, owners: Mapping[str, str]
 ) -> tuple[list[Evaluation], list[Request]]:
     """Return the records in a result that may be anybody's; raises `UserError` unless they are of this submission."""
     try:

@@ -19,7 +19,7 @@ FINAL, NOT_YET = "final", -1.0
 
 
 @dataclass(frozen=True)
-class Column:
+class PlatformColumn:
     """A column of the leaderboard."""
 
     key: str
@@ -38,14 +38,14 @@ def completeness(row: Row) -> float:
     return 100 * row.calls_ok / row.calls_expected
 
 
-COMPLETE = Column("complete", "calls with a value, %", completeness, precision=1)
-SECONDS = Column("seconds", "s/model", lambda row: row.seconds_per_model, sorting="asc")
+COMPLETE = PlatformColumn("complete", "calls with a value, %", completeness, precision=1)
+SECONDS = PlatformColumn("seconds", "s/model", lambda row: row.seconds_per_model, sorting="asc")
 COLUMNS = (
     COMPLETE,
-    Column("score", "score", lambda row: row.score),
-    Column("low", "at least (90 %)", _standing("low"), precision=1),
-    Column("high", "at most (90 %)", _standing("high"), precision=1),
-    Column("chance", "chance", lambda row: row.chance_level, sorting="asc", precision=1),
+    PlatformColumn("score", "score", lambda row: row.score),
+    PlatformColumn("low", "at least (90 %)", _standing("low"), precision=1),
+    PlatformColumn("high", "at most (90 %)", _standing("high"), precision=1),
+    PlatformColumn("chance", "chance", lambda row: row.chance_level, sorting="asc", precision=1),
     SECONDS,
 )
 
@@ -57,8 +57,8 @@ def task_columns(tasks: Iterable[str]) -> dict[str, str]:
 
 def described(tasks: Mapping[str, str], *, has_final: bool) -> list[dict[str, Any]]:
     """Return the columns as the platform wants them; `tasks` are the keys of public tasks by name."""
-    final = [Column(FINAL, f"final ({NOT_YET:g}: not yet)", precision=1)] if has_final else []
-    found = [COMPLETE, *final, *COLUMNS[1:], *(Column(key, task[:LONGEST]) for task, key in tasks.items())]
+    final = [PlatformColumn(FINAL, f"final ({NOT_YET:g}: not yet)", precision=1)] if has_final else []
+    found = [COMPLETE, *final, *COLUMNS[1:], *(PlatformColumn(key, task[:LONGEST]) for task, key in tasks.items())]
     return [
         {"title": one.title, "key": one.key, "index": index, "sorting": one.sorting, "precision": one.precision}
         for index, one in enumerate(found)

@@ -101,7 +101,7 @@ class Phase(_Section):
         return self
 
 
-class Competition(_Section):
+class CodabenchCompetition(_Section):
     """The whole file."""
 
     title: str = Field(min_length=1, max_length=256, description="Title of the competition.")
@@ -157,11 +157,11 @@ def position_of(name: str | None, names: Sequence[str], where: object) -> int:
     return found[0]
 
 
-def read_competition(path: Path) -> Competition:
+def read_competition(path: Path) -> CodabenchCompetition:
     """Read and check a competition; raises `UserError` with all problems that the file itself has.
 
     Its directory of tasks is then relative to the current directory.
     """
     content, _ = read_toml(path)
-    found = checked(Competition, content, "", path)
+    found = checked(CodabenchCompetition, content, "", path)
     return found.model_copy(update={"tasks": str(path.parent / found.tasks)})

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from harness.codabench.columns import described
-from harness.codabench.competition import Competition
+from harness.codabench.competition import CodabenchCompetition
 from harness.codabench.phases import PlannedPhase
 
 #: The file, and the version of its keys.
@@ -23,7 +23,7 @@ def archive_of(number: int, part: str) -> str:
     return f"phase_{number}_{part}.zip"
 
 
-def describe(competition: Competition, phases: Sequence[PlannedPhase], files: Mapping[str, str]) -> bytes:
+def describe(competition: CodabenchCompetition, phases: Sequence[PlannedPhase], files: Mapping[str, str]) -> bytes:
     """Return the description; `files` are the members of pages, terms and logo, by their paths in the TOML file.
 
     Each phase has one of the platform's tasks, with all of its own that are public.

@@ -20,8 +20,8 @@ from harness.api.execution import Execution
 from harness.api.progress import Progress
 from harness.api.runs import run
 from harness.board.predictions import predictions_of
-from harness.codabench.results import KILLED, MADE, OUT_OF_TIME, RECORDS, Result, copy_records, write_result
-from harness.codabench.settings import Settings
+from harness.codabench.results import KILLED, MADE, OUT_OF_TIME, RECORDS, PhaseResult, copy_records, write_result
+from harness.codabench.settings import PhaseSettings
 from harness.errors import UserError
 from harness.plain_yaml import parse_yaml
 from harness.reading import read_regular
@@ -43,15 +43,15 @@ class OutOfTimeError(KeyboardInterrupt):
     """The time of the container is used up: calls end as they do for Ctrl-C."""
 
 
-def ingest(program: Path, input_data: Path, submission: Path, output: Path, progress: Progress) -> Result:
+def ingest(program: Path, input_data: Path, submission: Path, output: Path, progress: Progress) -> PhaseResult:
     """Make the calls and write the result; raises `UserError` if none can be made, which the result says, too.
 
     The paths are the directories that the platform mounts.
     """
-    settings = Settings.read(program)
+    settings = PhaseSettings.read(program)
     execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=Landlock.name)
     if problem := _command(submission):
-        result = Result(problem=problem)
+        result = PhaseResult(problem=problem)
         write_result(output, result, {})
         return result
     with tempfile.TemporaryDirectory() as temporary:
@@ -112,7 +112,7 @@ class _Saving:
         self._copy = database.with_suffix(".copy")
         self._writing = threading.Lock()
 
-    def save(self, ended: str, problem: str = "") -> Result:
+    def save(self, ended: str, problem: str = "") -> PhaseResult:
         """Write and return the result; there may be no records yet."""
         with self._writing:
             files: Mapping[str, Path | bytes] = {}
@@ -120,7 +120,7 @@ class _Saving:
                 copy_records(self._database, self._copy)
                 with Records(self._copy) as records:
                     files = {RECORDS: self._copy, **predictions_of(list(records.newest_of()))}
-            result = Result(problem=problem, ended=ended, notes=self._notes)
+            result = PhaseResult(problem=problem, ended=ended, notes=self._notes)
             write_result(self._output, result, files)
             return result
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.codabench.columns import task_columns
-from harness.codabench.competition import Competition, Phase
-from harness.codabench.settings import Settings, TaskDigests
+from harness.codabench.competition import CodabenchCompetition, Phase
+from harness.codabench.settings import PhaseSettings, TaskDigests
 from harness.errors import UserError
 from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.task import Task, read_tasks
@@ -18,7 +18,7 @@ class PlannedPhase:
 
     phase: Phase
     tasks: Sequence[TaskFiles]
-    settings: Settings
+    settings: PhaseSettings
 
     @property
     def shortage(self) -> str:
@@ -32,7 +32,7 @@ class PlannedPhase:
         )
 
 
-def plan_phases(competition: Competition, where: Path) -> list[PlannedPhase]:
+def plan_phases(competition: CodabenchCompetition, where: Path) -> list[PlannedPhase]:
     """Read and check the tasks of a competition, which the file `where` describes, and return its phases.
 
     Raises:
@@ -55,7 +55,7 @@ def plan_phases(competition: Competition, where: Path) -> list[PlannedPhase]:
     return [
         PlannedPhase(
             phase, [files[name] for name in phase.public_tasks],
-            Settings(
+            PhaseSettings(
                 name=phase.name, is_check=phase.hidden, time_limit_s=phase.time_limit,
                 memory_bytes=phase.memory_bytes, execution_time_limit_s=phase.execution_time_limit,
                 tasks={name: _digests(tasks[name]) for name in phase.public_tasks},

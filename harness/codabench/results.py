@@ -28,7 +28,7 @@ OUT_OF_TIME = "the container's time ran out"
 MADE = "the machine failed at some calls"
 
 
-class Result(BaseModel):
+class PhaseResult(BaseModel):
     """How the calls ended."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -38,20 +38,20 @@ class Result(BaseModel):
     notes: tuple[str, ...] = ()  #: lines on how the submission was read
 
 
-def write_result(directory: Path, result: Result, files: Mapping[str, Path | bytes]) -> None:
+def write_result(directory: Path, result: PhaseResult, files: Mapping[str, Path | bytes]) -> None:
     """Write a result in place of whatever has its files' names."""
     for name, content in files.items():
         _replace(directory / name, content if isinstance(content, bytes) else content.read_bytes())
     _replace(directory / RESULT, result.model_dump_json(indent=1).encode() + b"\n")
 
 
-def read_result(directory: Path) -> Result:
+def read_result(directory: Path) -> PhaseResult:
     """Read how the calls ended; raises `UserError`."""
     file = directory / RESULT
     if not os.path.lexists(file):
         raise UserError("no result of the ingestion program", file=file, remedy="the submission may have removed it")
     try:
-        return Result.model_validate_json(read_regular(file, MAX_BYTES, links=False))
+        return PhaseResult.model_validate_json(read_regular(file, MAX_BYTES, links=False))
     except ValidationError as error:
         raise UserError("not what the ingestion program writes", file=file) from error
 

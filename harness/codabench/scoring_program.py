@@ -11,7 +11,7 @@ from typing import Any
 from harness.api.reports import report
 from harness.codabench.columns import scores_of, verdict_of
 from harness.codabench.results import RECORDS, read_result
-from harness.codabench.settings import Settings
+from harness.codabench.settings import PhaseSettings
 from harness.errors import UserError, writing
 from harness.outcome import Outcome
 from harness.records import Records
@@ -44,7 +44,7 @@ def score_result(program: Path, reference: Path, result: Path, output: Path) -> 
 
 
 def _score(program: Path, reference: Path, place: Path, output: Path) -> str:
-    settings, result = Settings.read(program), read_result(place)
+    settings, result = PhaseSettings.read(program), read_result(place)
     if result.problem:
         raise UserError(result.problem)
     rows, file = [], place / RECORDS
@@ -68,7 +68,7 @@ def _score(program: Path, reference: Path, place: Path, output: Path) -> str:
     return summary
 
 
-def _verdict(settings: Settings, rows: Sequence[Any]) -> Iterator[str]:
+def _verdict(settings: PhaseSettings, rows: Sequence[Any]) -> Iterator[str]:
     """Yield what a submission is told that is only checked here."""
     if settings.is_check:
         longest_s, limit_s = max(row.call_wall_s for row in rows), settings.time_limit_s

@@ -30,7 +30,7 @@ class TaskDigests(BaseModel):
     data: str
 
 
-class Settings(BaseModel):
+class PhaseSettings(BaseModel):
     """Limits and tasks of a phase."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

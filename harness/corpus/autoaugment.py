@@ -13,7 +13,6 @@ import tensorflow as tf
 
 from baselines.perturbation_response.geometry import rotate, shear, translate
 from baselines.perturbation_response.image_perturbation import blend, grey
-from harness.corpus.colours import auto_contrast, equalize, smooth, to_levels
 
 #: Sub-policies: two operations, each with its probability and level; None for an operation without levels.
 POLICY: list[list[tuple[str, float, int | None]]] = [
@@ -92,27 +91,62 @@ def _contrast(images: Any, levels: Any, _: Any) -> Any:
 
 def _posterize(images: Any, levels: Any, _: Any) -> Any:
     step = tf.reshape(tf.bitwise.left_shift(1, 4 + tf.cast(4 * levels / 10, tf.int32)), [-1, 1, 1, 1])
-    return tf.cast(to_levels(images) // step * step, tf.float32) / 255
+    return tf.cast(_to_levels(images) // step * step, tf.float32) / 255
 
 
 def _solarize(images: Any, levels: Any, _: Any) -> Any:
     threshold = tf.reshape(256 - tf.cast(256 * levels / 10, tf.int32), [-1, 1, 1, 1])
-    return tf.where(to_levels(images) < threshold, images, 1 - images)
+    return tf.where(_to_levels(images) < threshold, images, 1 - images)
 
 
 #: Operations on a batch: images, levels and signs, one per image.
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "auto_contrast": lambda images, _levels, _signs: auto_contrast(images),
+    "auto_contrast": lambda images, _levels, _signs: _auto_contrast(images),
     "brightness": lambda images, levels, _: blend(tf.zeros_like(images), images, _factor(levels)),
     "color": lambda images, levels, _: blend(grey(images), images, _factor(levels)),
     "contrast": _contrast,
-    "equalize": lambda images, _levels, _signs: equalize(images),
+    "equalize": lambda images, _levels, _signs: _equalize(images),
     "invert": lambda images, _levels, _signs: 1 - images,
     "posterize": _posterize,
     "rotate": lambda images, levels, signs: rotate(images, signs * 3 * levels, _GREY),
-    "sharpness": lambda images, levels, _: blend(smooth(images), images, _factor(levels)),
+    "sharpness": lambda images, levels, _: blend(_smooth(images), images, _factor(levels)),
     "shear_y": lambda images, levels, signs: shear(images, tf.zeros_like(levels), 0.03 * levels * signs, _GREY),
     "solarize": _solarize,
     "translate_x": lambda images, levels, signs: translate(images, _shift(levels, signs), tf.zeros_like(levels), _GREY),
     "translate_y": lambda images, levels, signs: translate(images, tf.zeros_like(levels), _shift(levels, signs), _GREY),
 }
+
+
+def _smooth(images: Any) -> Any:
+    """Average each pixel (weight 5) with its eight neighbours (weight 1); border pixels stay unchanged."""
+    channels = images.shape[-1]
+    kernel = tf.constant([[1, 1, 1], [1, 5, 1], [1, 1, 1]], tf.float32)[:, :, None, None] / 13
+    smoothed = tf.nn.depthwise_conv2d(images, tf.tile(kernel, [1, 1, channels, 1]), [1] * 4, "SAME")
+    height, width = tf.unstack(tf.shape(images)[1:3])
+    inner = tf.pad(tf.ones([height - 2, width - 2], tf.bool), [[1, 1], [1, 1]])
+    return tf.where(inner[None, :, :, None], smoothed, images)
+
+
+def _auto_contrast(images: Any) -> Any:
+    """Stretch each channel of each image to [0, 1]; constant channels stay unchanged."""
+    low = tf.reduce_min(images, axis=[1, 2], keepdims=True)
+    high = tf.reduce_max(images, axis=[1, 2], keepdims=True)
+    return tf.where(high > low, tf.math.divide_no_nan(images - low, high - low), images)
+
+
+def _equalize(images: Any) -> Any:
+    """Make the histogram of each channel of each image, in 256 levels, as flat as possible."""
+    shape = tf.shape(images)
+    levels = tf.reshape(tf.transpose(_to_levels(images), [0, 3, 1, 2]), [-1, shape[1] * shape[2]])
+    counts = tf.math.bincount(levels, minlength=256, maxlength=256, axis=-1)
+    highest = tf.reduce_max(levels, axis=1, keepdims=True)
+    step = (shape[1] * shape[2] - tf.gather(counts, highest, batch_dims=1)) // 255
+    table = (tf.cumsum(counts, axis=1, exclusive=True) + step // 2) // tf.maximum(step, 1)
+    table = tf.where(step > 0, tf.minimum(table, 255), tf.range(256)[None])
+    flat = tf.cast(tf.gather(table, levels, batch_dims=1), tf.float32) / 255
+    return tf.transpose(tf.reshape(flat, [shape[0], shape[3], shape[1], shape[2]]), [0, 2, 3, 1])
+
+
+def _to_levels(images: Any) -> Any:
+    """Return the nearest of 256 levels, int32."""
+    return tf.cast(tf.round(images * 255), tf.int32)

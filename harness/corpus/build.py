@@ -18,7 +18,8 @@ from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS, UNFINISHED
 from harness.errors import UserError, writing
 from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
-from harness.processes import NoAnswerError, Process, Reply, require_runtime, share_out
+from harness.processes import NoAnswerError, Process, Reply, share_out
+from harness.processes.runtimes import require_runtime
 from harness.sandbox import find_gpus
 from harness.task.contents import read_contents, write_known
 from harness.task.incomplete import RECIPE_ARGUMENT

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.corpus.sources import Array, EncodedImages, Source, Split, read_source
+from harness.corpus.sources import Array, DistributedDataset, EncodedImages, Split, read_source
 from harness.errors import UserError
 from scoring.streams import stream, stream_seed
 
@@ -97,7 +97,7 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
     return noisy
 
 
-def _first_classes(source: Source, number: int, seed: int) -> Source:
+def _first_classes(source: DistributedDataset, number: int, seed: int) -> DistributedDataset:
     """Keep the first classes.
 
     A source without test images is divided before: with all of its classes it has the same test images.
@@ -110,7 +110,7 @@ def _first_classes(source: Source, number: int, seed: int) -> Source:
         chosen, rest = _stratified(train.labels, kept, seed, "n_train")
         train, test = train.at(chosen), train.at(rest)
     first, of_test = (part.at(np.flatnonzero(part.labels < number)) for part in (train, test))
-    return Source(first, of_test, number)
+    return DistributedDataset(first, of_test, number)
 
 
 def _wanted_train(recipe: "DataRecipe", available: int, divided: bool) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.corpus.sources import read_keras
-from harness.processes import Answer, Question, plain
+from harness.processes.models import Answer, Question, plain
 
 
 def answer(question: Question) -> Answer:

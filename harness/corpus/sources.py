@@ -100,7 +100,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Source:
+class DistributedDataset:
     """A dataset as distributed; `test` is None if the source has no test split."""
 
     train: Split
@@ -108,7 +108,7 @@ class Source:
     n_classes: int
 
 
-def read_source(recipe: "DataRecipe", base: Path) -> Source:
+def read_source(recipe: "DataRecipe", base: Path) -> DistributedDataset:
     """Read the dataset that a recipe names; a relative `path` starts at `base`.
 
     Raises:
@@ -128,22 +128,22 @@ def read_source(recipe: "DataRecipe", base: Path) -> Source:
     return _directory(path, recipe.seed)
 
 
-def _digits() -> Source:
+def _digits() -> DistributedDataset:
     from sklearn.datasets import load_digits
 
     digits = load_digits()
     images = (digits.images / 16.0).astype(np.float32)[..., np.newaxis]
-    return Source(Split(images, digits.target.astype(np.int32)), None, 10)
+    return DistributedDataset(Split(images, digits.target.astype(np.int32)), None, 10)
 
 
-def read_keras(name: str) -> Source:
+def read_keras(name: str) -> DistributedDataset:
     """Read a dataset of Keras: as installed, from Keras' cache or the network; raises `UserError` if none has it."""
     n_classes, url, path = KERAS[name]
     directory, package = INSTALLED.get(name, (None, None))
     if directory is not None and directory.is_dir():
         pairs = (read_pair(directory, part) for part in PARTS)
         train, test = (Split(images, labels.astype(np.int32)) for images, labels in pairs)
-        return Source(train, test, n_classes)
+        return DistributedDataset(train, test, n_classes)
     import keras
 
     try:
@@ -155,10 +155,10 @@ def read_keras(name: str) -> Source:
             remedy = f"install Debian's package {package}, or {remedy}"
         raise _not_loaded(name, error, remedy) from error
     parts = [Split(images, labels.reshape(-1).astype(np.int32)) for images, labels in (train, test)]
-    return Source(parts[0], parts[1], n_classes)
+    return DistributedDataset(parts[0], parts[1], n_classes)
 
 
-def _tensorflow_datasets(name: str) -> Source:
+def _tensorflow_datasets(name: str) -> DistributedDataset:
     try:
         import tensorflow_datasets as tfds
     except ImportError as error:
@@ -178,7 +178,7 @@ def _tensorflow_datasets(name: str) -> Source:
         Split(EncodedImages([e["image"] for e in part]), np.array([e["label"] for e in part], np.int32))
         for part in examples
     )
-    return Source(train, test, n_classes)
+    return DistributedDataset(train, test, n_classes)
 
 
 def _not_loaded(name: str, error: Exception, remedy: str) -> UserError:
@@ -186,7 +186,7 @@ def _not_loaded(name: str, error: Exception, remedy: str) -> UserError:
     return UserError(f"cannot load {name}", found=found, remedy=remedy)
 
 
-def _directory(path: Path, seed: int) -> Source:
+def _directory(path: Path, seed: int) -> DistributedDataset:
     """Read train/CLASS/*.png and test/CLASS/*.png; classes are numbered by name, images are shuffled."""
     classes, of_test = (sorted(entry.name for entry in visible_directories(_folder(path / part)))
                         for part in ("train", "test"))  # fmt: skip
@@ -201,7 +201,7 @@ def _directory(path: Path, seed: int) -> Source:
         order = stream("files", seed).permutation(len(files))
         labels = np.array([files[i][1] for i in order], np.int32)
         splits.append(Split(EncodedImages([files[i][0] for i in order]), labels))
-    return Source(splits[0], splits[1], len(classes))
+    return DistributedDataset(splits[0], splits[1], len(classes))
 
 
 def _folder(path: Path) -> Path:
@@ -211,7 +211,7 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def _npz(path: Path) -> Source:
+def _npz(path: Path) -> DistributedDataset:
     """Read x_train, y_train, x_test and y_test from a file written by `numpy.savez`."""
     with open_npz(path) as stored:
         if not all(name in stored for name in _NPZ):
@@ -224,7 +224,7 @@ def _npz(path: Path) -> Source:
     n_classes = int(train_labels.max()) + 1
     if test_labels.max() >= n_classes:
         raise UserError("y_test", file=path, expected=f"labels 0 to {n_classes - 1}", found=int(test_labels.max()))
-    return Source(Split(train, train_labels), Split(test, test_labels), n_classes)
+    return DistributedDataset(Split(train, train_labels), Split(test, test_labels), n_classes)
 
 
 def _npz_part(arrays: Mapping[str, Array], part: str) -> tuple[Array, NDArray[np.int32]]:

@@ -21,7 +21,8 @@ from typing import Any
 
 from harness.corpus.recipe import Cell, Recipe, read_recipe
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
-from harness.processes import KERAS_DEFAULTS, Answer, Program, Question, Say, describe
+from harness.processes import KERAS_DEFAULTS, describe
+from harness.processes.models import Answer, Program, Question, Say
 from scoring.streams import stream_seed
 
 #: Directories of an unfinished task.

@@ -23,7 +23,7 @@ class DivergedError(Exception):
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """State of training after an epoch: means over the whole training set, in inference mode."""
 
     epoch: int
@@ -36,7 +36,7 @@ class Trained:
     """Result of training."""
 
     reached: bool  #: the criterion was met within the allowed epochs
-    progress: Progress
+    progress: TrainingProgress
     seconds: float
 
 
@@ -46,7 +46,7 @@ def train(
     labels: np.ndarray[Any, Any],
     training: Training,
     perturbation_range: tuple[float, float] | None,
-    report: Callable[[Progress], None],
+    report: Callable[[TrainingProgress], None],
 ) -> Trained:
     """Train `model` in place.
 
@@ -107,12 +107,14 @@ def _batches(
 class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFlow has no types
     """Evaluates the whole training set, and stops training once the criterion is met."""
 
-    def __init__(self, inputs: Any, labels: Any, training: Training, report: Callable[[Progress], None]) -> None:
+    def __init__(
+        self, inputs: Any, labels: Any, training: Training, report: Callable[[TrainingProgress], None]
+    ) -> None:
         super().__init__()
         self._data = tf.data.Dataset.from_tensor_slices((inputs, labels)).batch(EVALUATION_BATCH).cache()
         self._number, self._training, self._report = len(inputs), training, report
         self.reached = False
-        self.progress = Progress(0, float("inf"), 0.0)
+        self.progress = TrainingProgress(0, float("inf"), 0.0)
         self._evaluate = tf.function(self._sums)
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
@@ -126,7 +128,7 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
         # Pooling may hide NaN: such a network can have a finite loss.
         if not all(np.isfinite(weights).all() for weights in self.model.get_weights()):
             raise DivergedError(f"weights are NaN or infinite after epoch {done}")
-        self.progress = Progress(done, cross_entropy, correct)
+        self.progress = TrainingProgress(done, cross_entropy, correct)
         self._report(self.progress)
         stop = self._training.stop
         self.reached = (stop.cross_entropy is not None and cross_entropy <= stop.cross_entropy) or (

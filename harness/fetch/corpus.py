@@ -9,10 +9,9 @@ from harness.errors import UserError, writing
 from harness.fetch.catalogue import UNKNOWN, KnownTask
 from harness.fetch.catalogue import Wanted as WantedTasks
 from harness.fetch.plan import TaskPlan, plan_task
-from harness.fetch.source import Source, find_source
-from harness.fetch.staging import Staging, digest_of_task, require_space
+from harness.fetch.source import ArchiveSource, Watcher, find_source
+from harness.fetch.staging import StagedTask, digest_of_task, require_space
 from harness.fetch.transfer import DamagedError, transfer
-from harness.fetch.watcher import Watcher
 from harness.format.fetched import FETCHING, Fetched
 from harness.format.layout import REFERENCE
 from harness.task.incomplete import FetchRequest
@@ -56,7 +55,7 @@ def fetch_corpus(
     with alone(root, root / FETCHING / LOCK, "pgdl task fetch"):
         for one in wanted:
             for task in one.tasks:
-                staging = Staging(root, task.name)
+                staging = StagedTask(root, task.name)
                 with writing(staging.inputs, remedy=_KEPT):
                     staging.finish()
         require_no_flat_tasks(root)
@@ -68,11 +67,11 @@ def fetch_corpus(
         def begin() -> None:
             """Mark the tasks of all archives as half-fetched, before anything of the first archive travels."""
             for task in lacking:
-                _begin(Staging(root, task.name), request)
+                _begin(StagedTask(root, task.name), request)
 
         sources = [find_source(one, root, begin, watcher, whole=whole) for one in wanted]
         plans = [
-            (source, task, _plan(source, task, Staging(root, task.name, f"{one.corpus.name}/{task.name}"), models))
+            (source, task, _plan(source, task, StagedTask(root, task.name, f"{one.corpus.name}/{task.name}"), models))
             for one, source in zip(wanted, sources, strict=True)
             for task in one.tasks
         ]
@@ -91,7 +90,7 @@ def fetch_corpus(
     return done
 
 
-def _plan(source: Source, task: KnownTask, staging: Staging, models: Wanted) -> TaskPlan:
+def _plan(source: ArchiveSource, task: KnownTask, staging: StagedTask, models: Wanted) -> TaskPlan:
     plan = plan_task(source.listing.of(task.name, source.url), staging, models, source.url)
     if task.models not in (None, plan.models_in_archive):
         raise UserError("another archive than the catalogue says", file=source.url,
@@ -99,12 +98,12 @@ def _plan(source: Source, task: KnownTask, staging: Staging, models: Wanted) -> 
     return plan
 
 
-def _begin(staging: Staging, request: FetchRequest) -> None:
+def _begin(staging: StagedTask, request: FetchRequest) -> None:
     with writing(staging.inputs, remedy=_KEPT):
         staging.begin(request)
 
 
-def _fetch(source: Source, task: KnownTask, plan: TaskPlan, watcher: Watcher) -> FetchedTask:
+def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watcher) -> FetchedTask:
     """Fetch what is missing of a task, and move it to its place."""
     staging = plan.staging
     if not plan.is_done:
@@ -115,19 +114,19 @@ def _fetch(source: Source, task: KnownTask, plan: TaskPlan, watcher: Watcher) ->
             staging.install(record)
         if record.part is None and task.sha256 is None:
             watcher.note(f"{task.name}: SHA-256 of all files {digest_of_task(record)} ({UNKNOWN} to the catalogue)")
-        if kept := Staging(staging.root, task.name).kept:
+        if kept := StagedTask(staging.root, task.name).kept:
             watcher.note(f"{task.name}: {len(kept)} files of other models, fetched before, are kept for more --models")
     return _known(task, staging.root, is_new=not plan.is_done)
 
 
 def _known(task: KnownTask, root: Path, *, is_new: bool = False) -> FetchedTask:
     """Return a task that is at its place."""
-    staging = Staging(root, task.name)
+    staging = StagedTask(root, task.name)
     assert staging.record is not None
     return FetchedTask(task.name, staging.inputs, staging.record, is_new)
 
 
-def _transfer(source: Source, plan: TaskPlan, watcher: Watcher) -> None:
+def _transfer(source: ArchiveSource, plan: TaskPlan, watcher: Watcher) -> None:
     if not plan.missing:
         return
     try:
@@ -139,7 +138,7 @@ def _transfer(source: Source, plan: TaskPlan, watcher: Watcher) -> None:
 
 def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: Wanted) -> bool:
     """Whether a task was fetched from this archive, with at least these models."""
-    staging = Staging(root, task.name)
+    staging = StagedTask(root, task.name)
     record = staging.record
     if record is None or record.url != str(wanted.archive.url) or not staging.is_whole(record):
         return False
@@ -148,7 +147,7 @@ def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: Wanted) -
     return record.part is None or (models is not None and record.models >= models)
 
 
-def _record(source: Source, plan: TaskPlan) -> Fetched:
+def _record(source: ArchiveSource, plan: TaskPlan) -> Fetched:
     staged = {m.path: plan.staging.finished[m.path] for m in plan.members if m.path not in plan.present}
     files = {**plan.present, **staged}
     files.pop(REFERENCE)
@@ -159,7 +158,7 @@ def _record(source: Source, plan: TaskPlan) -> Fetched:
     )  # fmt: skip
 
 
-def _require_digest(task: KnownTask, record: Fetched, source: Source) -> None:
+def _require_digest(task: KnownTask, record: Fetched, source: ArchiveSource) -> None:
     found = digest_of_task(record)
     if record.part is None and task.sha256 not in (None, found):
         what = f"another {task.name} than the catalogue says: SHA-256 of all files"

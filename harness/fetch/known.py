@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.fetch.catalogue import Archive, Corpus, KnownTask
-from harness.fetch.staging import Staging
+from harness.fetch.staging import StagedTask
 from harness.task.incomplete import half_fetched
 
 
@@ -29,10 +29,10 @@ def known_here(corpora: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
     for corpus in corpora:
         for archive, task in corpus.entries():
             source = f"{corpus.name}/{task.name}"
-            yield KnownHere(corpus, archive, task, _here(Staging(root, task.name), source, task.name in half))
+            yield KnownHere(corpus, archive, task, _here(StagedTask(root, task.name), source, task.name in half))
 
 
-def _here(staging: Staging, source: str, is_half: bool) -> str | None:
+def _here(staging: StagedTask, source: str, is_half: bool) -> str | None:
     if is_half:
         return "half-fetched"
     record = staging.record

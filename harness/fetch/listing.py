@@ -31,7 +31,7 @@ _FILE = re.compile(
 
 
 @dataclass(frozen=True)
-class Member:
+class ListedFile:
     """A file of a task: its path in the task's directory, or `model_configs.json`; where and what it is."""
 
     path: str
@@ -48,16 +48,16 @@ class Member:
 class Listing:
     """The members of an archive: those of each task, a digest of all, and the position where each begins."""
 
-    tasks: dict[str, dict[str, Member]]
+    tasks: dict[str, dict[str, ListedFile]]
     sha256: str
     boundaries: Sequence[int]
 
-    def span(self, member: Member) -> int:
+    def span(self, member: ListedFile) -> int:
         """Return the number of bytes of a member in the archive, with what stands before its content."""
         begin = member.entry.header_offset
         return self.boundaries[bisect_right(self.boundaries, begin)] - begin
 
-    def of(self, task: str, url: Address) -> dict[str, Member]:
+    def of(self, task: str, url: Address) -> dict[str, ListedFile]:
         """Return the files of a task by path; raises `UserError` if it is not there, or not whole."""
         if task not in self.tasks:
             found = printable(", ".join(sorted(self.tasks))[:200]) or "no task"
@@ -88,7 +88,7 @@ def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing
             raise BadArchiveError("a member that begins outside of the archive")
         if len(entries) > MAX_FILES:
             raise BadArchiveError(f"expected at most {MAX_FILES} files, found {len(entries)}")
-        found: dict[str, dict[str, Member]] = {}
+        found: dict[str, dict[str, ListedFile]] = {}
         for entry in entries:
             match = _MEMBER.fullmatch(entry.filename)
             if match and not any(map(is_leftover, entry.filename.split("/"))) and not entry.is_dir():
@@ -106,7 +106,7 @@ def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing
     return Listing(found, digest, sorted([directory, *(entry.header_offset for entry in entries)]))
 
 
-def _add(members: dict[str, Member], entry: zipfile.ZipInfo, part: str, path: str) -> None:
+def _add(members: dict[str, ListedFile], entry: zipfile.ZipInfo, part: str, path: str) -> None:
     """Add a file of a task, unless it is none of those that tasks consist of."""
     checked_path(entry.filename)
     require_regular(entry)
@@ -115,10 +115,10 @@ def _add(members: dict[str, Member], entry: zipfile.ZipInfo, part: str, path: st
     if path in members:
         raise BadArchiveError(f"two files of one name: {shown(path)}")
     require_plain(entry)
-    members[path] = Member(path, entry)
+    members[path] = ListedFile(path, entry)
 
 
-def _require_bounded(members: Iterable[Member]) -> None:
+def _require_bounded(members: Iterable[ListedFile]) -> None:
     total = 0
     for member in members:
         total += member.entry.file_size

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.fetch.listing import Member
-from harness.fetch.staging import Staging
+from harness.fetch.listing import ListedFile
+from harness.fetch.staging import StagedTask
 from harness.format.fetched import Fetched, FetchedFile
 from harness.format.files import natural
 from harness.format.layout import REFERENCE, WEIGHTS
@@ -28,12 +28,12 @@ class TaskPlan:
         is_done: whether the task is at its place with all wanted models.
     """
 
-    staging: Staging
+    staging: StagedTask
     chosen: Sequence[str]
     models_in_archive: int
-    members: Sequence[Member]
+    members: Sequence[ListedFile]
     present: Mapping[str, FetchedFile]
-    missing: Sequence[Member]
+    missing: Sequence[ListedFile]
     is_done: bool
 
     @property
@@ -42,7 +42,7 @@ class TaskPlan:
         return sum(member.entry.file_size for member in self.missing)
 
 
-def plan_task(members: Mapping[str, Member], staging: Staging, wanted: Wanted, url: Address) -> TaskPlan:
+def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Wanted, url: Address) -> TaskPlan:
     """Return what has to be fetched of a task, given its files in the archive.
 
     Raises:
@@ -64,7 +64,7 @@ def plan_task(members: Mapping[str, Member], staging: Staging, wanted: Wanted, u
 
 
 def _choose(
-    name: str, models: Sequence[str], members: Mapping[str, Member], wanted: Wanted, here: set[str]
+    name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: Wanted, here: set[str]
 ) -> Sequence[str]:
     """Return the models that a task will have: those that are here, and as many others as it takes."""
     if wanted is None:
@@ -80,7 +80,7 @@ def _choose(
     return [model for model in models if model in here or model in added]
 
 
-def _require_same(record: Fetched | None, members: Mapping[str, Member], url: Address) -> None:
+def _require_same(record: Fetched | None, members: Mapping[str, ListedFile], url: Address) -> None:
     """Raise `UserError` if a file was another one in the archive when it was fetched."""
     for path, file in record.files.items() if record else ():
         entry = members[path].entry if path in members else None

@@ -29,23 +29,23 @@ class NoRangesError(UserError):
     """The server sends whole files only."""
 
 
-class LostError(Exception):
+class LostConnectionError(Exception):
     """The connection ended before all bytes were there, or the server asks to come again."""
 
 
 #: What may not happen the next time; a server that is silent would be so for minutes more.
-PASSING = (LostError, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
+PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
     """Return what an attempt gives; it is made again after errors that may pass. Raises `UserError`."""
     proxies_of(url)  # refuses those whose password could be taken for a host
-    problem: Exception = LostError()
+    problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):
         time.sleep(pause_s)
         try:
             return attempt()
-        except (LostError, requests.RequestException) as error:
+        except (LostConnectionError, requests.RequestException) as error:
             problem = error
             if not isinstance(error, passing) or isinstance(error, _LASTING):
                 break
@@ -66,7 +66,7 @@ def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
 
 
 def require_ready(response: requests.Response) -> None:
-    """Raise `LostError` if the server is busy, or fails: it may not the next time."""
+    """Raise `LostConnectionError` if the server is busy, or fails: it may not the next time."""
     if response.status_code in _PASSING:
         response.close()
-        raise LostError(f"the server answers {response.status_code} {printable(response.reason)}")
+        raise LostConnectionError(f"the server answers {response.status_code} {printable(response.reason)}")

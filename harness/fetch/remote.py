@@ -10,7 +10,7 @@ import requests
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch.members import MAX_LIST, BadArchiveError
-from harness.fetch.ranges import LostError, get_part, persistently
+from harness.fetch.ranges import LostConnectionError, get_part, persistently
 from harness.fetch.session import Session, content_range, version_of
 
 #: Bytes at the end of an archive that are read at once: its directory; and read at once from a connection.
@@ -54,7 +54,7 @@ def find_remote(url: Address) -> RemoteFile:
         UserError: it cannot be reached, or has no such file.
     """
     with Session() as session:
-        length, etag = persistently(lambda: _ask(session, url), url, LostError)
+        length, etag = persistently(lambda: _ask(session, url), url, LostConnectionError)
     with RemoteFile(url, length, etag, b"").open() as reader:
         reader.seek(max(length - TAIL, 0))
         return RemoteFile(url, length, etag, reader.read())
@@ -123,7 +123,7 @@ class RangeReader(io.RawIOBase):
         inside = self._position - (self._file.length - len(self._file.tail))
         if inside >= 0:
             return self._file.tail[inside : inside + size]
-        return persistently(lambda: self._receive(size), self._file.url, LostError, requests.RequestException)
+        return persistently(lambda: self._receive(size), self._file.url, LostConnectionError, requests.RequestException)
 
     def _receive(self, size: int) -> bytes:
         if self._next != self._position:
@@ -133,7 +133,7 @@ class RangeReader(io.RawIOBase):
             self._chunk = next(self._chunks, b"")
             self._seen(len(self._chunk))
         if not self._chunk:
-            raise LostError("the connection ended too early")
+            raise LostConnectionError("the connection ended too early")
         part, self._chunk = self._chunk[:size], self._chunk[size:]
         self._next = self._position + len(part)
         return part

@@ -3,18 +3,17 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
 from harness.credentials import Address
 from harness.digest import digest_of
 from harness.errors import UserError
 from harness.fetch.catalogue import Wanted
-from harness.fetch.listing import Listing, Member, read_listing
+from harness.fetch.listing import ListedFile, Listing, read_listing
 from harness.fetch.members import MAX_ARCHIVE, MAX_LIST
 from harness.fetch.ranges import MOVED
 from harness.fetch.remote import RemoteFile, find_remote
 from harness.fetch.staging import require_space
-from harness.fetch.watcher import Watcher
 from harness.fetch.whole import fetch_file
 from harness.format.archive import Pieces
 from harness.format.fetched import FETCHING
@@ -24,8 +23,21 @@ from harness.reading import open_regular, read_text
 MAX_ETAG = 1024
 
 
+class Watcher(Protocol):
+    """Is told of the progress of a download."""
+
+    def begin(self, what: str, total: int) -> None:
+        """Tell that so many bytes will travel; 0 if that is not known."""
+
+    def seen(self, number: int) -> None:
+        """Tell that so many bytes have arrived; any thread may do so."""
+
+    def note(self, line: str) -> None:
+        """Tell a line to the user."""
+
+
 @dataclass(frozen=True)
-class Source:
+class ArchiveSource:
     """An archive: its size in bytes, what its server calls this version, and its members.
 
     `file` is where it is read: on its server, or here. `is_pinned` says whether the catalogue knows its digest.
@@ -44,7 +56,7 @@ class Source:
             return Pieces(open_regular(self.file, links=True), MAX_LIST)
         return cast(IO[bytes], self.file.open(seen))
 
-    def travelling(self, members: Iterable[Member]) -> int:
+    def travelling(self, members: Iterable[ListedFile]) -> int:
         """Return the number of bytes that travel for some members."""
         return 0 if isinstance(self.file, Path) else sum(map(self.listing.span, members))
 
@@ -62,7 +74,7 @@ class Source:
 
 def find_source(
     wanted: Wanted, root: Path, begin: Callable[[], None], watcher: Watcher, *, whole: bool
-) -> Source:  # fmt: skip
+) -> ArchiveSource:  # fmt: skip
     """Return the archive of some tasks; the whole of it is fetched first if `whole`, into the directory of the tasks.
 
     `begin` is called before a whole archive travels.
@@ -80,13 +92,13 @@ def find_source(
         except UserError:
             here.unlink()  # the next command fetches it again
             raise
-        source = Source(url, here.stat().st_size, etag, listing, here, is_pinned)
+        source = ArchiveSource(url, here.stat().st_size, etag, listing, here, is_pinned)
     else:
         remote = find_remote(url)
         with cast(IO[bytes], remote.open()) as parts:
             listing = read_listing(parts, tasks, url)
         file = remote.within(listing.boundaries)
-        source = Source(url, remote.length, remote.etag, listing, file, is_pinned)
+        source = ArchiveSource(url, remote.length, remote.etag, listing, file, is_pinned)
     if is_pinned and archive.sha256 != listing.sha256:
         source.discard()
         what = "another archive than the catalogue says: SHA-256 of its directory"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.digest import digest_of
 from harness.errors import UserError
-from harness.fetch.listing import Member
+from harness.fetch.listing import ListedFile
 from harness.format.fetched import FETCHING, RECORD, Fetched, FetchedFile, read_fetched, write_fetched
 from harness.format.files import MAX_JSON, read_json
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, model_name
@@ -22,7 +22,7 @@ from harness.text import size
 FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
 
 
-class Staging:
+class StagedTask:
     """The task `name` below the directory of the tasks, while it is fetched and afterwards; `source` is CORPUS/TASK."""
 
     def __init__(self, root: Path, name: str, source: str = "") -> None:
@@ -63,7 +63,7 @@ class Staging:
         """Return where a file is while the task is fetched."""
         return self._directory / FILES / path
 
-    def has(self, member: Member) -> bool:
+    def has(self, member: ListedFile) -> bool:
         """Whether a file has been fetched, and is that of the archive."""
         known, place = self.finished.get(member.path), self.place(member.path)
         same = known is not None and (known.size, known.crc32) == (member.entry.file_size, member.entry.CRC)

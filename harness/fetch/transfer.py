@@ -11,9 +11,9 @@ from typing import IO
 
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.fetch.listing import Member
+from harness.fetch.listing import ListedFile
 from harness.fetch.members import BadArchiveError
-from harness.fetch.staging import Staging
+from harness.fetch.staging import StagedTask
 from harness.format.archive import DAMAGE
 from harness.format.fetched import FetchedFile
 from harness.text import printable
@@ -29,17 +29,19 @@ class DamagedError(UserError):
     """A member is not what the directory of its archive says."""
 
 
-_Outcome = tuple[Member, FetchedFile] | Exception
+_Outcome = tuple[ListedFile, FetchedFile] | Exception
 
 
-def transfer(open_archive: Callable[[], IO[bytes]], members: Sequence[Member], staging: Staging, url: Address) -> None:
+def transfer(
+    open_archive: Callable[[], IO[bytes]], members: Sequence[ListedFile], staging: StagedTask, url: Address
+) -> None:
     """Fetch members into a staging directory; those that are finished are kept whatever happens to others.
 
     Raises:
         DamagedError: a member is not what the directory of the archive says.
         UserError: the server fails, the disk is full.
     """
-    waiting: SimpleQueue[Member] = SimpleQueue()
+    waiting: SimpleQueue[ListedFile] = SimpleQueue()
     for member in sorted(members, key=lambda member: -member.entry.compress_size):  # a large one last keeps others idle
         waiting.put(member)
     outcomes: SimpleQueue[_Outcome] = SimpleQueue()
@@ -61,7 +63,7 @@ def transfer(open_archive: Callable[[], IO[bytes]], members: Sequence[Member], s
                 _take(outcomes.get_nowait(), staging, url)
 
 
-def _take(outcome: _Outcome, staging: Staging, url: Address) -> None:
+def _take(outcome: _Outcome, staging: StagedTask, url: Address) -> None:
     if isinstance(outcome, Exception):
         raise _as_user_error(outcome, staging, url)
     staging.add(outcome[0].path, outcome[1])
@@ -71,8 +73,8 @@ class _Work:
     """What each thread does: takes members until there are no more, and says what became of them."""
 
     def __init__(
-        self, open_archive: Callable[[], IO[bytes]], waiting: SimpleQueue[Member], outcomes: SimpleQueue[_Outcome],
-        staging: Staging, stop: threading.Event,
+        self, open_archive: Callable[[], IO[bytes]], waiting: SimpleQueue[ListedFile], outcomes: SimpleQueue[_Outcome],
+        staging: StagedTask, stop: threading.Event,
     ) -> None:  # fmt: skip
         self._open, self._waiting, self._outcomes = open_archive, waiting, outcomes
         self._staging, self._stop = staging, stop
@@ -88,7 +90,7 @@ class _Work:
         except Exception as error:  # for the thread that waits
             self._outcomes.put(error)
 
-    def _extract(self, archive: zipfile.ZipFile, member: Member) -> FetchedFile:
+    def _extract(self, archive: zipfile.ZipFile, member: ListedFile) -> FetchedFile:
         """Unpack a member to its place; `zipfile` checks its size and CRC-32."""
         place = self._staging.place(member.path)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -112,7 +114,7 @@ class _Work:
         return FetchedFile(size, member.entry.CRC, digest.hexdigest())
 
 
-def _as_user_error(error: Exception, staging: Staging, url: Address) -> Exception:
+def _as_user_error(error: Exception, staging: StagedTask, url: Address) -> Exception:
     """Return the message on what ended a transfer; a bug as it is."""
     if isinstance(error, (BadArchiveError, *DAMAGE)):
         remedy = "the same command fetches this file again; if that does not help, the archive is damaged"

@@ -10,7 +10,7 @@ import requests
 
 from harness.credentials import Address
 from harness.errors import UserError, writing
-from harness.fetch.ranges import PASSING, LostError, persistently, require_ready
+from harness.fetch.ranges import PASSING, LostConnectionError, persistently, require_ready
 from harness.fetch.remote import CHUNK
 from harness.fetch.session import Session, ask, content_length, version_of, written_at
 from harness.fetch.troubles import response_error
@@ -55,7 +55,7 @@ def fetch_file(
             with file:
                 size = _copy(response, file, seen, most, url)
         if length not in (0, size):
-            raise LostError(f"cut off after {size} of {length} bytes")
+            raise LostConnectionError(f"cut off after {size} of {length} bytes")
         return Version(version_of(response), written_at(response))
 
     try:

@@ -17,7 +17,8 @@ from harness.format.images import find_images, read_images
 from harness.format.shards import read_samples
 from harness.importer.examples import Examples, of_arrays
 from harness.inspector.files import is_leftover
-from harness.processes import QUICKEST, Process, installed_runtime
+from harness.processes import Process
+from harness.processes.runtimes import QUICKEST, installed_runtime
 
 KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
 

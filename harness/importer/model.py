@@ -21,7 +21,7 @@ from harness.format.saved_models import (
 from harness.format.variables import holds_variables, read_variables
 from harness.format.weights import Array, read_weight_file, read_weights
 from harness.format.writer import VERSION
-from harness.importer.table import Row
+from harness.importer.table import ImportedRow
 from harness.reading import open_regular, read_regular
 
 #: Parts of Keras' JSON that say what a model is; others say how it was compiled.
@@ -39,7 +39,7 @@ class StoredModel:
         architecture: the layers.
     """
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: ImportedRow) -> None:
         """Read the architecture; raises `UserError`."""
         self.row = row
         content = _config(row.file)

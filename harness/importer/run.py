@@ -34,8 +34,9 @@ from harness.importer.data import read_examples
 from harness.importer.examples import write_arrays
 from harness.importer.model import StoredModel
 from harness.importer.stated import Stated
-from harness.importer.table import Row, Table, read_table
-from harness.processes import PREFERRED, NoAnswerError, Process, cannot_be_run, installed_runtime
+from harness.importer.table import ImportedRow, Table, read_table
+from harness.processes import NoAnswerError, Process, cannot_be_run
+from harness.processes.runtimes import PREFERRED, installed_runtime
 from harness.task.layout import TaskDirectory, require_no_flat_tasks
 from harness.task.model import read_model
 from harness.task.notes import outputs_of
@@ -52,7 +53,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Order:
+class ImportOrder:
     """What to import, and where to.
 
     Attributes:
@@ -82,7 +83,7 @@ class Order:
         return self.out / REFERENCES / self.name
 
 
-def import_task(order: Order, warn: Say, say: Say) -> None:
+def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
     """Import a task; `warn` gets notes on the grid, before anything but the table is read, and `say` the progress.
 
     Raises:
@@ -96,7 +97,7 @@ def import_task(order: Order, warn: Say, say: Say) -> None:
     models = _read_models(table)
     shapes = _shapes_of(models)
     with _workplace(order) as place:
-        made = Order(order.table, order.data, order.test, place, order.name)
+        made = ImportOrder(order.table, order.data, order.test, place, order.name)
         data = _write_data(order, made.task, place, models[0].architecture.input_shape, shapes[0].output_shape[0])
         _write_models(models, shapes, made.task)
         metrics = list(_accuracies(models, shapes, made.task, place, data, say))
@@ -111,7 +112,7 @@ def import_task(order: Order, warn: Say, say: Say) -> None:
             source.rename(target)
 
 
-def _require_free(order: Order) -> None:
+def _require_free(order: ImportOrder) -> None:
     require_no_flat_tasks(order.out)
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", order.name):
         raise UserError("name of the task", expected="letters, digits, ., _ and -", found=repr(order.name))
@@ -120,7 +121,7 @@ def _require_free(order: Order) -> None:
             raise UserError("already exists", file=directory, remedy="choose another --output or --name, or remove it")
 
 
-def _require_accuracies(order: Order, table: Table) -> None:
+def _require_accuracies(order: ImportOrder, table: Table) -> None:
     """Raise `UserError` for a test accuracy that is neither stated nor can be computed."""
     for row in table.rows:
         if row.test is None and order.test is None:
@@ -163,7 +164,7 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
 
 
 @contextmanager
-def _workplace(order: Order) -> Iterator[Path]:
+def _workplace(order: ImportOrder) -> Iterator[Path]:
     """Yield a directory beside the result, hidden from other commands and removed in the end."""
     try:
         with (
@@ -178,7 +179,7 @@ def _workplace(order: Order) -> Iterator[Path]:
         raise UserError("cannot be written or read", file=where, found=error.strerror) from error
 
 
-def _write_data(order: Order, task: Path, place: Path, shape: tuple[int, ...], n_outputs: int) -> dict[str, Path]:
+def _write_data(order: ImportOrder, task: Path, place: Path, shape: tuple[int, ...], n_outputs: int) -> dict[str, Path]:
     """Write the shards, and arrays to compute accuracies on; returns the directory of arrays of each part."""
     arrays = {}
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):
@@ -246,7 +247,7 @@ def _accuracies(
     problems.raise_if_any()
 
 
-def _agreed(row: Row, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
+def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
     """Return the stated accuracy, otherwise the computed one; raises `UserError` if both exist and differ."""
     if stated is None:
         assert computed is not None

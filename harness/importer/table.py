@@ -31,7 +31,7 @@ MAX_BYTES = 16 * 1024**2
 
 
 @dataclass(frozen=True)
-class Row:
+class ImportedRow:
     """One model.
 
     Attributes:
@@ -62,7 +62,7 @@ class Row:
 class Table:
     """The models to import, in the order of the table, the grid that they form, and the text that says so."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ImportedRow, ...]
     grid: Grid
     text: str
 
@@ -125,7 +125,7 @@ def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]
 
 def _row(
     path: Path, number: int, cells: dict[str, str], n_columns: int, line: Sequence[str], rounding: dict[str, float]
-) -> Row:
+) -> ImportedRow:
     where = f"{path}: line {number}"
     if len(line) != n_columns:
         raise UserError("cells", file=where, expected=n_columns, found=len(line))
@@ -135,17 +135,17 @@ def _row(
             raise UserError(name, file=where, expected="a value", found="none")
     weights, initial = (path.parent / cells[name] if cells.get(name) else None for name in (WEIGHTS, INITIAL_WEIGHTS))
     train, test = (read_stated(where, name, cells.get(name, ""), rounding[name]) for name in (TRAIN, TEST))
-    return Row(where, path.parent / cells[FILE], weights, hyperparameters, train, test, initial)
+    return ImportedRow(where, path.parent / cells[FILE], weights, hyperparameters, train, test, initial)
 
 
-def _require_distinct(rows: Sequence[Row]) -> None:
-    seen: dict[tuple[Path, Path | None], Row] = {}
+def _require_distinct(rows: Sequence[ImportedRow]) -> None:
+    seen: dict[tuple[Path, Path | None], ImportedRow] = {}
     for row in rows:
         if (other := seen.setdefault((row.file, row.weights), row)) is not row:
             raise UserError("one model twice", file=row.where, expected="each model in one row", found=other.where)
 
 
-def _grid(path: Path, rows: Sequence[Row]) -> Grid:
+def _grid(path: Path, rows: Sequence[ImportedRow]) -> Grid:
     """Return the grid; values are normalised, so that `0.10` and `0.1` are one."""
     current = {row.where: {name: normalise(name, value) for name, value in row.hyperparameters.items()} for row in rows}
     names = rows[0].hyperparameters

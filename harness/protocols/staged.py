@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.processes import Question, ask_all
-from harness.protocols.subject import Subject
+from harness.processes import ask_all
+from harness.processes.models import Question
+from harness.protocols.subject import StudiedTask
 from harness.task.model import Model
 from harness.worker.runtimes import Runtime
 
@@ -16,7 +17,7 @@ from harness.worker.runtimes import Runtime
 def write_parts(
     program: str,
     runtime: Runtime,
-    subject: Subject,
+    subject: StudiedTask,
     files: Mapping[str, Path],
     place: Path,
     shared: Mapping[str, Any],
@@ -50,7 +51,7 @@ def write_parts(
 
 @contextmanager
 def _asking(
-    subject: Subject, model: Model, place: Path, question: Question, change: Callable[[Path], None]
+    subject: StudiedTask, model: Model, place: Path, question: Question, change: Callable[[Path], None]
 ) -> Iterator[Question]:
     """Yield the question while the model's files exist."""
     directory = subject.write_model(model, place / "models")

@@ -21,7 +21,7 @@ Split = Literal["test", "train"]
 
 
 @dataclass(frozen=True)
-class Subject:
+class StudiedTask:
     """A valid task and some of its models.
 
     Attributes:
@@ -71,7 +71,7 @@ class Subject:
         return source
 
 
-def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Withhold = Withhold.AUTO) -> Subject:
+def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Withhold = Withhold.AUTO) -> StudiedTask:
     """Read and check a task.
 
     Args:
@@ -89,4 +89,4 @@ def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Wi
         raise UserError(f"task {name}: its errors and gaps are withheld", remedy=remedy)
     task = read_task(files)
     require_known([task], models)
-    return Subject(task, files, some_models(task, models))
+    return StudiedTask(task, files, some_models(task, models))

@@ -1,26 +1,15 @@
 """The board as a static site, which carries the records that it was made from and can be verified from them."""
 
 from harness.site.data import TITLE, SiteData, gather, records_of
-from harness.site.insight import Insight, find_insights
 from harness.site.on_submission import submission_page
-from harness.site.pages import Site, make_site, paths_of
-from harness.site.report import write_report
-from harness.site.verify import Verified, verify_site
-from harness.site.write import write_site
+from harness.site.pages import paths_of
+from harness.site.verify import verify_site
+from harness.site.write import write_report, write_site
 
 __all__ = [
-    "TITLE",
-    "Insight",
-    "Site",
-    "SiteData",
-    "Verified",
-    "find_insights",
-    "gather",
-    "make_site",
-    "paths_of",
-    "records_of",
-    "submission_page",
-    "verify_site",
-    "write_report",
+    "TITLE", "SiteData", "gather", "paths_of", "records_of", "submission_page", "verify_site", "write_report",
     "write_site",
-]
+]  # fmt: skip
+
+#: The modules that other rooms use, beside the names above.
+MODULES = ("insight",)

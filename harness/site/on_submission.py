@@ -14,8 +14,7 @@ from harness.board.row import OnTask, Row
 from harness.board.scores import decimal, official
 from harness.configuration import GIB, MIB
 from harness.site import charts
-from harness.site.advice import advice
-from harness.site.insight import Insight, time_steps
+from harness.site.insight import Insight, advice, time_steps
 from harness.text import exact, p_value_text
 from scoring import Failure
 

@@ -4,15 +4,13 @@ from harness.submission.code import code_of
 from harness.submission.find import find_named, find_submission, find_submissions, names_of_files
 from harness.submission.function import from_function
 from harness.submission.inspect import find_flaw
-from harness.submission.installed import InstalledMeasure, find_installed, installed_measures
 from harness.submission.library import find_baseline
 from harness.submission.submission import Submission, write_files
 
 __all__ = [
-    "InstalledMeasure", "Submission", "code_of", "find_baseline", "find_flaw", "find_installed", "find_named",
-    "find_submission", "find_submissions", "from_function", "installed_measures", "names_of_files",
-    "write_files",
+    "Submission", "code_of", "find_baseline", "find_flaw", "find_named", "find_submission", "find_submissions",
+    "from_function", "names_of_files", "write_files",
 ]  # fmt: skip
 
 #: The modules that other rooms use, beside the names above.
-MODULES = ("name", "template")
+MODULES = ("installed", "name", "template")

@@ -15,7 +15,7 @@ from harness.inspector.answer import MAX_ANSWER, MAX_PROBLEM, READY, Answer, Ans
 from harness.inspector.files import is_leftover
 from harness.inspector.limits import CPU_S
 from harness.reading import own_path, refuse_link
-from harness.submission.metadata import Metadata
+from harness.submission.submission import Metadata
 
 #: Seconds after which the process is killed; its processor time has a lower limit.
 WALL_S = 60.0

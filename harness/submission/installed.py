@@ -15,9 +15,8 @@ from pathlib import Path
 from harness.about import About
 from harness.digest import digest_of
 from harness.errors import UserError
-from harness.submission.metadata import Metadata
 from harness.submission.name import is_name, taken
-from harness.submission.submission import Submission
+from harness.submission.submission import Metadata, Submission
 
 #: The group of entry points; the value of one is `package.module:function`.
 GROUP = "pgdl.measures"

@@ -7,9 +7,8 @@ from pathlib import Path
 from harness.about import About
 from harness.errors import UserError
 from harness.hints import did_you_mean
-from harness.submission.metadata import Metadata
 from harness.submission.name import MAX_NAME, is_specification
-from harness.submission.submission import Submission
+from harness.submission.submission import Metadata, Submission
 
 
 def find_baseline(specification: str) -> Submission | None:

@@ -4,15 +4,32 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
+from harness.about import About
 from harness.digest import digest_of
 from harness.names import LIBRARY
 from harness.submission.code import code_of
-from harness.submission.metadata import Metadata
 
 if TYPE_CHECKING:
     from baselines import Need
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """The known keys of the optional file `metadata` (docs/submissions.md); others are ignored."""
+
+    name: str = ""
+    about: About = field(default_factory=About)
+    runtime: str | None = None  #: name of a runtime; None leaves the choice to the command line
+    deterministic: bool = False  #: the author's claim: the value depends on no seed
+
+    @classmethod
+    def from_texts(cls, found: Mapping[str, str]) -> Self:
+        """Build the metadata from the texts that `harness.inspector` found."""
+        about = About.from_texts(*(found.get(key, "") for key in ("team", "description", "paper")))
+        runtime = "keras2" if found.get("keras") == "2" else found.get("runtime") or None
+        return cls(found.get("name", ""), about, runtime=runtime, deterministic=found.get("deterministic") == "true")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from typing import Any
 from harness.cache import cache_directory, write_whole
 from harness.errors import UserError
 from harness.format.architecture import Architecture, LayerShapes, ModelShapes
-from harness.processes import KERAS_DEFAULTS, QUICKEST, NoAnswerError, Process, UnableError, installed_runtime
+from harness.processes import KERAS_DEFAULTS, NoAnswerError, Process, UnableError
+from harness.processes.runtimes import QUICKEST, installed_runtime
 
 #: Seconds within which Keras must describe an architecture, the start of the process included.
 SECONDS = 600.0

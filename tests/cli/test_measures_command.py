@@ -11,7 +11,7 @@ import pytest
 import baselines
 import harness
 from harness.cli.measure_explanation import explanation
-from harness.submission import InstalledMeasure
+from harness.submission.installed import InstalledMeasure
 from tests.cli.test_command_line import imported_by
 
 Pgdl = Callable[..., Any]

@@ -9,7 +9,8 @@ from in_process import Pgdl
 
 import pgdl as api
 from harness.outcome import Outcome
-from harness.site import insight, make_site, submission_page
+from harness.site import insight, submission_page
+from harness.site.pages import make_site
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
 
 

@@ -12,8 +12,8 @@ from in_process import Ended, Pgdl, in_process
 from organised import GOOD, organise, pack
 
 from harness.board.predictions import predictions_of
-from harness.codabench.results import OUT_OF_TIME, RECORDS, Result, write_result
-from harness.codabench.settings import Settings
+from harness.codabench.results import OUT_OF_TIME, RECORDS, PhaseResult, write_result
+from harness.codabench.settings import PhaseSettings
 from harness.outcome import Outcome
 from harness.records import Records
 from harness.submission import find_submission
@@ -52,13 +52,13 @@ def bundled(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Ite
 
 
 @pytest.fixture(scope="module")
-def phases(bundled: Path) -> list[Settings]:
+def phases(bundled: Path) -> list[PhaseSettings]:
     """The settings of the phases, as the programs have them."""
     found = []
     with zipfile.ZipFile(bundled / "bundle.zip") as archive:
         for number in (0, 1):
             with zipfile.ZipFile(io.BytesIO(archive.read(f"phase_{number}_scoring_program.zip"))) as program:
-                found.append(Settings.model_validate_json(program.read("phase.json")))
+                found.append(PhaseSettings.model_validate_json(program.read("phase.json")))
     return found
 
 
@@ -66,7 +66,7 @@ Export = Callable[..., Path]
 
 
 @pytest.fixture
-def export(phases: list[Settings], folder: Path) -> Export:
+def export(phases: list[PhaseSettings], folder: Path) -> Export:
     """Write exports/NAME.zip and exports/results/NAME.zip, as an organiser downloads them; returns the second."""
 
     def write(
@@ -96,7 +96,7 @@ def export(phases: list[Settings], folder: Path) -> Export:
             records.add(*rows)
             records.ask([request(rows[0], source="/app/ingested_program")])
             predictions = predictions_of(list(records.newest_of()))
-        write_result(output, Result(ended=ended), {RECORDS: output / "made.db", **predictions})
+        write_result(output, PhaseResult(ended=ended), {RECORDS: output / "made.db", **predictions})
         (output / "made.db").unlink()
         return Path(shutil.make_archive(str(results / name), "zip", output))
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from throwaway import GAPS
 
-from harness.codabench.results import OUT_OF_TIME, RECORDS, Result, write_result
-from harness.codabench.settings import Settings
+from harness.codabench.results import OUT_OF_TIME, RECORDS, PhaseResult, write_result
+from harness.codabench.settings import PhaseSettings
 from harness.records import Records
 from tests.records.evaluation_rows import evaluation, request
 
-MADE = Result(ended=OUT_OF_TIME)
+MADE = PhaseResult(ended=OUT_OF_TIME)
 
 
 @pytest.fixture
@@ -31,10 +31,10 @@ def places(bundled: Path, tmp_path: Path) -> list[Path]:
     return found
 
 
-def write(places: list[Path], result: Result = MADE, **changes: object) -> None:
+def write(places: list[Path], result: PhaseResult = MADE, **changes: object) -> None:
     """Write what the ingestion program would have written, but for these columns of the records."""
     program, _, place, _ = places
-    settings = Settings.read(program)
+    settings = PhaseSettings.read(program)
     digests = settings.tasks["tiny"]
     columns = {
         "task": "tiny", "sandbox": "landlock", "time_limit_s": settings.time_limit_s, "call_wall_s": 1.25,
@@ -71,7 +71,7 @@ def test_calls_on_changed_input_data_are_no_result(places, pgdl):
 
 def test_a_submission_of_a_hidden_phase_is_told_that_it_was_received(places, pgdl, phases):
     (places[0] / "phase.json").write_bytes(phases[1].to_bytes())
-    write(places, Result(notes=("its only folder, mine, is the submission",)))
+    write(places, PhaseResult(notes=("its only folder, mine, is the submission",)))
     ended = pgdl("codabench", "score", *places)
     assert (ended.code, ended.err) == (0, "")
     assert json.loads((places[3] / "scores.json").read_text()) == {"complete": 100, "seconds": 1.25, "final": -1}
@@ -116,7 +116,7 @@ def test_what_is_missing_is_named_in_one_line(places, pgdl, tmp_path, name, said
 def test_the_page_of_an_error_is_text(places, pgdl):
     write(places)
     (places[2] / "<script>.predict").touch()
-    write(places, Result(problem="<b>"))
+    write(places, PhaseResult(problem="<b>"))
     assert pgdl("codabench", "score", *places).code == 2
     assert "<b>" not in (places[3] / "detailed_results.html").read_text()
 

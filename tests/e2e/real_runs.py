@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from harness.cli.main import main
-from harness.processes import QUICKEST, installed_runtime
+from harness.processes.runtimes import QUICKEST, installed_runtime
 
 PGDL = (sys.executable, "-m", "pgdl")
 

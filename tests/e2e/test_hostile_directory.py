@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from throwaway import make_task
 
-from harness.processes import PREFERRED, Process
+from harness.processes import Process
+from harness.processes.runtimes import PREFERRED
 from harness.protocols.testbed.images import read_images
 from harness.submission import find_flaw, find_submission
 from harness.worker.runtimes import RUNTIMES

@@ -11,7 +11,7 @@ from harness.execution.settings import RunSettings
 from harness.format.architecture import Architecture, ModelShapes
 from harness.sandbox import Limits
 from harness.submission import Submission
-from harness.submission.metadata import Metadata
+from harness.submission.submission import Metadata
 from harness.task.data import TrainingData
 from harness.task.model import Model
 from harness.task.task import Task

@@ -6,7 +6,7 @@ from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 from harness.execution.batches import make_batches, modules, write_batch
 from harness.execution.plan import plan_calls
-from harness.submission.metadata import Metadata
+from harness.submission.submission import Metadata
 
 FILES = {}
 

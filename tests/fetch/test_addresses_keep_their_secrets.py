@@ -75,7 +75,7 @@ def test_of_a_fetch_that_is_to_be_continued(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(staging.Staging, "add", interrupt)
+        patch.setattr(staging.StagedTask, "add", interrupt)
         assert of_catalogue(pgdl, server, known, *whole).code == 130
     assert (TASKS / ".fetching" / "tiny").is_dir()
     require_unwritten(tmp_path / "folder")

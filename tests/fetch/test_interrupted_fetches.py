@@ -224,7 +224,7 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(
     pgdl: Pgdl, server: Served, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was interrupted after some shards that the next version of the archive does not have."""
-    kept = staging.Staging(TASKS, "tiny")
+    kept = staging.StagedTask(TASKS, "tiny")
     kept.begin(FetchRequest("small", None, whole=False, catalogue=True))
     left = kept.place("dataset_1/train/shard_7.tfrecord")
     left.parent.mkdir(parents=True)
@@ -317,7 +317,7 @@ def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
     file = catalogue(tmp_path, server.url, tasks)
-    monkeypatch.setattr(staging.Staging, "add", interrupt)
+    monkeypatch.setattr(staging.StagedTask, "add", interrupt)
     assert fetch(pgdl, file).code == 130
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path / "folder")
@@ -350,7 +350,7 @@ def interrupt(*_: object) -> None:
 def test_a_smaller_part_keeps_what_was_fetched(
     pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(staging.Staging, "install", interrupt)
+    monkeypatch.setattr(staging.StagedTask, "install", interrupt)
     assert fetch(pgdl, file).code == 130
     monkeypatch.undo()
     monkeypatch.chdir(file.parent / "folder")

@@ -22,13 +22,13 @@ from harness.format.kinds import kind_of
 from harness.format.shards import count_samples, write_shards
 from harness.importer.data import read_examples
 from harness.importer.model import StoredModel
-from harness.importer.table import Row
+from harness.importer.table import ImportedRow
 from harness.parsing import parse_json, parse_toml
 from tests.throwaway import make_task
 
 
 def model(path: Path) -> object:
-    return StoredModel(Row("table", path, None, {}, None, None))
+    return StoredModel(ImportedRow("table", path, None, {}, None, None))
 
 
 def npz(path: Path) -> None:

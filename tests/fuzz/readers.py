@@ -17,7 +17,7 @@ from harness.ci.report import Report, ReportError
 from harness.codabench.collection import read_records
 from harness.codabench.competition import read_competition
 from harness.codabench.results import read_result
-from harness.codabench.settings import Settings
+from harness.codabench.settings import PhaseSettings
 from harness.corpus.recipe import read_recipe
 from harness.corpus.sources import _npz as read_npz_of_recipe
 from harness.credentials import Address
@@ -33,7 +33,7 @@ from harness.format.weights import read_weights
 from harness.importer.data import read_examples
 from harness.importer.examples import write_arrays
 from harness.importer.model import StoredModel
-from harness.importer.table import Row, read_table
+from harness.importer.table import ImportedRow, read_table
 from harness.inspector.answer import READY, parse_answer, write_answer
 from harness.inspector.archive import read_zip
 from harness.inspector.folder import read_folder
@@ -78,7 +78,7 @@ def _shards(directory: Path) -> None:
 
 def _model(file: str, weights: str | None = None) -> Callable[[Path], object]:
     def read(directory: Path) -> object:
-        row = Row("table", directory / file, directory / weights if weights else None, {}, None, None)
+        row = ImportedRow("table", directory / file, directory / weights if weights else None, {}, None, None)
         return StoredModel(row).weights(samples.SHAPES)
 
     return read
@@ -147,7 +147,7 @@ def _predictions(directory: Path) -> object:
 
 
 def _result(directory: Path) -> object:
-    Settings.read(directory)
+    PhaseSettings.read(directory)
     return read_result(directory / "output")
 
 

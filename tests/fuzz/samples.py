@@ -10,8 +10,8 @@ import h5py
 import numpy as np
 from PIL import Image
 
-from harness.codabench.results import RECORDS, Result, write_result
-from harness.codabench.settings import Settings, TaskDigests
+from harness.codabench.results import RECORDS, PhaseResult, write_result
+from harness.codabench.settings import PhaseSettings, TaskDigests
 from harness.format.architecture import LayerShapes, ModelShapes
 from harness.outcome import Outcome
 from harness.records import Records
@@ -223,10 +223,10 @@ def predictions(directory: Path) -> None:
 MINE = Submission("mine", {"complexity.py": b""})
 
 
-def settings() -> Settings:
+def settings() -> PhaseSettings:
     """Those of the phase of the results."""
     digests = TaskDigests(models={f"model_{n}": "m0" for n in range(8)}, data="t0")
-    return Settings(
+    return PhaseSettings(
         name="Feedback", is_check=False, time_limit_s=300.0, memory_bytes=2**32, execution_time_limit_s=600,
         tasks={"toy": digests}, columns={"toy": "toy"},
     )  # fmt: skip
@@ -241,7 +241,7 @@ def results(directory: Path) -> None:
         records.add(*made)
         records.ask([request(made[0])])
     (directory / "phase.json").write_bytes(settings().to_bytes())
-    write_result(output, Result(), {RECORDS: directory / "made.db", "toy.predict": b"{}"})
+    write_result(output, PhaseResult(), {RECORDS: directory / "made.db", "toy.predict": b"{}"})
     (directory / "made.db").unlink()
     with zipfile.ZipFile(directory / "mine.zip", "w") as archive:
         for file in output.iterdir():

@@ -12,7 +12,7 @@ from runtimes.each_runtime import each_of, run
 
 from harness.importer.model import StoredModel
 from harness.importer.run import write_model
-from harness.importer.table import Row
+from harness.importer.table import ImportedRow
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 
@@ -29,7 +29,7 @@ def run_plain_keras(folder):
 def stored(directory, form):
     file, weights = FORMS[form]
     weights = None if weights is None else directory / weights
-    return StoredModel(Row("models.csv: line 2", directory / file, weights, {}, None, None))
+    return StoredModel(ImportedRow("models.csv: line 2", directory / file, weights, {}, None, None))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from runtimes.each_runtime import each_of, run
 from harness.errors import UserError
 from harness.importer.model import StoredModel
 from harness.importer.run import write_model
-from harness.importer.table import Row
+from harness.importer.table import ImportedRow
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 
@@ -30,7 +30,9 @@ WRONG = "3.2.1/graph"
 
 
 def stored(directory, file, weights):
-    return StoredModel(Row("models.csv: line 2", directory / file, weights and directory / weights, {}, None, None))
+    return StoredModel(
+        ImportedRow("models.csv: line 2", directory / file, weights and directory / weights, {}, None, None)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from harness.errors import UserError
-from harness.processes import Answer, Program, Question, Say
+from harness.processes.models import Answer, Program, Question, Say
 
 
 def prepare(_runtime: str, *order: str) -> Program:

@@ -14,7 +14,7 @@ from throwaway import make_task
 from harness.errors import UserError
 from harness.processes import ask_all
 from harness.protocols import staged
-from harness.protocols.invariance.perturbations import Chosen, choose
+from harness.protocols.invariance.perturbations import ChosenMagnitudes, choose
 from harness.protocols.invariance.sensitivity import batch_numbers, measure_sensitivity
 from harness.protocols.invariance.study import Responses, Study
 from harness.protocols.invariance.table import Compared
@@ -179,7 +179,7 @@ def test_scores_spread_less_the_more_batches_there_are(pictures: Path) -> None:
 
     reference = read_subject(pictures, "pictures").task.reference
     assert reference is not None
-    random, chosen = np.random.default_rng(0), Chosen("rotation", 0, 1)
+    random, chosen = np.random.default_rng(0), ChosenMagnitudes("rotation", 0, 1)
     accuracies = {model: 1 - chosen.magnitudes * (0.5 + gap) for model, gap in reference.gaps.items()}
     study = Study(
         {

@@ -15,7 +15,7 @@ from throwaway import make_task
 from harness.errors import UserError
 from harness.protocols import staged
 from harness.protocols.overfit import grids
-from harness.protocols.overfit.result import Kind, Row
+from harness.protocols.overfit.result import OverfitGroup, OverfitRow
 from harness.protocols.overfit.run import detect_overfitting
 from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
 from harness.protocols.subject import read_subject
@@ -78,7 +78,7 @@ def asked(monkeypatch) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def train_rows(home) -> list[Row]:
+def train_rows(home) -> list[OverfitRow]:
     """The rows of models on their training set; the first attempt is interrupted after one model."""
     subject = read_subject(
         home,
@@ -148,7 +148,7 @@ def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
     for epsilon in (1, 2):
         (strongest,) = (row for row in train_rows if (row.group.name, row.epsilon) == ("model_0", epsilon))
         assert nearest.row("model_0", epsilon).adversarial_error_rate == strongest.adversarial_error_rate
-    assert nearest.row("all", 1).group.kind is Kind.ALL
+    assert nearest.row("all", 1).group.kind is OverfitGroup.ALL
     with pytest.raises(KeyError, match="no row 'all' with epsilon 3"):
         nearest.row("all", 3)
 

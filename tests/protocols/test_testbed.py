@@ -22,9 +22,9 @@ from harness.protocols.subject import read_subject
 from harness.protocols.testbed import backbones, probing
 from harness.protocols.testbed.classes import equal_steps
 from harness.protocols.testbed.consistency import check_consistency
-from harness.protocols.testbed.images import Images, Part
+from harness.protocols.testbed.images import ImagePart, Images
 from harness.protocols.testbed.material import Material
-from harness.protocols.testbed.probing import Report
+from harness.protocols.testbed.probing import ProbeReport
 from harness.protocols.testbed.results import STATISTICS, read_dataset
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import ProbeSettings
@@ -58,7 +58,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     directory = tmp_path_factory.mktemp("testbed")
     tasks = make_backbones(directory / "tasks", more=("constant", "convolution"))
     data, said = make_data(directory / "data.npz"), []
-    return Place(tasks, data, evaluate_task(tasks, "rows", str(data), SETTINGS, report=Report(say=said.append)), said)
+    return Place(
+        tasks, data, evaluate_task(tasks, "rows", str(data), SETTINGS, report=ProbeReport(say=said.append)), said
+    )
 
 
 @pytest.fixture
@@ -86,7 +88,9 @@ def _read_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def read(data: str, input_shape: Any = None) -> Images:
         found = load_data(DataRecipe(source="npz", path=data, channels=input_shape[2] if input_shape else 3), Path())
-        return Images(Part(found.train_inputs, found.train_labels), Part(found.test_inputs, found.test_labels))
+        return Images(
+            ImagePart(found.train_inputs, found.train_labels), ImagePart(found.test_inputs, found.test_labels)
+        )
 
     monkeypatch.setattr("harness.protocols.testbed.material.read_images", read)
 

@@ -27,7 +27,7 @@ from harness.records import merge
 from harness.sandbox import Limits, SandboxChoice
 from harness.submission import find, library
 from harness.submission.inspect import Inspected
-from harness.submission.metadata import Metadata
+from harness.submission.submission import Metadata
 
 #: When the stub's clock starts.
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from harness.outcome import CallResult, Outcome
-from harness.processes import QUICKEST, installed_runtime
+from harness.processes.runtimes import QUICKEST, installed_runtime
 from harness.sandbox import CONTROL, KINDS, Call, Clock, Job, Kind, Limits, Staging, prepare_call, run_trial, trial_job
 from harness.sandbox.selftest import Trap
 from harness.sandbox.zygote import Zygote

@@ -20,7 +20,7 @@ SIZE = 1000 * MIB
 PROGRAM = """
 import json
 from harness.machine_memory import usable_memory
-from harness.processes import QUICKEST, installed_runtime
+from harness.processes.runtimes import QUICKEST, installed_runtime
 from harness.sandbox import KINDS, Clock, Limits, Staging, default_memory_bytes, prepare_call, trial_job, watch
 from harness.sandbox.selftest import TRAPS
 

@@ -11,9 +11,9 @@ import pytest
 from harness.board.across_tasks import across_tasks
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
-from harness.site import SiteData, gather, make_site, verify_site, write_site
+from harness.site import SiteData, gather, verify_site, write_site
 from harness.site.critical_difference import LEFT, MOST, NAME_LENGTH, RIGHT, critical_difference
-from harness.site.pages import render_site
+from harness.site.pages import make_site, render_site
 from tests.board.board_examples import GAPS, collect, over_tasks, references, rows
 
 SIX = [f"task{number}" for number in range(6)]

@@ -11,8 +11,8 @@ from harness.board.chance import N_PERMUTATIONS
 from harness.board.collect import Collected
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
-from harness.site import charts, gather, make_site, submission_page, write_report
-from harness.site.pages import render_site
+from harness.site import charts, gather, submission_page, write_report
+from harness.site.pages import make_site, render_site
 from harness.task.layout import TaskDirectory
 from scoring import compare_with_chance, explain_score
 from tests.board.board_examples import GAPS, MEASURE, collect, references, rows, write_reference

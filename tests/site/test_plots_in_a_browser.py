@@ -9,7 +9,8 @@ from site_examples import make_long
 
 from harness.board.leaderboard import build_board
 from harness.log_axis import log_ticks
-from harness.site import gather, make_site, submission_page, write_report, write_site
+from harness.site import gather, submission_page, write_report, write_site
+from harness.site.pages import make_site
 from tests.board.board_examples import collect, references, rows
 
 WIDTHS = [320, 390, 700, 1280]

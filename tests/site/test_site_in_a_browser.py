@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from site_examples import make
 
-from harness.site import make_site, submission_page, write_report, write_site
+from harness.site import submission_page, write_report, write_site
+from harness.site.pages import make_site
 
 
 @pytest.fixture(scope="module")

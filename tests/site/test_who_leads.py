@@ -7,8 +7,8 @@ import pytest
 
 from harness.board.leaderboard import build_board
 from harness.records import Evaluation
-from harness.site import gather, make_site, verify_site, write_site
-from harness.site.pages import render_site
+from harness.site import gather, verify_site, write_site
+from harness.site.pages import make_site, render_site
 from harness.site.verdict import verdict
 from tests.board.board_examples import GAPS, MEASURE, collect, references, rows
 from tests.records.evaluation_rows import request

@@ -8,7 +8,7 @@ from submission_files import MEASURE, problem_of, write_folder
 from harness.about import About
 from harness.inspector.metadata import MAX_BYTES
 from harness.submission import Submission, find_submission, find_submissions
-from harness.submission.metadata import Metadata
+from harness.submission.submission import Metadata
 
 
 def folder(directory: Path, metadata: bytes, name: str = "metadata") -> Path:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import harness
 from harness.execution.cluster.messages import MachineDescription, Ready
 from harness.execution.settings import loader_digest
-from harness.submission import find_installed, installed_measures
+from harness.submission.installed import find_installed, installed_measures
 from harness.worker.runtimes import RUNTIMES
 
 _REMEDY = "install the same versions there, as docs/cluster.md says"

@@ -16,7 +16,7 @@ import baselines
 from baselines.core.subject import Subject
 from baselines.perturbation_response.invariance import invariance_responses
 from baselines.perturbation_response.mixing import mixup_responses
-from harness.processes import Answer, Question, faults_of_the_model, of_models
+from harness.processes.models import Answer, Question, faults_of_the_model, of_models
 from harness.protocols.parts import write_part
 from harness.worker.runtimes import Runtime
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.protocols.files import write_csv
-from harness.protocols.invariance.perturbations import Chosen
+from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.plots import plot_curves, plot_pairs, plot_sensitivity
 from harness.protocols.invariance.sensitivity import BATCH, REPETITIONS, Point, batch_numbers, measure_sensitivity
 from harness.protocols.invariance.study import InvarianceSettings, Study, run_study
-from harness.protocols.invariance.table import Compared, Line, compare
-from harness.protocols.subject import Subject
+from harness.protocols.invariance.table import Compared, InvarianceLine, compare
+from harness.protocols.subject import StudiedTask
 from scoring import GivenScore
 
 
@@ -29,7 +29,7 @@ class Question:
         seed: draws examples, partners and random magnitudes.
     """
 
-    perturbations: Sequence[Chosen]
+    perturbations: Sequence[ChosenMagnitudes]
     n_examples: int = 2048
     given: Sequence[str] = ()
     least_accuracy: float = 0.8
@@ -38,7 +38,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class PerturbedAccuracies:
     """The answer.
 
     Attributes:
@@ -50,11 +50,11 @@ class Evaluation:
         points: scores of parts of the data, if asked for.
     """
 
-    perturbations: Sequence[Chosen]
+    perturbations: Sequence[ChosenMagnitudes]
     study: Study
     gaps: dict[str, float]
     compared: Compared | None
-    lines: Sequence[Line]
+    lines: Sequence[InvarianceLine]
     points: Sequence[Point]
 
     def write(self, directory: Path) -> list[Path]:
@@ -119,7 +119,7 @@ LINE = ("perturbation", "statistic", "n_models", "score", "low", "high", "kendal
 POINT = ("perturbation", "n_batches", "mean_score", "standard_deviation", "n_scores", "seconds")
 
 
-def _line_row(line: Line) -> tuple[object, ...]:
+def _line_row(line: InvarianceLine) -> tuple[object, ...]:
     found = line.score
     ends = (found.score, found.low, found.high) if isinstance(found, GivenScore) else ("", "", "")
     return line.perturbation, line.statistic, line.n_models, *ends, line.kendall
@@ -129,7 +129,9 @@ def _point_row(point: Point) -> tuple[object, ...]:
     return point.perturbation, point.n_batches, point.mean, point.deviation, len(point.scores), point.seconds
 
 
-def evaluate(subject: Subject, question: Question, finished: Callable[[], None] = lambda: None) -> Evaluation:
+def evaluate(
+    subject: StudiedTask, question: Question, finished: Callable[[], None] = lambda: None
+) -> PerturbedAccuracies:
     """Compute the curves of the chosen models, and compare them with the gaps; `finished` is called for each model.
 
     Raises:
@@ -152,10 +154,10 @@ def evaluate(subject: Subject, question: Question, finished: Callable[[], None] 
     )
     study = run_study(subject, settings, finished)
     if reference is None or not study.responses:
-        return Evaluation(question.perturbations, study, {}, None, (), ())
+        return PerturbedAccuracies(question.perturbations, study, {}, None, (), ())
     compared = Compared.of(reference, list(study.responses), question.given, question.least_accuracy)
     gaps = {model: reference.gaps[model] for model in study.responses}
     lines = compare(study, question.perturbations, compared)
     points = measure_sensitivity(study, question.perturbations, compared, numbers, question.seed)
     points = [point for point in points if len(point.scores) > 1]  # where there is a score at all
-    return Evaluation(question.perturbations, study, gaps, compared, lines, points)
+    return PerturbedAccuracies(question.perturbations, study, gaps, compared, lines, points)

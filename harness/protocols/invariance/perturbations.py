@@ -26,7 +26,7 @@ N_MAGNITUDES, N_SHARES = 25, 11
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenMagnitudes:
     """A perturbation and its magnitudes.
 
     Attributes:
@@ -63,7 +63,7 @@ class Chosen:
         }
 
 
-def choose(names: Sequence[str], ranges: Sequence[str]) -> list[Chosen]:
+def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes]:
     """Return perturbations by name, with the library's magnitudes or others.
 
     Args:
@@ -81,7 +81,7 @@ def choose(names: Sequence[str], ranges: Sequence[str]) -> list[Chosen]:
     chosen = [name for name in known if name in (names or DEFAULT)]
     for unused in given.keys() - set(chosen):
         raise UserError(f"--range: {unused} is not among the perturbations", remedy=f"choose among {', '.join(chosen)}")
-    return [Chosen(name, *given.get(name, _default(name))) for name in chosen]
+    return [ChosenMagnitudes(name, *given.get(name, _default(name))) for name in chosen]
 
 
 def _default(name: str) -> tuple[float, float]:

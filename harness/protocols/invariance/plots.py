@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, mpl, new_figure, write_pictures
-from harness.protocols.invariance.perturbations import Chosen
+from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.sensitivity import Point
 from harness.protocols.invariance.study import Curve, Study
 
@@ -35,7 +35,9 @@ AXES = {
 }
 
 
-def plot_curves(study: Study, perturbations: Sequence[Chosen], gaps: Mapping[str, float], stem: Path) -> list[Path]:
+def plot_curves(
+    study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
+) -> list[Path]:
     """Draw the response curves and the cumulative curves of all models, coloured by their gaps (figure 1).
 
     The shaded area belongs to the model with the largest Gi-score, relative to the triangle below the dotted line.
@@ -62,7 +64,9 @@ def plot_curves(study: Study, perturbations: Sequence[Chosen], gaps: Mapping[str
         return write_pictures(figure, stem)
 
 
-def plot_pairs(study: Study, perturbations: Sequence[Chosen], gaps: Mapping[str, float], stem: Path) -> list[Path]:
+def plot_pairs(
+    study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
+) -> list[Path]:
     """Draw the two models that end alike and whose gaps differ most, for each curve that starts unperturbed (figure 2).
 
     Without such a pair nothing is written.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.protocols.invariance.perturbations import Chosen
+from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.study import Study
 from harness.protocols.invariance.table import Compared
 from scoring import GivenScore
@@ -53,7 +53,7 @@ def batch_numbers(n_examples: int) -> list[int]:
 
 
 def measure_sensitivity(
-    study: Study, perturbations: Sequence[Chosen], compared: Compared, numbers: Sequence[int], seed: int
+    study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared, numbers: Sequence[int], seed: int
 ) -> list[Point]:
     """Score random subsets of the examples of each curve, the same subset for all models.
 
@@ -71,7 +71,9 @@ def measure_sensitivity(
     ]
 
 
-def _point(study: Study, chosen: Chosen, compared: Compared, numbers: Sequence[int], position: int, seed: int) -> Point:
+def _point(
+    study: Study, chosen: ChosenMagnitudes, compared: Compared, numbers: Sequence[int], position: int, seed: int
+) -> Point:
     number = numbers[position]
     responses = {model: study.responses[model] for model in compared.models}
     n_examples = min(one.n_examples(chosen) for one in responses.values())
@@ -86,7 +88,7 @@ def _point(study: Study, chosen: Chosen, compared: Compared, numbers: Sequence[i
     return Point(chosen.name, number, tuple(scores), seconds)
 
 
-def seconds_of_a_score(study: Study, chosen: Chosen) -> float:
+def seconds_of_a_score(study: Study, chosen: ChosenMagnitudes) -> float:
     """Measure the time that the scores of a finished curve take."""
     responses = next(iter(study.responses.values()))
     curve = responses.curve(chosen)

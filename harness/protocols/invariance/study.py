@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from baselines.perturbation_response.response_curve import accuracies_of, gi_score, mean_error, pal_score, pcd_curve
 from harness.errors import UserError
-from harness.processes import require_runtime
-from harness.protocols.invariance.perturbations import Chosen
+from harness.processes.runtimes import require_runtime
+from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.parts import Arrays, part_file, read_part
 from harness.protocols.staged import write_parts
-from harness.protocols.subject import Subject
+from harness.protocols.subject import StudiedTask
 from harness.submission import find_baseline
 from harness.task.model import Model
 from harness.worker.runtimes import RUNTIMES, version_of
@@ -42,7 +42,7 @@ class InvarianceSettings:
         timed: numbers of examples for which the time of a curve is measured.
     """
 
-    perturbations: Sequence[Chosen]
+    perturbations: Sequence[ChosenMagnitudes]
     n_examples: int = 2048
     seed: int = 0
     repetitions: int = 1
@@ -104,18 +104,18 @@ class Responses:
 
     arrays: Arrays
 
-    def curve(self, chosen: Chosen, repetition: int = 0, rows: NDArray[np.intp] | None = None) -> Curve:
+    def curve(self, chosen: ChosenMagnitudes, repetition: int = 0, rows: NDArray[np.intp] | None = None) -> Curve:
         """Return the curve of a repetition, or that of some of its examples only."""
         right = self.arrays[f"{chosen.name}.{repetition if chosen.is_mixture else 0}"]
         subset = self.arrays.get(f"{chosen.name}.subset")
         right = right if rows is None else right[rows]
         return Curve(chosen.magnitudes, right.sum(axis=0), len(right), None if subset is None else float(subset))
 
-    def n_examples(self, chosen: Chosen) -> int:
+    def n_examples(self, chosen: ChosenMagnitudes) -> int:
         """Number of examples of a curve."""
         return len(self.arrays[f"{chosen.name}.0"])
 
-    def seconds(self, chosen: Chosen) -> Vector:
+    def seconds(self, chosen: ChosenMagnitudes) -> Vector:
         """Time of a curve for each of the numbers of examples that were timed."""
         return self.arrays[f"{chosen.name}.seconds"]
 
@@ -133,7 +133,7 @@ class Study:
     failures: Mapping[str, str]
 
 
-def run_study(subject: Subject, settings: InvarianceSettings, finished: Callable[[], None] = lambda: None) -> Study:
+def run_study(subject: StudiedTask, settings: InvarianceSettings, finished: Callable[[], None] = lambda: None) -> Study:
     """Compute the responses of all chosen models, those of earlier runs excepted.
 
     Args:
@@ -155,7 +155,7 @@ def run_study(subject: Subject, settings: InvarianceSettings, finished: Callable
     return Study({model: Responses(part) for model, part in parts.items() if part is not None}, failures)
 
 
-def require_suitable(subject: Subject, perturbations: Iterable[Chosen]) -> None:
+def require_suitable(subject: StudiedTask, perturbations: Iterable[ChosenMagnitudes]) -> None:
     """Raise `UserError` if a perturbation needs other training data."""
     data = subject.task.data
     _, counts = np.unique(data.labels, return_counts=True)
@@ -173,7 +173,7 @@ def require_suitable(subject: Subject, perturbations: Iterable[Chosen]) -> None:
             raise UserError(chosen.name, file=data.source, expected="two classes", found="one", remedy=remedy)
 
 
-def _file(model: Model, subject: Subject, settings: InvarianceSettings) -> Path:
+def _file(model: Model, subject: StudiedTask, settings: InvarianceSettings) -> Path:
     measure = find_baseline("gi_rotation")
     assert measure is not None
     packages = ("tensorflow", "keras", "numpy")
@@ -189,7 +189,7 @@ def _file(model: Model, subject: Subject, settings: InvarianceSettings) -> Path:
 
 
 def _compute(
-    subject: Subject, settings: InvarianceSettings, files: Mapping[str, Path], finished: Callable[[], None]
+    subject: StudiedTask, settings: InvarianceSettings, files: Mapping[str, Path], finished: Callable[[], None]
 ) -> dict[str, str]:
     """Have the files of some models written; returns why those of others were not."""
     with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from harness.errors import UserError
 from harness.format.reference import Reference
-from harness.protocols.invariance.perturbations import Chosen
+from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.study import Curve, Study
 from scoring import GivenScore, Grid, ScoreUndefined, given_score, kendall_tau
 
@@ -22,7 +22,7 @@ LEVEL = "augmentation_level"
 
 
 @dataclass(frozen=True)
-class Line:
+class InvarianceLine:
     """One statistic of one perturbation.
 
     Attributes:
@@ -72,7 +72,7 @@ class Compared:
             kept, tuple(reference.gaps[m] for m in kept), Grid(kept, grid.names, grid.values, grid.codes[rows]), names
         )
 
-    def line(self, chosen: Chosen, statistic: str, curves: Mapping[str, Curve]) -> Line:
+    def line(self, chosen: ChosenMagnitudes, statistic: str, curves: Mapping[str, Curve]) -> InvarianceLine:
         """Compare one statistic of the curves with the gaps."""
         values = [curves[model].scores[statistic] for model in self.models]
         score: GivenScore | str
@@ -80,10 +80,10 @@ class Compared:
             score = given_score(values, self.gaps, self.grid, self.given)
         except ScoreUndefined as error:
             score = str(error)
-        return Line(chosen.name, statistic, len(self.models), score, kendall_tau(values, self.gaps))
+        return InvarianceLine(chosen.name, statistic, len(self.models), score, kendall_tau(values, self.gaps))
 
 
-def compare(study: Study, perturbations: Sequence[Chosen], compared: Compared) -> list[Line]:
+def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared) -> list[InvarianceLine]:
     """Return the lines of the table, for each perturbation in the order of `TITLES`."""
     lines = []
     for chosen in perturbations:

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import UserError
-from harness.processes import PREFERRED, installed_runtime
+from harness.processes.runtimes import PREFERRED, installed_runtime
 from harness.protocols.overfit.assumption import Positions, find_positions
 from harness.protocols.overfit.logits import strip_softmax
 from harness.protocols.overfit.settings import Edges, OverfitSettings
 from harness.protocols.overfit.shifts import black_of
 from harness.protocols.parts import part_file, read_part, write_part
 from harness.protocols.staged import write_parts
-from harness.protocols.subject import Subject
+from harness.protocols.subject import StudiedTask
 from harness.task.decoding import INPUTS
 from harness.worker.runtimes import Runtime, version_of
 
@@ -41,7 +41,7 @@ class Grids:
     positions: Positions
 
 
-def compute_grids(subject: Subject, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
+def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
     """Compute the margins that the estimates need.
 
     Args:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.processes import Answer, Question, batch_size, faults_of_the_model, of_models
+from harness.processes.models import Answer, Question, batch_size, faults_of_the_model, of_models
 from harness.protocols.overfit.shifts import Images, Shifts
 from harness.protocols.parts import write_part
 from harness.worker.runtimes import Runtime

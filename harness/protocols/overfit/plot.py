@@ -6,7 +6,7 @@ from typing import Any
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, Axes, new_figure, write_pictures
 from harness.protocols.overfit.report import label
-from harness.protocols.overfit.result import Group, Kind, Result
+from harness.protocols.overfit.result import Group, OverfitGroup, OverfitResult
 
 #: Smaller p-values, among them those that round to 0, are drawn here.
 FLOOR = 1e-300
@@ -18,7 +18,7 @@ SMALL = 0.01
 MARKERS = "sD^vP*X<>"
 
 
-def write_plots(result: Result, directory: Path) -> list[Path]:
+def write_plots(result: OverfitResult, directory: Path) -> list[Path]:
     """Write overfit.svg and overfit.png, and return their paths."""
     groups = list(dict.fromkeys(row.group for row in result.rows))
     with new_figure(6.4, 3.4) as figure:
@@ -34,9 +34,9 @@ def write_plots(result: Result, directory: Path) -> list[Path]:
 
 def _style(group: Group, number: int, n_groups: int) -> dict[str, Any]:
     """Return how to draw a group: N-model tests prominently, models faintly and with one entry of the legend."""
-    if group.kind is Kind.ALL:
+    if group.kind is OverfitGroup.ALL:
         return {"color": COLOUR, "linewidth": 2.5, "marker": "o", "zorder": 4, "label": label(group)}
-    if group.kind is Kind.ARCHITECTURE:
+    if group.kind is OverfitGroup.ARCHITECTURE:
         marker = MARKERS[(number - 1) % len(MARKERS)]
         return {"color": INK, "linewidth": 1, "marker": marker, "markersize": 5, "zorder": 3, "label": label(group)}
     if n_groups == 1:
@@ -46,7 +46,7 @@ def _style(group: Group, number: int, n_groups: int) -> dict[str, Any]:
     return style | {"label": "each model alone" if is_last else None}
 
 
-def _finish_axes(axes: Axes, result: Result) -> None:
+def _finish_axes(axes: Axes, result: OverfitResult) -> None:
     smallest = min(row.p_value for row in result.rows)
     if smallest < SMALL:
         use_log_scale(axes.yaxis)

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from harness.protocols.files import write_csv
-from harness.protocols.overfit.result import Group, Kind, Result, Row
+from harness.protocols.overfit.result import Group, OverfitGroup, OverfitResult, OverfitRow
 from harness.tables import print_lines, print_table
 
 LEGEND = (
@@ -24,10 +24,10 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def print_result(result: Result, console: Console) -> None:
+def print_result(result: OverfitResult, console: Console) -> None:
     """Print the rows of groups in full, and a line for each model; a single model in full."""
-    groups = [row for row in result.rows if row.group.kind is not Kind.MODEL]
-    models = [row for row in result.rows if row.group.kind is Kind.MODEL]
+    groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
+    models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
     print_table(console, _HEADINGS, _in_full(groups or models), left=("models",))
     if groups:
         console.print()
@@ -44,7 +44,7 @@ _HEADINGS = ("models", "epsilon", "error", "adversarial error", "adversarial est
 def label(group: Group) -> str:
     """Return the name of a group with its number of models."""
     number = len(group.models)
-    if group.kind is Kind.ALL:
+    if group.kind is OverfitGroup.ALL:
         return f"all {number} models"
     return f"{group.name} ({number} models)" if number > 1 else group.name
 
@@ -54,7 +54,7 @@ def p_value_text(value: float) -> str:
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 
-def _in_full(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+def _in_full(rows: Sequence[OverfitRow]) -> list[tuple[str, ...]]:
     cells: list[tuple[str, ...]] = []
     last = None
     for row in rows:
@@ -74,7 +74,7 @@ def _in_full(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     return cells
 
 
-def _in_short(rows: Sequence[Row], n_radii: int) -> list[tuple[str, ...]]:
+def _in_short(rows: Sequence[OverfitRow], n_radii: int) -> list[tuple[str, ...]]:
     chunks = [rows[start : start + n_radii] for start in range(0, len(rows), n_radii)]
     return [
         (chunk[0].group.name, f"{chunk[0].error_rate:.4f}", *(p_value_text(row.p_value) for row in chunk))
@@ -82,19 +82,19 @@ def _in_short(rows: Sequence[Row], n_radii: int) -> list[tuple[str, ...]]:
     ]
 
 
-def write_rows(result: Result, file: Path) -> Path:
+def write_rows(result: OverfitResult, file: Path) -> Path:
     """Write every row and number as CSV."""
     return write_csv(file, COLUMNS, (_csv_row(row) for row in result.rows))
 
 
-def result_object(result: Result) -> dict[str, Any]:
+def result_object(result: OverfitResult) -> dict[str, Any]:
     """Return every row and number for programs; the models of a row as a list."""
     rows = [dict(zip(COLUMNS, _csv_row(row), strict=True)) | {"models": row.group.models} for row in result.rows]
     failures = {model: str(error) for model, error in result.failures.items()}
     return {"task": result.task, "rows": rows, "failures": failures, "notes": result.notes}
 
 
-def _csv_row(row: Row) -> tuple[object, ...]:
+def _csv_row(row: OverfitRow) -> tuple[object, ...]:
     return (
         row.group.kind, row.group.name, len(row.group.models), " ".join(row.group.models), row.epsilon, row.n_images,
         row.error_rate, *row.error_interval, row.adversarial_error_rate, row.adversarial_estimate,

@@ -12,7 +12,7 @@ from scoring import RiskEstimates, bernstein_interval, pairwise_independence_tes
 from scoring.overfitting import TRANSLATION
 
 
-class Kind(StrEnum):
+class OverfitGroup(StrEnum):
     """The models of a row."""
 
     MODEL = "model"
@@ -24,13 +24,13 @@ class Kind(StrEnum):
 class Group:
     """Models that are tested together (the N-model test, if there are several)."""
 
-    kind: Kind
+    kind: OverfitGroup
     name: str
     models: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Row:
+class OverfitRow:
     """The test of a group with shifts by at most `epsilon` pixels; rates are means over its models.
 
     Attributes:
@@ -59,7 +59,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Result:
+class OverfitResult:
     """Everything that was found.
 
     Attributes:
@@ -72,11 +72,11 @@ class Result:
 
     task: str
     settings: OverfitSettings
-    rows: tuple[Row, ...]
+    rows: tuple[OverfitRow, ...]
     failures: Mapping[str, UserError]
     notes: tuple[str, ...]
 
-    def row(self, name: str, epsilon: int) -> Row:
+    def row(self, name: str, epsilon: int) -> OverfitRow:
         """Return the row of a model (`model_0`), an architecture (`architecture 1`) or `all`; raises `KeyError`."""
         for row in self.rows:
             if (row.group.name, row.epsilon) == (name, epsilon):
@@ -90,21 +90,21 @@ def groups_of(architectures: Mapping[str, str]) -> list[Group]:
     members: dict[str, list[str]] = {}
     for model, digest in architectures.items():
         members.setdefault(digest, []).append(model)
-    groups = [Group(Kind.ALL, "all", models)] if len(models) > 1 else []
+    groups = [Group(OverfitGroup.ALL, "all", models)] if len(models) > 1 else []
     if len(members) > 1:
         for number, (_, names) in enumerate(members.items(), start=1):
             if len(names) > 1:
-                groups.append(Group(Kind.ARCHITECTURE, f"architecture {number}", tuple(names)))
-    return groups + [Group(Kind.MODEL, model, (model,)) for model in models]
+                groups.append(Group(OverfitGroup.ARCHITECTURE, f"architecture {number}", tuple(names)))
+    return groups + [Group(OverfitGroup.MODEL, model, (model,)) for model in models]
 
 
-def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates]) -> Row:
+def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates]) -> OverfitRow:
     """Return the row of a group from the estimates of its models."""
     test = pairwise_independence_test(*estimates, difference_range=TRANSLATION)
     losses, weighted = (
         np.mean([getattr(one, name) for one in estimates], axis=0) for name in ("losses", "weighted_losses")
     )
-    return Row(
+    return OverfitRow(
         group,
         epsilon,
         len(losses),

@@ -6,10 +6,10 @@ from dataclasses import replace
 from harness.errors import UserError
 from harness.protocols.overfit.estimates import estimates_of
 from harness.protocols.overfit.grids import compute_grids
-from harness.protocols.overfit.result import Result, Row, groups_of, make_row
+from harness.protocols.overfit.result import OverfitResult, OverfitRow, groups_of, make_row
 from harness.protocols.overfit.settings import OverfitSettings, possible_radii
 from harness.protocols.parts import read_part
-from harness.protocols.subject import Subject
+from harness.protocols.subject import StudiedTask
 from scoring import RiskEstimates
 
 #: The defaults: adversarial examples by the strongest translation, on the test set.
@@ -17,8 +17,8 @@ DEFAULT = OverfitSettings()
 
 
 def detect_overfitting(
-    subject: Subject, settings: OverfitSettings = DEFAULT, on_model: Callable[[], object] = lambda: None
-) -> Result:
+    subject: StudiedTask, settings: OverfitSettings = DEFAULT, on_model: Callable[[], object] = lambda: None
+) -> OverfitResult:
     """Test each model, the models of each architecture together, and all models together.
 
     Models of one architecture differ in seeds or in their training. Finished models are kept in the cache.
@@ -43,10 +43,10 @@ def detect_overfitting(
             for radius in settings.radii:
                 estimates[model.id, radius] = estimates_of(part, radius, settings.generator)
     groups = groups_of({m.id: m.architecture.digest for m in subject.models if m.id in grids.parts})
-    rows: list[Row] = []
+    rows: list[OverfitRow] = []
     for group in groups:
         for radius in settings.radii:
             own = [estimates[model, radius] for model in group.models]
             rows.append(make_row(group, radius, own))
     notes = tuple(grids.positions.notes(settings.radii))
-    return Result(subject.task.name, settings, tuple(rows), grids.failures, notes)
+    return OverfitResult(subject.task.name, settings, tuple(rows), grids.failures, notes)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import UserError
-from harness.processes import Answer, Question, batch_size, faults_of_the_model, of_models
+from harness.processes.models import Answer, Question, batch_size, faults_of_the_model, of_models
 from harness.protocols.testbed.probe import probe
 from harness.worker.runtimes import Runtime
 

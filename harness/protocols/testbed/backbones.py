@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.processes import PREFERRED, ask_all, installed_runtime
-from harness.protocols.subject import Subject
+from harness.processes import ask_all
+from harness.processes.runtimes import PREFERRED, installed_runtime
+from harness.protocols.subject import StudiedTask
 from harness.worker.runtimes import version_of
 
 PROGRAM = "harness.protocols.testbed.backbone_program"
@@ -31,7 +32,7 @@ class Backbone:
     size: int = 0
 
 
-def of_task(subject: Subject, directory: Path) -> list[Backbone]:
+def of_task(subject: StudiedTask, directory: Path) -> list[Backbone]:
     """Write the models of a task to a directory, and return them as backbones."""
     return [
         Backbone(model.id, model.digest, {"model": str(subject.write_model(model, directory))}, model.n_parameters)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.errors import UserError
-from harness.protocols.testbed.images import Images, Labels, Part
+from harness.protocols.testbed.images import ImagePart, Images, Labels
 
 #: Most numbers of unseen classes by default, as in the paper.
 LEVELS = 6
@@ -66,7 +66,7 @@ def equal_steps(n_unseen: int) -> tuple[int, ...]:
     return tuple(int(step) for step in np.unique(np.round(steps)))
 
 
-def of_classes(part: Part, classes: Classes) -> Part:
+def of_classes(part: ImagePart, classes: Classes) -> ImagePart:
     """Return the images of these classes, labelled by their positions in `classes.labels`."""
     positions = classes.positions(part.labels)
-    return Part(part.inputs, positions).only(positions >= 0)
+    return ImagePart(part.inputs, positions).only(positions >= 0)

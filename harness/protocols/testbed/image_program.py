@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.corpus.datasets import load_data
 from harness.corpus.recipe import DataRecipe
-from harness.processes import Answer, Question, plain
+from harness.processes.models import Answer, Question, plain
 
 
 def answer(question: Question) -> Answer:

@@ -12,7 +12,8 @@ from harness.corpus.datasets import not_in
 from harness.corpus.sources import KERAS, TENSORFLOW_DATASETS
 from harness.errors import UserError
 from harness.hints import did_you_mean
-from harness.processes import NoAnswerError, Process, require_runtime
+from harness.processes import NoAnswerError, Process
+from harness.processes.runtimes import require_runtime
 from harness.protocols.testbed.noise import WINDOW
 
 #: The program that reads images.
@@ -26,23 +27,23 @@ Labels = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Part:
+class ImagePart:
     """Training or test images: inputs (n, height, width, channels) in [0, 1], labels (n,) of the dataset."""
 
     inputs: Inputs
     labels: Labels
 
-    def only(self, kept: NDArray[np.bool_]) -> "Part":
+    def only(self, kept: NDArray[np.bool_]) -> "ImagePart":
         """Return the chosen images."""
-        return Part(self.inputs[kept], self.labels[kept])
+        return ImagePart(self.inputs[kept], self.labels[kept])
 
 
 @dataclass(frozen=True)
 class Images:
     """Images of all classes, and notes on them for the user."""
 
-    train: Part
-    test: Part
+    train: ImagePart
+    test: ImagePart
     notes: tuple[str, ...] = ()
 
 
@@ -79,7 +80,7 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
         except NoAnswerError as error:
             raise UserError(str(error).removeprefix(f"{Path(data).absolute()}: "), file=data) from error
         train, test = (
-            Part(*(np.load(Path(directory, f"{part}_{name}.npy")) for name in ("inputs", "labels")))
+            ImagePart(*(np.load(Path(directory, f"{part}_{name}.npy")) for name in ("inputs", "labels")))
             for part in ("train", "test")
         )
     shape = train.inputs.shape[1:]

@@ -9,13 +9,13 @@ import xarray as xr
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, PAPER, Axes, Figure
 from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency
-from harness.protocols.testbed.summary import Dimension, Summary
+from harness.protocols.testbed.summary import Dimension, TestbedSummary
 
 LABELS = {"size": "weights", "ssim": "SSIM", "unseen": "share of unseen classes"}
 _STATISTICS = {"error_mean": "mean error", "error_p10": "10th percentile of the error"}
 
 
-def draw_marginals(figure: Figure, summary: Summary) -> None:
+def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
     """Draw mean and 10th percentile of error and 1 - kappa over each dimension; a line marks the trade-off point."""
     grid = figure.subplots(2, 3, sharey="row", sharex="col")
     point = summary.point
@@ -41,7 +41,7 @@ def draw_marginals(figure: Figure, summary: Summary) -> None:
     figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
 
 
-def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: Summary) -> None:
+def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: TestbedSummary) -> None:
     """Draw kappa against error: every class in every cell, means of cells by SSIM, and the trade-off point."""
     axes = figure.subplots()
     axes.plot(
@@ -65,7 +65,7 @@ def draw_kappa_error(figure: Figure, dataset: xr.Dataset, summary: Summary) -> N
     axes.grid(alpha=0.25, lw=0.5)
 
 
-def draw_divergences(figure: Figure, summary: Summary) -> None:
+def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
     """Draw the divergence from the origin over each dimension."""
     for axes, (key, dimension) in zip(figure.subplots(1, 3, sharey=True), summary.dimensions.items(), strict=True):
         axes.plot(dimension.values, dimension.divergences, "o-", color=COLOUR, ms=3, lw=1.2)
@@ -109,5 +109,5 @@ def _scale(axes: Axes, key: str, dimension: Dimension) -> None:
     axes.grid(alpha=0.25, lw=0.5)
 
 
-def _highest(summary: Summary) -> float:
+def _highest(summary: TestbedSummary) -> float:
     return max(*(float(dimension.divergences.max()) for dimension in summary.dimensions.values()), 1e-3)

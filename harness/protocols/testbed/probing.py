@@ -26,7 +26,7 @@ def _silent(_name: str, _total: int) -> Generator[Callable[[], None]]:
 
 
 @dataclass(frozen=True)
-class Report:
+class ProbeReport:
     """Where news go: `say` takes a line, `steps` a name and a number of steps; nowhere by default."""
 
     say: Callable[[str], None] = lambda _: None
@@ -38,7 +38,7 @@ def probe_backbones(
     files: dict[str, Path],
     prepared: Prepared,
     settings: ProbeSettings,
-    report: Report,
+    report: ProbeReport,
     directory: Path,
 ) -> dict[str, str]:
     """Probe backbones and write their parts; returns name -> reason of those that cannot be probed.
@@ -101,7 +101,7 @@ def _write_images(images: Images, directory: Path) -> None:
         np.save(directory / f"{name}_labels.npy", part.labels)
 
 
-def _write_tests(images: Images, settings: ProbeSettings, report: Report, directory: Path) -> list[Path]:
+def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, directory: Path) -> list[Path]:
     """Write the noisy test images, and return the files of the test images for each SSIM; the last are clean."""
     targets, clean = settings.ssim[:-1], directory / "test_inputs.npy"
     if not targets:

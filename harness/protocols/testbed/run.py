@@ -9,12 +9,12 @@ import xarray as xr
 
 from harness.errors import UserError
 from harness.protocols.parts import Arrays, part_file, read_part
-from harness.protocols.subject import Subject, read_subject
+from harness.protocols.subject import StudiedTask, read_subject
 from harness.protocols.testbed import backbones as bodies
 from harness.protocols.testbed.backbones import Backbone
 from harness.protocols.testbed.images import require_large
 from harness.protocols.testbed.material import Material
-from harness.protocols.testbed.probing import Report, classes_of, probe_backbones
+from harness.protocols.testbed.probing import ProbeReport, classes_of, probe_backbones
 from harness.protocols.testbed.results import make_dataset
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.hidden import Withhold
@@ -31,7 +31,7 @@ def evaluate_task(
     settings: ProbeSettings | None = None,
     models: Wanted = None,
     withhold: Withhold = Withhold.AUTO,
-    report: Report | None = None,
+    report: ProbeReport | None = None,
 ) -> xr.Dataset:
     """Evaluate the models of a task as backbones; finished ones come from the cache.
 
@@ -54,7 +54,7 @@ def evaluate_task(
     Raises:
         UserError: the task or the data cannot be used, or no model can be probed.
     """
-    settings, report = settings or ProbeSettings(), report or Report()
+    settings, report = settings or ProbeSettings(), report or ProbeReport()
     subject = read_subject(tasks_dir, name, models, withhold)
     shape = subject.models[0].input_shape
     _require_images(shape, subject)
@@ -64,7 +64,7 @@ def evaluate_task(
         return _evaluate(found, material, settings, report, Path(directory), name)
 
 
-def _require_images(shape: tuple[int, ...], subject: Subject) -> None:
+def _require_images(shape: tuple[int, ...], subject: StudiedTask) -> None:
     """Raise `UserError` unless the models take images with values in [0, 1] that are large enough."""
     where = subject.files.directory
     if len(shape) != 3 or shape[2] not in (1, 3, 4):
@@ -81,7 +81,7 @@ def _evaluate(
     backbones: Sequence[Backbone],
     material: Material,
     settings: ProbeSettings,
-    report: Report,
+    report: ProbeReport,
     directory: Path,
     task: str,
 ) -> xr.Dataset:
@@ -126,7 +126,7 @@ def _first(parts: dict[str, Arrays]) -> Arrays:
     return next(iter(parts.values()))
 
 
-def _say(report: Report, lines: Sequence[str]) -> None:
+def _say(report: ProbeReport, lines: Sequence[str]) -> None:
     for line in lines:
         report.say(line)
 

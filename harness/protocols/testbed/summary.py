@@ -34,7 +34,7 @@ class Dimension:
 
 
 @dataclass(frozen=True)
-class Summary:
+class TestbedSummary:
     """The findings of a testbed.
 
     Attributes:
@@ -46,7 +46,9 @@ class Summary:
     dimensions: Mapping[str, Dimension]
 
 
-def summarize(dataset: xr.Dataset, *, weight: float = 1.0, grid_only: bool = False, normalize: bool = False) -> Summary:
+def summarize(
+    dataset: xr.Dataset, *, weight: float = 1.0, grid_only: bool = False, normalize: bool = False
+) -> TestbedSummary:
     """Summarize results; models of the same size count as one, with their means.
 
     Args:
@@ -68,7 +70,7 @@ def summarize(dataset: xr.Dataset, *, weight: float = 1.0, grid_only: bool = Fal
         origin = len(axes[axis]) - 1 if name == "ssim" else 0
         points = _points(dataset, axis, group)
         dimensions[name] = Dimension(axes[axis], marginals, divergences_from(points, origin), origin)
-    return Summary(point, dimensions)
+    return TestbedSummary(point, dimensions)
 
 
 def _by_group(cells: Array, group: NDArray[np.intp]) -> Array:
