@@ -4,5 +4,5 @@
 MODULES = (
     "across_tasks", "board", "collect", "column", "columns", "comparison", "comparison_plot", "formats",
     "hyperparameters", "identical", "leaderboard", "oracle", "predictions", "published", "remarks", "recorded",
-    "repetitions", "requested", "rounding", "row", "scores", "stability", "standings", "yardstick",
+    "repetitions", "rounding", "row", "scores", "stability", "standings", "versions", "yardstick",
 )  # fmt: skip

@@ -4,9 +4,8 @@ from harness.site.data import TITLE, SiteData, gather, records_of
 from harness.site.insight import Insight, find_insights
 from harness.site.on_submission import submission_page
 from harness.site.pages import Site, make_site, paths_of
-from harness.site.report import write_report
 from harness.site.verify import Verified, verify_site
-from harness.site.write import write_site
+from harness.site.write import write_report, write_site
 
 __all__ = [
     "TITLE",

@@ -1,13 +1,14 @@
-"""Writes a site to a directory."""
+"""Writes a site to a directory, and the page of one submission alone to a file that needs no other."""
 
 import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from harness.errors import UserError, writing
 from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
-from harness.site.pages import make_site, render_site
+from harness.site.pages import make_site, render_report, render_site
 
 #: Further directories of a site; `.new` is left behind by an interruption.
 _SOMETIMES = {"submissions", "tasks", ".new"}
@@ -64,3 +65,10 @@ def _write(files: Mapping[str, bytes], directory: Path) -> None:
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+
+
+def write_report(page: Mapping[str, Any], file: Path) -> None:
+    """Write a page of `submission_page`; raises `UserError` if the file cannot be written."""
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(render_report(page).encode())
