@@ -90,7 +90,7 @@ def _write(repository: Repository, blob: str, size: int, path: Path) -> None:
 
 @dataclass
 class Touched:
-    """The submissions to evaluate, and those that cannot be.
+    """The submissions to evaluate, and those that cannot be evaluated.
 
     Attributes:
         submissions: name -> submission.

@@ -1,4 +1,4 @@
-"""Writes a site to a directory, and the page of one submission alone to a file that needs no other."""
+"""Writes a site to a directory, and a report on one submission to a single file."""
 
 import shutil
 from collections.abc import Collection, Mapping
