@@ -15,14 +15,14 @@ from harness.board.collect import Collected
 from harness.board.leaderboard import build_board
 from harness.board.rounding import DECIMALS
 from harness.ci.annotations import annotation
-from harness.ci.boards import Asked, collect_versions, read_versions
+from harness.ci.boards import JobSettings, collect_versions, read_versions
 from harness.ci.change import Change, find_change, require_folder
 from harness.ci.comment import render
 from harness.ci.git import GitError, Repository
-from harness.ci.report import Report, Same
+from harness.ci.reading import Touched, read_touched
+from harness.ci.report import ChangeReport, Same
 from harness.ci.results import lines_of, missing_in, moved_by, same_as, without_ranks
 from harness.ci.rules import Rules
-from harness.ci.touched import Touched, read_touched
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.execution.plan import PlannedCall
@@ -100,7 +100,7 @@ class _Boards:
 class ChangeResult:
     """The report of a change, the board with it, its site, and annotations for GitHub."""
 
-    report: Report
+    report: ChangeReport
     board: Board
     site: SiteData
     annotations: Sequence[str] = ()
@@ -132,7 +132,7 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
     of_lines = [(line, text) for line in lines for text in job.rules.broken_by(line)]
     of_change = job.rules.broken_by_change(change)
     refused = [f"{path}: {reason}" for path, reason in change.refused.items()]
-    report = Report(
+    report = ChangeReport(
         head=change.head,
         base=change.base or "",
         decimals=DECIMALS if boards.after.withheld else 2,
@@ -161,8 +161,8 @@ def _no_ranks(missing: Sequence[str]) -> list[str]:
     ]
 
 
-def _asked(execution: Execution) -> Asked:
-    return Asked(
+def _asked(execution: Execution) -> JobSettings:
+    return JobSettings(
         run_seed=execution.seed, time_limit_s=execution.time_limit_s, time_budget=execution.time_budget,
         memory_limit_bytes=execution.memory_bytes, runtime=execution.runtime,
     )  # fmt: skip

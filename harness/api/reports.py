@@ -10,7 +10,7 @@ from harness.api.chosen import choose, require_records
 from harness.api.commands import run_command
 from harness.api.competition import failed_outputs, read_competition, read_current, remarks_on
 from harness.board.board import Board
-from harness.board.collect import Calls
+from harness.board.collect import CallRecord, Calls
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.board.versions import find_versions
@@ -126,7 +126,7 @@ def _identity(one: Calls | Row) -> tuple[object, ...]:
 
 def _with_outputs(row: Row, calls: Calls, outputs: Mapping[str, str]) -> Row:
     """Return a row whose records have the end of the output of failed calls; withheld tasks have no records."""
-    records: dict[str, dict[str, Any]] = {name: {} for name in row.tasks}
+    records: dict[str, dict[str, CallRecord]] = {name: {} for name in row.tasks}
     for record in records_of(calls, [name for name, task in row.tasks.items() if not task.withheld], outputs):
         records[record.task][record.model] = record
     tasks = {name: replace(task, calls=records[name]) for name, task in row.tasks.items()}

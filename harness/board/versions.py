@@ -18,12 +18,12 @@ def find_versions(
     everything: bool = False,
     counts: Callable[[Calls], bool] = lambda _: True,
 ) -> Collected:
-    """Return the calls that a board of these tasks shows and those that it does not, without records.
+    """Return the calls of a board of these tasks, shown and left out, without records.
 
     Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
-    only in versions of libraries and the harness, the most recently requested one. Other configurations have their own
-    rows. What was requested has a row even without any record: a run may have been interrupted before its first one.
-    What has records but was never requested counts as requested before everything else, in the order of its records.
+    only in versions of libraries and the harness, the most recently requested one. Each other configuration has a row.
+    A requested version has a row even without any record: a run may have been interrupted before its first one.
+    Recorded versions that were never requested count as requested before all others, in the order of their records.
 
     Args:
         records: the database.
@@ -43,10 +43,9 @@ def find_versions(
 def by_age(requests: Iterable[Request]) -> list[Request]:
     """Return the requests, oldest first; `requests` are in the order of their rows.
 
-    Requests from other databases come before those that were asked here: they never displace them. Among themselves
-    the requested time decides, which cannot lie after the merge, whatever the clock of the other machine said; equal
-    times are put in the order of version and configuration. What was asked here is in the order of writing, since a
-    clock may be set back.
+    Requests from other databases come before this database's own requests, and never displace them. The requested time
+    puts them in order; it cannot lie after the merge, whatever the clock of the other machine said. Equal times are
+    ordered by version and configuration. Own requests are in the order of writing, since a clock may be set back.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]
@@ -66,7 +65,7 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
 
 
 def _choose_shown(everyone: Sequence[Calls], *, everything: bool) -> Collected:
-    """Return the calls that a board shows in the order of their names, and those that it does not.
+    """Return the calls of a board in the order of their names, shown and left out.
 
     Of each submission that is the first version among `everyone`, and of its configurations the first with each
     combination of settings.

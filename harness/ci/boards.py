@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from harness.board.collect import Calls, Collected
 from harness.board.recorded import read_records
 from harness.board.versions import find_versions
-from harness.ci.git import Entry, Repository
+from harness.ci.git import GitEntry, Repository
 from harness.ci.reading import RefusedError, read_submission
 from harness.configuration import Configuration
 from harness.format.reference import Reference
@@ -17,7 +17,7 @@ from harness.worker.runtimes import DEFAULT
 
 
 @dataclass(frozen=True)
-class Asked:
+class JobSettings:
     """The settings that a job asks for; None: whatever the machine or the submission chooses.
 
     A board of a job has no other rows: the score of another seed or limit, which somebody recorded later, says nothing
@@ -40,7 +40,7 @@ class Asked:
         return same and configuration.is_sandboxed
 
 
-def read_versions(repository: Repository, folder: str, entries: Mapping[str, Entry]) -> dict[str, Submission]:
+def read_versions(repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> dict[str, Submission]:
     """Return each submission that can be read, by its name."""
     versions = {}
     for name, entry in entries.items():
@@ -54,7 +54,7 @@ def read_versions(repository: Repository, folder: str, entries: Mapping[str, Ent
 def collect_versions(
     records: Records,
     versions: Mapping[str, Submission],
-    asked: Asked,
+    asked: JobSettings,
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> Collected:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, Repository
+from harness.ci.git import FOLDER, LINK, SUBMODULE, GitEntry, Repository
 from harness.errors import UserError
 from harness.inspector.files import is_leftover
 from harness.names import alike
@@ -37,8 +37,8 @@ class Change:
 
     head: str
     base: str | None
-    before: Mapping[str, Entry]
-    after: Mapping[str, Entry]
+    before: Mapping[str, GitEntry]
+    after: Mapping[str, GitEntry]
     touched: Mapping[str, str]
     removed: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -79,7 +79,7 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
     return Change(head, base, before, after, touched, removed, renamed, refused, others, more)
 
 
-def _renamed(new: Mapping[str, Entry], gone: Mapping[str, Entry]) -> dict[str, str]:
+def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[str, str]:
     """Return the new name -> the name that is gone, for entries that are the same object of git."""
     left = {name: entry.id for name, entry in gone.items()}
     pairs = {}
@@ -90,7 +90,7 @@ def _renamed(new: Mapping[str, Entry], gone: Mapping[str, Entry]) -> dict[str, s
     return pairs
 
 
-def _paths(repository: Repository, revision: str, folder: str) -> dict[str, Entry]:
+def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitEntry]:
     """Return the submissions of a revision by the names of their files."""
     tree = repository.folder(revision, folder)
     if tree is None:
@@ -98,7 +98,7 @@ def _paths(repository: Repository, revision: str, folder: str) -> dict[str, Entr
     return {entry.path: entry for entry in repository.entries(tree, MAX_SUBMISSIONS) if _is_submission(entry)}
 
 
-def _is_submission(entry: Entry) -> bool:
+def _is_submission(entry: GitEntry) -> bool:
     """Whether an entry is meant as a submission; a link or submodule in place of one is, and will be refused."""
     if entry.path.startswith(".") or is_leftover(entry.path):
         return False
@@ -106,13 +106,13 @@ def _is_submission(entry: Entry) -> bool:
     return entry.mode == FOLDER or suffix in SUFFIXES or (entry.mode in (LINK, SUBMODULE) and not suffix)
 
 
-def _named(paths: Mapping[str, Entry], owners: Mapping[str, str]) -> tuple[dict[str, Entry], dict[str, str]]:
+def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[dict[str, GitEntry], dict[str, str]]:
     """Return the submissions by name, and the reason for each that has the name of another one.
 
     Names that could be mistaken for each other count as one. `owners` tells which path has a name already; else it
     is that of the first in alphabetical order.
     """
-    names: dict[str, Entry] = {}
+    names: dict[str, GitEntry] = {}
     refused = {}
     holders = {seen: path for seen, path in owners.items() if path in paths}
     for path in sorted(paths):
@@ -128,7 +128,7 @@ def _named(paths: Mapping[str, Entry], owners: Mapping[str, str]) -> tuple[dict[
     return names, refused
 
 
-def name_of(entry: Entry) -> str:
+def name_of(entry: GitEntry) -> str:
     """Return the name of a submission: that of its file or folder, whatever its metadata claims."""
     path = PurePosixPath(entry.path)
     return clean(printable(path.name if entry.mode == FOLDER else path.stem))
@@ -138,7 +138,7 @@ def _plain(refused: Mapping[str, str]) -> dict[str, str]:
     return {printable(path): reason for path, reason in refused.items()}
 
 
-def path_in_repository(folder: str, entry: Entry) -> str:
+def path_in_repository(folder: str, entry: GitEntry) -> str:
     """Return the path of a submission in the repository, printable."""
     return str(PurePosixPath(folder, printable(entry.path)))
 

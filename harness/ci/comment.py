@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from harness import markdown
-from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError, Same
+from harness.ci.report import MAX_BYTES, ChangeReport, Line, Moved, ReportError, Same
 from harness.errors import UserError
 from harness.reading import read_regular
 from harness.text import p_value_equation, p_value_text
@@ -28,7 +28,7 @@ FOOTER = (
 )
 
 
-def render(report: Report) -> str:
+def render(report: ChangeReport) -> str:
     """Return the comment."""
     parts = [MARK, "## Leaderboard", "", *_verdict(report)]
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
@@ -51,13 +51,13 @@ def code(text: str) -> str:
     return markdown.code(text, WIDTH)
 
 
-def _verdict(report: Report) -> list[str]:
+def _verdict(report: ChangeReport) -> list[str]:
     if not report.broken:
         return ["No submission is touched." if not report.lines else "All rules are kept."]
     return ["**The job fails:**", "", *(f"- {code(line)}" for line in report.broken[:SHOWN])]
 
 
-def _table(lines: tuple[Line, ...], report: Report) -> list[str]:
+def _table(lines: tuple[Line, ...], report: ChangeReport) -> list[str]:
     headings = ["submission", "change", "rank", "score", "interval (90 %)", "chance", "p", "possible ranks", "models"]
     rows = [
         [
@@ -116,14 +116,14 @@ def _rank(rank: int | None) -> str:
     return "-" if rank is None else str(rank)
 
 
-def _number(number: float | None, report: Report) -> str:
+def _number(number: float | None, report: ChangeReport) -> str:
     return "-" if number is None else f"{number:.{min(max(report.decimals, 0), 4)}f}"
 
 
 def main() -> int:
     """Print the comment of the report in the file that the only argument names."""
     try:
-        report = Report.parse(read_regular(Path(sys.argv[1]), MAX_BYTES, links=False))
+        report = ChangeReport.parse(read_regular(Path(sys.argv[1]), MAX_BYTES, links=False))
     except (IndexError, UserError, ReportError) as error:
         print(f"harness.ci.comment: expected the file of a report: {error}", file=sys.stderr)
         return 2

@@ -35,7 +35,7 @@ MAX_MESSAGE = 200
 FILE, EXECUTABLE, LINK, FOLDER, SUBMODULE = "100644", "100755", "120000", "040000", "160000"
 
 
-class Entry(NamedTuple):
+class GitEntry(NamedTuple):
     """A file, folder, link or submodule in a revision."""
 
     path: str  #: relative to the listed folder; bytes that are not UTF-8 as surrogates
@@ -86,11 +86,11 @@ class Repository:
         found = list(self._listing("ls-tree", "-z", "--full-tree", revision, "--", path, limit=1))
         return found[0].id if found and found[0].mode == FOLDER else None
 
-    def entries(self, tree: str, limit: int) -> list[Entry]:
+    def entries(self, tree: str, limit: int) -> list[GitEntry]:
         """Return what is directly in a folder; raises `GitError` for more than `limit` entries."""
         return list(self._listing("ls-tree", "-z", "--full-tree", tree, limit=limit))
 
-    def files(self, tree: str, limit: int) -> list[Entry]:
+    def files(self, tree: str, limit: int) -> list[GitEntry]:
         """Return everything in a folder and its subfolders, with sizes; raises `GitError` as `entries` does."""
         return list(self._listing("ls-tree", "-z", "-r", "-l", "--full-tree", tree, limit=limit))
 
@@ -109,14 +109,16 @@ class Repository:
             found = [os.fsdecode(part) for _, part in zip(range(limit + 1), _parts(output), strict=False)]
         return found[:limit], len(found) > limit
 
-    def _listing(self, *arguments: str, limit: int) -> Iterator[Entry]:
+    def _listing(self, *arguments: str, limit: int) -> Iterator[GitEntry]:
         with self._started(*arguments) as output:
             for number, part in enumerate(_parts(output)):
                 if number == limit:
                     raise GitError(f"expected at most {limit} files and folders, found more")
                 about, _, path = part.partition(b"\t")
                 mode, _, identity, *size = about.decode("ascii").split()
-                yield Entry(os.fsdecode(path), mode, identity, int(size[0]) if size and size[0].isdecimal() else None)
+                yield GitEntry(
+                    os.fsdecode(path), mode, identity, int(size[0]) if size and size[0].isdecimal() else None
+                )
 
     def _text(self, *arguments: str) -> str:
         return os.fsdecode(self._call(*arguments)).strip()

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from harness.ci.comment import MARK, render
-from harness.ci.report import MAX_BYTES, Report, ReportError
+from harness.ci.report import MAX_BYTES, ChangeReport, ReportError
 from harness.parsing import parse_json
 from harness.text import printable
 
@@ -92,7 +92,7 @@ def _is_own(comment: Any) -> bool:
     return bool(author.get("login") == AUTHOR and comment["body"].startswith(MARK))
 
 
-def _report(github: Github, run: str) -> Report:
+def _report(github: Github, run: str) -> ChangeReport:
     """Return the report in the newest artifact of a run; the artifact may contain anything."""
     found = [
         one for one in github.list(f"actions/runs/{run}/artifacts", "artifacts", name=ARTIFACT) if not one["expired"]
@@ -105,7 +105,7 @@ def _report(github: Github, run: str) -> Report:
     content = github.call("GET", f"actions/artifacts/{newest['id']}/zip")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(FILE) as file:
-            return Report.parse(file.read(MAX_BYTES + 1))
+            return ChangeReport.parse(file.read(MAX_BYTES + 1))
     except ReportError as error:
         raise PostError(f"{FILE}: {error}") from error
     except Exception as error:  # decoders may raise any error on a damaged zip

@@ -1,17 +1,19 @@
-"""Reads one submission from git's objects: its files go into a private directory, and from there through inspection."""
+"""Reads submissions from git's objects: their files go into a private directory, and from there through inspection."""
 
 import tempfile
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from harness.ci.change import name_of, path_in_repository
-from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, GitError, Repository
+from harness.ci.annotations import annotation
+from harness.ci.change import Change, name_of, path_in_repository
+from harness.ci.git import FOLDER, LINK, SUBMODULE, GitEntry, GitError, Repository
 from harness.errors import UserError
 from harness.inspector.files import check_name, is_leftover
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES
 from harness.inspector.problems import SubmissionError
 from harness.reading import own_path
-from harness.submission import Submission, find_submission
+from harness.submission import Submission, find_flaw, find_submission
 from harness.text import printable
 
 #: Kinds of entries that are never read, for messages.
@@ -22,7 +24,7 @@ class RefusedError(Exception):
     """A submission that cannot be evaluated; the message is one line."""
 
 
-def read_submission(repository: Repository, folder: str, entry: Entry) -> Submission:
+def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Submission:
     """Return a submission; its source is its path in the repository, and its metadata do not change its name.
 
     Raises `RefusedError` for one that is not made of regular files, is too large, or cannot be run.
@@ -47,7 +49,7 @@ def read_submission(repository: Repository, folder: str, entry: Entry) -> Submis
     return replace(found, source=str(PurePosixPath(path_in_repository(folder, entry), inside.as_posix())))
 
 
-def _write_folder(repository: Repository, folder: Entry, target: Path) -> None:
+def _write_folder(repository: Repository, folder: GitEntry, target: Path) -> None:
     """Write the files of a folder under `target`; names and sizes are checked before any content is read."""
     entries = repository.files(folder.id, MAX_ENTRIES)
     entries = [entry for entry in entries if not any(map(is_leftover, entry.path.split("/")))]
@@ -84,3 +86,44 @@ def _write(repository: Repository, blob: str, size: int, path: Path) -> None:
         raise GitError(f"git gave {len(content)} bytes of a file of {size}")
     with path.open("xb") as stream:
         stream.write(content)
+
+
+@dataclass
+class Touched:
+    """The submissions to evaluate, and those that cannot be evaluated.
+
+    Attributes:
+        submissions: name -> submission.
+        problems: name -> the reason why it is not evaluated in full.
+        annotations: of files, for GitHub.
+    """
+
+    submissions: dict[str, Submission] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    annotations: list[str] = field(default_factory=list)
+
+    def refuse(self, name: str, problem: str, annotations: Sequence[str]) -> None:
+        """Leave out a submission."""
+        self.submissions.pop(name, None)
+        self.problems[name] = problem
+        self.annotations += annotations
+
+
+def read_touched(repository: Repository, folder: str, change: Change) -> Touched:
+    """Read the submissions that a change touches."""
+    touched = Touched()
+    for path, reason in change.refused.items():
+        touched.annotations.append(annotation("error", reason, f"{folder}/{path}"))
+    for name in change.touched:
+        entry = change.after[name]
+        path = path_in_repository(folder, entry)
+        try:
+            submission = read_submission(repository, folder, entry)
+            if flaw := find_flaw(submission.files["complexity.py"]):
+                raise RefusedError(flaw)
+        except RefusedError as error:
+            touched.refuse(name, str(error), [annotation("error", str(error), path)])
+        else:
+            touched.submissions[name] = submission
+            touched.annotations += [annotation("notice", line, path) for line in submission.notes]
+    return touched

@@ -88,7 +88,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Report:
+class ChangeReport:
     """What a change does to the leaderboard.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -12,6 +12,9 @@ from harness.format.layout import INPUTS, MODEL_FILES, REFERENCE, REFERENCES, fi
 from harness.reading import read_regular
 from harness.sandbox import Landlock
 from harness.task.layout import TaskFiles
+
+if TYPE_CHECKING:
+    from harness.records import Record
 
 #: Files of both programs: these settings, and the command that the platform runs.
 SETTINGS, COMMAND = "phase.json", "metadata.yaml"
@@ -67,7 +70,7 @@ class PhaseSettings(BaseModel):
         except ValidationError as error:
             raise UserError("not the settings of a phase", file=file, remedy="make the bundle again") from error
 
-    def require_calls(self, rows: Iterable[Any], file: Path | str) -> None:
+    def require_calls(self, rows: "Iterable[Record]", file: Path | str) -> None:
         """Raise `UserError` unless all rows, which may be a stranger's, are one submission's calls of this phase."""
         seen, owners = set(), set()
         for row in rows:

@@ -3,7 +3,6 @@
 from harness.records.claims import Claims
 from harness.records.evaluation import EVALUATIONS, Evaluation, Record
 from harness.records.export import write_csv, write_json_lines, write_parquet
-from harness.records.machines import machine_classes
 from harness.records.merge import add_records
 from harness.records.request import REQUESTS, Request
 from harness.records.store import Records
@@ -11,10 +10,11 @@ from harness.records.tables import columns_of
 from harness.records.versions import (
     RecordedCall,
     has_several_builds,
+    machine_classes,
     newest_of_version,
     recorded_calls,
     recorded_versions,
-)
+)  # fmt: skip
 from harness.records.writer import Writer
 
 __all__ = [

@@ -62,7 +62,7 @@ class Record(Stored):
     # fmt: on
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)  # a test sees that a run lets go of its records
 class Evaluation(Record):
     """One call of one submission on one model, whatever its outcome. Rows are only ever added.
 

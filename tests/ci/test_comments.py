@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from harness.ci.comment import MARK, SHOWN, code, render
-from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError, Same
+from harness.ci.report import MAX_BYTES, ChangeReport, Line, Moved, ReportError, Same
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,7 +20,7 @@ LINE = Line(
     "mine", "submissions/mine.py", "changed", 4, 10.0, 2, 12.345, 8.0, 15.0, 1.7, 0.0125, 2, 3, 96, 96,
     above="best", above_p_value=0.0381, below="other", below_p_value=0.8,
 )  # fmt: skip
-REPORT = Report("a" * 40, "b" * 40, 2, (LINE,))
+REPORT = ChangeReport("a" * 40, "b" * 40, 2, (LINE,))
 HOSTILE = [
     "@everyone", "#1", "[x](http://x)", "<img src=x onerror=y>", "`@a` ```", "a|b", "a\n\n# title", "\n::error::x",
     "<!-- x", "--> x", "https://x.example", "www.x.example", "GH-1", "\\", "`\\", "$x$", ":smile:", "a\u202eb",
@@ -71,7 +71,9 @@ def test_ranks_of_others_other_files_and_broken_rules():
 
 
 def test_long_lists_are_cut():
-    comment = render(Report("a", "", 2, (LINE,) * 100, (Moved("x", 1, 2),) * 100, ("y",) * 100, True, ("z",) * 100))
+    comment = render(
+        ChangeReport("a", "", 2, (LINE,) * 100, (Moved("x", 1, 2),) * 100, ("y",) * 100, True, ("z",) * 100)
+    )
     assert comment.count("| `mine`") == SHOWN
     assert "... and 70 more submissions." in comment
     assert len(comment) < 60_000, "GitHub's limit is 65,536"
@@ -80,10 +82,12 @@ def test_long_lists_are_cut():
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_of_strangers_are_code(text):
     line = replace(LINE, name=text, file=text, change=text, above=text, below=text, problem=text, renamed_from=text)
-    forged = Report(text, text, 2, (line,), (Moved(text, 1, 2),), (text,), True, (text,), same=(Same(text, (text,)),))
+    forged = ChangeReport(
+        text, text, 2, (line,), (Moved(text, 1, 2),), (text,), True, (text,), same=(Same(text, (text,)),)
+    )
     plain = replace(LINE, name="n", change="c", problem="p", above="a", below="b", renamed_from="o")
     moved, same = Moved("m", 1, 2), Same("w", ("s",))
-    expected = outside_code(render(Report("h", "b", 2, (plain,), (moved,), ("o",), True, ("r",), same=(same,))))
+    expected = outside_code(render(ChangeReport("h", "b", 2, (plain,), (moved,), ("o",), True, ("r",), same=(same,))))
     assert outside_code(render(forged)) == expected
 
 
@@ -95,7 +99,7 @@ def test_code_is_one_span_on_one_line(text):
 
 
 def test_a_report_survives_its_file():
-    assert Report.parse(REPORT.to_json().encode()) == REPORT
+    assert ChangeReport.parse(REPORT.to_json().encode()) == REPORT
 
 
 def forged(**changes: object) -> bytes:
@@ -117,7 +121,7 @@ def forged(**changes: object) -> bytes:
 )  # fmt: skip
 def test_what_is_no_report_is_refused(content):
     with pytest.raises(ReportError):
-        Report.parse(content)
+        ChangeReport.parse(content)
 
 
 def test_the_comment_is_rendered_without_any_installation(tmp_path):

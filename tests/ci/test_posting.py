@@ -13,10 +13,10 @@ import pytest
 
 from harness.ci.comment import MARK, render
 from harness.ci.post import AUTHOR, Github, PostError, main, post
-from harness.ci.report import MAX_BYTES, Line, Report
+from harness.ci.report import MAX_BYTES, ChangeReport, Line
 
 HEAD, RUN = "a" * 40, "77"
-REPORT = Report(HEAD, "b" * 40, 2, (Line("mine", "submissions/mine.py", "new"),))
+REPORT = ChangeReport(HEAD, "b" * 40, 2, (Line("mine", "submissions/mine.py", "new"),))
 START = "/api/repos/who/what/"
 
 

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from harness.api.ci_calls import annotate_failures, records_of
-from harness.ci.report import MAX_ITEMS, MAX_TEXT, Line, Moved, Report
+from harness.ci.report import MAX_ITEMS, MAX_TEXT, ChangeReport, Line, Moved
 from harness.cli.ci import command
 from harness.outcome import Outcome
 from harness.records import Records
@@ -171,8 +171,8 @@ def test_a_failure_on_a_task_without_reference_data_breaks_the_rules(repo, folde
 def test_a_report_of_any_size_can_be_read():
     long = "x" * (2 * MAX_TEXT)
     lines = tuple(Line(long, long, "new", problem=long) for _ in range(2 * MAX_ITEMS))
-    report = Report("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), True, (long,), (long,))
-    parsed = Report.parse(report.to_json().encode())
+    report = ChangeReport("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), True, (long,), (long,))
+    parsed = ChangeReport.parse(report.to_json().encode())
     assert (len(parsed.lines), len(parsed.broken[0])) == (MAX_ITEMS, MAX_TEXT)
 
 

@@ -5,6 +5,7 @@ import sqlite3
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,7 +40,7 @@ def again(monkeypatch, phases):
 
     def made_again(drawn, *_):
         numbers = dict(zip(phases[0].tasks["tiny"].models, values, strict=True))
-        return {("tiny", row.model): SimpleNamespace(**vars(row) | {"value": numbers[row.model]}) for row in drawn}
+        return {("tiny", row.model): replace(row, value=numbers[row.model]) for row in drawn}
 
     monkeypatch.setattr(collection, "made_again", made_again)
     return values

@@ -16,7 +16,7 @@ from harness.codabench.results import OUT_OF_TIME, read_result
 from harness.execution.plan import call_key
 from tests.containers import NEEDS_CONTAINERS
 
-pytestmark = [NEEDS_CONTAINERS, pytest.mark.rest]
+pytestmark = [*NEEDS_CONTAINERS, pytest.mark.rest]
 
 FEEDBACK = 0
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pgdl
 from harness.board.formats import write
 from harness.board.predictions import read_predictions
-from harness.ci.report import Report, ReportError
+from harness.ci.report import ChangeReport, ReportError
 from harness.codabench.collection import read_records
 from harness.codabench.competition import read_competition
 from harness.codabench.results import read_result
@@ -156,7 +156,7 @@ def _export(directory: Path) -> object:
 
 
 def _report(directory: Path) -> object:
-    return Report.parse((directory / "report.json").read_bytes())
+    return ChangeReport.parse((directory / "report.json").read_bytes())
 
 
 #: Name -> reader. A name begins with what it reads.

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.api import ci_files
-from harness.ci.report import Report
+from harness.ci.report import ChangeReport
 from pgdl import ChangeResult
 from tests.referee import faces
 from tests.referee.referee import Choice, Line, Version, report
@@ -91,7 +91,7 @@ def _compare(world: World, job: ChangeResult, code: int, head: dict[str, str], c
     known = world.databases[database]
     expected = report(known, world.tasks, world.files, head, choice)
     text = job.report.to_json()
-    found = Report.parse(text.encode())
+    found = ChangeReport.parse(text.encode())
     world.require_no_canary(text + job.comment + "\n".join(job.annotations))
     assert {_line(one) for one in found.lines} == {_rounded(one) for one in expected.lines}
     assert sorted(found.missing) == sorted(expected.missing)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from harness.api import setup
-from harness.ci import touched
+from harness.ci import reading
 from harness.execution import evaluation, execute, run, settings
 from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
@@ -154,7 +154,7 @@ def staged(stage: Stage, harness: Path) -> Iterator[None]:
         patch.setitem(setup.EXECUTORS, "local", Stub)
         patch.setattr(PlannedCall, "order", order)
         patch.setattr(find, "inspect", inspect)
-        patch.setattr(touched, "find_flaw", lambda _: "")
+        patch.setattr(reading, "find_flaw", lambda _: "")
         patch.setattr(settings, "_HARNESS", harness)
         patch.setattr(execute, "POLL_S", 0.0)
         patch.setattr(library, "_library", lambda: stage.library)
