@@ -19,9 +19,6 @@ from baselines.network.losses import cross_entropies
 #: Memory that derivatives along a direction take, in forward passes.
 PASSES = 4
 
-#: What is added before a logarithm.
-TINY = 1e-30
-
 
 @shared
 def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:

@@ -2,7 +2,7 @@
 
 Weights are all that training moved, scales and shifts of normalization among them.
 
-Weights: as trained.
+Weights: as trained. Work: 1 B of 128.
 """
 
 from typing import Any
@@ -43,7 +43,6 @@ def gradient_confusion(subject: Subject, *, n_samples: int = 128, seed: int = 0)
     """Gradient confusion: how opposed the gradients of two examples are at most.
 
     Formula: -min over pairs i < j of cos(g_i, g_j). Range: [-1, 1]. Source: Sankararaman et al. 2020, arXiv 1904.06963.
-    Work: 1 B of 128.
 
     The paper bounds inner products from below, and shows cosines. More examples have a smaller minimum.
     """
@@ -55,7 +54,7 @@ def neg_stiffness_cosine(subject: Subject, *, n_samples: int = 128, seed: int = 
     """Minus the stiffness: mean cosine between the gradients of two examples.
 
     Formula: -mean over pairs i < j of cos(g_i, g_j). Range: [-1, 1 / (n - 1)]; -1 if all gradients have one direction.
-    Source: Fort, Nowak, Jastrzebski and Narayanan 2019, arXiv 1901.09491. Work: 1 B of 128.
+    Source: Fort, Nowak, Jastrzebski and Narayanan 2019, arXiv 1901.09491.
     """
     return -float(_cosines(subject, n_samples, seed).mean())
 
@@ -65,6 +64,6 @@ def neg_stiffness_sign(subject: Subject, *, n_samples: int = 128, seed: int = 0)
     """Minus the sign stiffness: how often a step for one example helps another, less how often it harms.
 
     Formula: -mean over pairs i < j of sign(g_i . g_j). Range: [-1, 1]; -1 if all gradients point the same way. Source:
-    Fort, Nowak, Jastrzebski and Narayanan 2019, arXiv 1901.09491. Work: 1 B of 128.
+    Fort, Nowak, Jastrzebski and Narayanan 2019, arXiv 1901.09491.
     """
     return -float(np.sign(_cosines(subject, n_samples, seed)).mean())

@@ -5,7 +5,7 @@ C of the gradients of single examples. H has no inverse for a network, so H is r
 network's own probabilities, and the inverse by that of the trace or of the diagonal. With F whole and fewer examples
 than weights, Tr(F^+ C) would be sum_i (1 / p_i - 1), p_i the probability of the right class, whatever the weights.
 
-Weights: as trained.
+Weights: as trained. Work: 1 B + min(kappa, 10) B.
 """
 
 import math
@@ -27,8 +27,7 @@ def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, se
     """Takeuchi's information criterion with traces: noise of the gradients over curvature.
 
     Formula: Tr(C) / (m Tr(F)), C = E g_i g_i', F the Fisher matrix. Range: [0, inf). Source: Thomas et al. 2020, arXiv
-    1906.07774. Work: 1 B + min(kappa, 10) B. Refused: the Fisher matrix is 0 and the gradients are not, as where wrong
-    answers are beyond doubt.
+    1906.07774. Refused: the Fisher matrix is 0 and the gradients are not, as where wrong answers are beyond doubt.
 
     1 / m where the network's probabilities are right on the training set; 0 where both are 0. A network that is wrong
     and sure of it has large ones.
@@ -48,7 +47,7 @@ def tic_diag(
 
     Formula: 1/m sum over weights j of C_jj / (F_jj + epsilon), C = E g_i g_i', F the Fisher matrix. Range: [0, inf).
     Source: Thomas et al. 2020, arXiv 1906.07774; the diagonal as in Schneider, Dangel and Hennig 2021, arXiv
-    2102.06604. Work: 1 B + min(kappa, 10) B.
+    2102.06604.
 
     Schneider et al. leave out 1/m, and take the diagonal of the Hessian, which is that of F where the network is
     piecewise linear.

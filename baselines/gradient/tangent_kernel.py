@@ -3,7 +3,7 @@
 It is that of logits less their mean over classes, which give the same answers, averaged over classes. Weights are
 all that training moved, scales and shifts of normalization among them.
 
-Weights: as trained.
+Weights: as trained. Work: min(kappa, 10) B of 128.
 """
 
 import math
@@ -63,8 +63,7 @@ def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10,
 
     Formula: -<H K H, Y Y'> / (|H K H|_F |H Y Y' H|_F), K_ij = mean over classes of <d g_c(x_i) / dw, d g_c(x_j) / dw>,
     g = f less its mean over classes. Range: [-1, 0]; -1 where examples are alike only within their class. Source:
-    Baratin et al. 2021, arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550. Work: min(kappa, 10) B
-    of 128.
+    Baratin et al. 2021, arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550.
 
     Minus the centered kernel alignment. Rows of Y are the labels, H takes means over examples away. The paper shows it
     along training, where it grows. The value does not depend on the scale of K, but on how scale is shared among
@@ -90,8 +89,7 @@ def ntk_complexity(
 
     Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), K_ij = mean over classes of <d g_c(x_i) / dw, d g_c(x_j) / dw>, g =
     f less its mean over classes, scaled to K_ii = 1/2 on average. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du, Hu,
-    Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Work: min(kappa, 10) B of 128. Refused:
-    all gradients are 0.
+    Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Refused: all gradients are 0.
 
     Norm of the labels in the kernel's space, as a bound on the test error has it. The paper has two classes, labels 1
     and -1, and the kernel of an infinitely wide network of two layers, whose inputs have length 1, so that K_ii is 1/2;

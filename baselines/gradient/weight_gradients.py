@@ -24,9 +24,6 @@ from baselines.network import joined
 from baselines.network.losses import relative_slopes
 from baselines.network.per_example import PASSES, per_example
 
-#: What is added before a logarithm.
-TINY = 1e-30
-
 
 def weight_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False

@@ -11,9 +11,7 @@ from baselines.core.subject import Subject
 def cross_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
     """Cross-entropy on the training set.
 
-    Formula: mean of -ln p_y. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 21.
-
-    In nats.
+    Formula: mean of -ln p_y. Range: [0, inf), in nats. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 21.
     """
     sample, answers = logits(subject, n_samples, seed)
     return float(cross_entropies(answers, sample.labels).mean())
@@ -23,10 +21,8 @@ def cross_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -
 def neg_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
     """Minus the entropy of the predicted probabilities: confidence.
 
-    Formula: mean of sum_j p_j ln p_j. Range: [-ln kappa, 0]; 0 for a network that is certain of every answer. Source:
-    Jiang et al. 2019, arXiv 1912.02178, eq. 23.
-
-    In nats.
+    Formula: mean of sum_j p_j ln p_j, in nats. Range: [-ln kappa, 0]; 0 for a network that is certain of every answer.
+    Source: Jiang et al. 2019, arXiv 1912.02178, eq. 23.
     """
     _, answers = logits(subject, n_samples, seed)
     logs = log_probabilities(answers)

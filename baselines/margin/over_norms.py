@@ -13,8 +13,6 @@ def inverse_margin(terms: Terms) -> float:
     """Inverse of the squared output margin.
 
     Formula: 1 / gamma^2. Range: (0, 1 / margin_floor^2]. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 22.
-
-    The margin is at least the floor.
     """
     return 1 / terms.margin**2
 
@@ -23,9 +21,7 @@ def inverse_margin(terms: Terms) -> float:
 def neg_output_margin(terms: Terms) -> float:
     """Minus the output margin.
 
-    Formula: -gamma. Source: control.
-
-    It is positive if more than a tenth of the answers is wrong.
+    Formula: -gamma, positive if more than a tenth of the answers is wrong. Source: control.
     """
     return -terms.margin
 
@@ -81,10 +77,8 @@ def log_sum_of_fro_over_margin(terms: Terms) -> float:
 def log_spec_init_main(terms: Terms) -> float:
     """Main term of the spectral bound that looks at the distance from the initial weights.
 
-    Formula: sum_i ln S_i - 2 ln gamma + ln sum_j |W_j - W0_j|_F^2 / S_j. Source: Jiang et al. 2019, arXiv 1912.02178,
-    eq. 29. Weights: folded.
-
-    Without any distance it counts as 1e-30.
+    Formula: sum_i ln S_i - 2 ln gamma + ln sum_j |W_j - W0_j|_F^2 / S_j, a sum of 0 counts as 1e-30. Source: Jiang et
+    al. 2019, arXiv 1912.02178, eq. 29. Weights: folded.
     """
     return log_prod(terms.spec) - 2 * math.log(terms.margin) + log_sum_of_ratios(terms.fro_change, terms.spec)
 

@@ -21,26 +21,22 @@ from baselines.size.counts import side
 
 @norm_measure(Need.INITIAL_WEIGHTS, margin=positive_margin, spectral=True)
 def log_spec_init(terms: Terms, *, delta: float = 0.01) -> float:
-    """Spectral bound that looks at the distance from the initial weights.
+    """Spectral bound, m times, that looks at the distance from the initial weights.
 
     Formula: ln((prod_i S_i sum_j |W_j - W0_j|_F^2 / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m /
     delta)) / gamma^2), inputs of side n and norm <= B behind constants that rescale them, windows of side k_i, c_i
     channels. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 25.
-
-    The bound is multiplied by m.
     """
     return _bound(terms, terms.fro_change, delta)
 
 
 @norm_measure(margin=positive_margin, spectral=True)
 def log_spec_orig(terms: Terms, *, delta: float = 0.01) -> float:
-    """Spectral bound that looks at the norm of the weights.
+    """Spectral bound, m times, that looks at the norm of the weights.
 
     Formula: ln((prod_i S_i sum_j F_j / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) /
     gamma^2), inputs of side n and norm <= B behind constants that rescale them, windows of side k_i, c_i channels.
     Source: Jiang et al. 2019, arXiv 1912.02178, eq. 26.
-
-    The bound is multiplied by m.
     """
     return _bound(terms, terms.fro, delta)
 

@@ -3,6 +3,8 @@
 For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of a layer's summed
 pre-activations over the layer's depth; see curve.py.
 
+Refused: fewer than two layers count.
+
 statistic: of the margins of single examples: "max", the largest of a tenth of the examples, or "p10", the 10th
     percentile of all.
 space: margins are differences of "probabilities" or of "logits".
@@ -29,10 +31,7 @@ def cna(
     """Minus the correlation of the input's entropy with the slope of activations over depth.
 
     Formula: -corr(alpha, beta). Range: [-1, 1]; 0 if alpha or beta is constant. Source: Gain and Siegelmann 2020,
-    Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2. Refused: fewer than two layers
-    count.
-
-    Minus Pearson's correlation of alpha and beta over examples.
+    Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2.
     """
     beta = slopes(_training(subject, n_samples, seed)[1], include_output_layer)
     return -correlation(_entropies(subject, n_bins, n_samples, seed), beta)
@@ -48,7 +47,6 @@ def cna_area(
 
     Formula: int |beta_train - beta_heldout| d alpha. Range: [0, 1]. Source: Gain and Siegelmann 2020, Abstraction
     Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5. Work: 2 F. Draws: by input and by example.
-    Refused: fewer than two layers count.
 
     Area between the curves (alpha, beta) of training images and of what stands in for held-out ones. The paper compares
     with held-out data. A measure is given none, so a surrogate is used: the training images mirrored, shifted and with
@@ -68,7 +66,7 @@ def cna_margin(
 
     Formula: gamma_m int |beta_train - beta_heldout| d alpha. Range: [-1, 1] for margins of probabilities. Source: Gain
     and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 7. Work: 2 F.
-    Draws: by input and by example. Refused: fewer than two layers count.
+    Draws: by input and by example.
 
     `cna_area` times the margin gamma_m, as the paper has it. The margin of networks that fit their training set is
     about 1, so this is about `cna_area`.
@@ -87,9 +85,7 @@ def cna_area_over_margin(
 
     Formula: int |beta_train - beta_heldout| d alpha / gamma_m. Range: [0, 1 / margin_floor]. Source: Gain and
     Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5 and 6. Work: 2
-    F. Draws: by input and by example. Refused: fewer than two layers count.
-
-    `cna_area` over the margin gamma_m, the usual way to scale by a margin.
+    F. Draws: by input and by example.
 
     Args:
         margin_floor: smallest margin, in the place of smaller and negative ones.

@@ -3,7 +3,7 @@
 X = W'W of a layer has eigenvalues whose density is about x^-alpha above some x_min. Layers and eigenvalues are those of
 `correlation`. WeightWatcher 0.7.7 with its defaults gives the same values.
 
-Source: Martin, Peng and Mahoney 2021, arXiv 2002.06716, as their program WeightWatcher 0.7.7 computes it.
+Source: Martin, Peng and Mahoney 2021, arXiv 2002.06716, as their program WeightWatcher 0.7.7 computes it. Work: SVD.
 """
 
 import math
@@ -87,8 +87,8 @@ def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
 def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Mean exponent of the power laws in the layers' spectra.
 
-    Formula: mean over layers of alpha, p(x) ~ x^-alpha for eigenvalues x >= x_min of X = W'W. Range: (1, inf). Work:
-    SVD. Refused: no layer counts.
+    Formula: mean over layers of alpha, p(x) ~ x^-alpha for eigenvalues x >= x_min of X = W'W. Range: (1, inf). Refused:
+    no layer counts.
 
     Mean exponent, each at its own x_min: weightwatcher's `alpha`. A heavy tail, a small alpha, is what the authors
     expect of well-trained layers. For each layer:
@@ -116,7 +116,7 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Weighted alpha: exponents of the layers' spectra times the logarithms of their largest eigenvalues.
 
-    Formula: mean over layers of alpha log10 max x. Range: all numbers. Work: SVD.
+    Formula: mean over layers of alpha log10 max x. Range: all numbers.
 
     Mean of exponents times scale: weightwatcher's `alpha_weighted`, about `log_alpha_norm`. The page of `alpha` has the
     formulas of layers, eigenvalues and exponents.
@@ -128,7 +128,7 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Log alpha-norm: Schatten norms of the layers' correlation matrices, to the power of their exponents.
 
-    Formula: mean over layers of log10 sum_x x^alpha. Range: all numbers. Work: SVD.
+    Formula: mean over layers of log10 sum_x x^alpha. Range: all numbers.
 
     Mean logarithm of |X|_alpha^alpha: weightwatcher's `log_alpha_norm`. The page of `alpha` has the formulas of layers,
     eigenvalues and exponents.

@@ -180,10 +180,8 @@ def spectral_complexity_2_1(terms: Terms) -> float:
 def effective_rank_sum(terms: Terms) -> float:
     """Sum of the effective ranks.
 
-    Formula: sum_i exp(-sum_j p_ij ln p_ij), p_ij the singular values of W_i over their sum. Range: [0, inf). Source:
-    Roy and Vetterli 2007. Weights: folded.
-
-    It is 0 for zeros.
+    Formula: sum_i exp(-sum_j p_ij ln p_ij), p_ij the singular values of W_i over their sum. Range: [0, inf); 0 for
+    zeros. Source: Roy and Vetterli 2007. Weights: folded.
     """
     return sum(_effective_rank(values) for values in terms.singular_values)
 

@@ -5,6 +5,8 @@ Layers and eigenvalues are those of `correlation`. Neither measure depends on th
 The law of Marchenko and Pastur is fitted as WeightWatcher 0.7.7 does. Eigenvalues are scaled to a mean of 1, and their
 density is that of a kernel estimate. The law's sigma is the one with the least squares. For square matrices the program
 fits singular values, by a quarter circle whose radius stays 2.
+
+Refused: no layer counts.
 """
 
 import math
@@ -71,7 +73,7 @@ def rand_distance(subject: Subject, *, n_draws: int = 5, min_eigenvalues: int = 
 
     Formula: -mean over layers of sqrt(JS(x / sum x, z / sum z)), x, z ascending eigenvalues of W'W, and of permuted W.
     Range: [-sqrt(ln 2), 0]; near 0 where nothing was learned. Source: rand_distance of WeightWatcher 0.7.7, Martin and
-    Mahoney's program. Work: SVD, and 5 of permuted weights. Draws: by input. Refused: no layer counts.
+    Mahoney's program. Work: SVD, and 5 of permuted weights. Draws: by input.
 
     Minus weightwatcher's mean `rand_distance`. The Jensen-Shannon distance, in nats, compares sorted eigenvalues one by
     one; a permutation leaves their sum. Weights of a convolution are permuted at each place of its window. The program
@@ -99,7 +101,6 @@ def mp_soft_rank(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     Formula: mean over layers of lambda_+ / max x, lambda_+ = sigma^2 (1 + sqrt b)^2, b <= 1 the ratio of W's sides,
     sigma fitted to the density of x by least squares. Range: (0, inf); small where eigenvalues rise above their bulk.
     Source: Martin and Mahoney 2018, arXiv 1810.01075, as their program WeightWatcher 0.7.7 fits the law. Work: SVD.
-    Refused: no layer counts.
 
     Mean soft rank: weightwatcher's `mp_softrank`. About 1 for random weights, but 0.44 for the singular values of
     square matrices that are all equal, because of the quarter circle that the program fits to them. For windows of an

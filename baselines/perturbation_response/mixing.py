@@ -18,7 +18,6 @@ from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
 from baselines.perturbation_response.response_curve import accuracies_of, grid
 
-SOURCE = "Schiff et al. 2021, arXiv 2106.04765"
 #: Pairs of examples that are gathered in memory at once.
 GATHERED = 1024
 

@@ -1,6 +1,6 @@
 """The intrinsic dimension from layer to layer: it rises in the first ones, and falls in the last.
 
-Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784.
+Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784. Work: d F of 512 examples.
 """
 
 import contextlib
@@ -48,8 +48,7 @@ def _dimension(points: Array, fraction: float) -> float:
 def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0) -> float:
     """Largest intrinsic dimension of a layer's representation.
 
-    Formula: max over hidden layers of their TwoNN dimension. Range: [0, inf). Work: d F of 512 examples. Refused: no
-    layer is left.
+    Formula: max over hidden layers of their TwoNN dimension. Range: [0, inf). Refused: no layer is left.
 
     Peak over the outputs of hidden layers, behind their activations. Layers in which fewer than three examples count,
     as for `intrinsic_dimension`, are left out. Few examples bound it from above, the more so the higher it is. The
@@ -65,7 +64,7 @@ def intrinsic_dimension_last_to_peak(
     """Intrinsic dimension of the penultimate representation over the largest of a layer.
 
     Formula: TwoNN dimension of the last hidden layer / max over hidden layers. Range: [0, 1]; 1 where no layer has a
-    dimension. Work: d F of 512 examples. Refused: fewer than three examples count in the last hidden layer.
+    dimension. Refused: fewer than three examples count in the last hidden layer.
 
     Small where the dimension falls, as in the paper's trained networks; it stays in those that were trained on random
     labels.

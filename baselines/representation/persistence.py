@@ -4,7 +4,7 @@ Ballester et al. 2024 (arXiv 2203.12330): units are points, as far from each oth
 over training examples. In degree 0 all points are born at 0, and one dies with each edge of a minimum spanning tree
 at its length: these are the heights at which single linkage joins clusters.
 
-Source: Ballester et al. 2024, arXiv 2203.12330.
+Source: Ballester et al. 2024, arXiv 2203.12330. Work: 2 F.
 
 n_units: outputs of weight layers, behind their activations; those that are the most active ones on many examples are
     preferred.
@@ -145,8 +145,7 @@ def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int
     """Minus the mean death in degree 0 of the persistent homology of the units' correlations.
 
     Formula: -mean edge of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|. Range: [-1, 0]; 0 for
-    units that are all copies of each other. Work: 2 F. Refused: there are not two units, or a layer's weights are not
-    understood.
+    units that are all copies of each other. Refused: there are not two units, or a layer's weights are not understood.
 
     Units that are constant on all examples, as dead ones are, correlate with none: they are at the distance 1 from all
     others, and count, as in the authors' code. With 7 dead units among the 42 of a network the value is -0.424, and
@@ -163,7 +162,7 @@ def persistence_std_h0(subject: Subject, *, n_samples: int = 2000, n_units: int 
     """Standard deviation of the deaths in degree 0 of the persistent homology of the units' correlations.
 
     Formula: standard deviation of the edges of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|.
-    Range: [0, 1/2]. Work: 2 F.
+    Range: [0, 1/2].
 
     The paper argues for no sign.
     """

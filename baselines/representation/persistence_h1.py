@@ -4,7 +4,7 @@ Points and distances are those of `persistence`. Points that are nearer than r t
 are edges and triangles; a loop of edges is born with its longest one, and dies when triangles fill it. Loops are
 counted by reducing the boundaries of all triangles, columns of bits, in the order in which these come.
 
-Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1.
+Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1. Work: 2 F.
 
 n_units: outputs of weight layers, behind their activations; those that are the most active ones on many examples are
     preferred.
@@ -64,7 +64,7 @@ def persistence_life_h1(subject: Subject, *, n_samples: int = 2000, n_units: int
     """Mean life of loops in the persistent homology of the units' correlations.
 
     Formula: mean over classes of degree 1 of death - birth, of units at distances 1 - |corr(a_i, a_j)|. Range: [0, 1];
-    0 without loops. Work: 2 F. Refused: there are not two units, or a layer's weights are not understood.
+    0 without loops. Refused: there are not two units, or a layer's weights are not understood.
 
     The paper argues for no sign. It takes 3,000 units; here there are few, since the number of triangles grows with the
     third power.
@@ -78,7 +78,7 @@ def persistence_midlife_h1(subject: Subject, *, n_samples: int = 2000, n_units: 
     """Minus the mean midlife of loops in the persistent homology of the units' correlations.
 
     Formula: -mean over classes of degree 1 of (birth + death) / 2, of units at distances 1 - |corr(a_i, a_j)|. Range:
-    [-1, 0]; 0 without loops. Work: 2 F.
+    [-1, 0]; 0 without loops.
 
     The sign is that of `persistence_mean_h0`.
     """

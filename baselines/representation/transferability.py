@@ -1,4 +1,7 @@
-"""How well a linear model of the penultimate representation explains the training labels."""
+"""How well a linear model of the penultimate representation explains the training labels.
+
+Work: 1 F and SVD.
+"""
 
 import math
 
@@ -24,7 +27,7 @@ def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Minus the log evidence of linear models of the labels on the penultimate representation: LogME.
 
     Formula: -mean over classes of max over alpha, beta of ln N(1[y = c]; 0, I / beta + F F' / alpha) / n. Source: You,
-    Liu, Wang and Long 2021, arXiv 2102.11005. Work: 1 F and SVD.
+    Liu, Wang and Long 2021, arXiv 2102.11005.
 
     Minus the maximum evidence for one example, in nats, averaged over classes. The paper ranks pretrained networks by
     the evidence; larger evidence goes with better transfer. Labels that are fitted exactly have an evidence that a
@@ -69,7 +72,6 @@ def h_score(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
 
     Formula: -tr(pinv(cov(h)) cov(E[h | y])). Range: [1 - kappa, 0]; 1 - kappa for classes that are points in general
     position. Source: Bao et al. 2019, An information-theoretic approach to transferability in task transfer learning.
-    Work: 1 F and SVD.
 
     Args:
         n_samples: training examples; with fewer than features it is 1 - kappa, whatever they are.

@@ -5,7 +5,7 @@ and w0, the trained and the initial weights, are kernels alone unless `include_b
 of the training examples. Batch normalization is folded into them. How values differ from those of the code of
 Dziugaite et al. 2020 is said at `pacbayes_flatness` and `pacbayes_mag_flatness`. Their common parameters:
 
-Weights: folded. Draws: by input.
+Weights: folded. Draws: by input. Work: about 70 F for sigma and as much for sigma', which others share.
 
 accuracy_drop: how far the training accuracy may fall, as the mean over the draws, in (0, 1] (0.1: from 0.95 to 0.85).
     sigma is the largest scale up to 2 at which it falls by no more: the deviation of normal noise on all parameters,
@@ -83,7 +83,7 @@ def pacbayes_init(
     """PAC-Bayes bound with a prior around the initial weights.
 
     Formula: |w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv
-    1912.02178, eq. 48. Work: about 70 F for sigma and as much for sigma', which others share.
+    1912.02178, eq. 48.
     """
     vector = moved(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
@@ -98,7 +98,7 @@ def pacbayes_orig(
     """PAC-Bayes bound with a prior around zero.
 
     Formula: |w|^2 / (4 sigma^2) + ln(m / sigma) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq.
-    49. Work: about 70 F for sigma and as much for sigma', which others share.
+    49.
     """
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
     return isotropic_bound(trained(subject, include_bias), sigma, subject.examples.population)
@@ -111,7 +111,7 @@ def pacbayes_flatness(
     """Sensitivity of the training accuracy to noise on the weights.
 
     Formula: 1 / sigma^2. Range: [1/4, 1e12], the ends of the search for sigma; 1/4 where no noise does harm. Source:
-    Jiang et al. 2019, arXiv 1912.02178, eq. 53. Work: about 70 F for sigma and as much for sigma', which others share.
+    Jiang et al. 2019, arXiv 1912.02178, eq. 53.
 
     The code of Dziugaite et al. 2020 passes the variance sigma^2 where PyTorch takes a deviation. So its sigma is about
     the square root of the one here: 0.561 and 0.314 on a network of 84 weights, where the same code with noise of
@@ -135,10 +135,7 @@ def pacbayes_mag_init(
     """pacbayes_init with noise in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w - w0|^2 / n) / (eps^2 + sigma'^2 |w_i - w0_i|^2)) + ln(m / sigma')
-    + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 56. Work: about 70 F for sigma and as much
-    for sigma', which others share.
-
-    eps = 0.001.
+    + 10, eps = 0.001. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 56.
     """
     vector = moved(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
@@ -152,11 +149,9 @@ def pacbayes_mag_orig(
 ) -> float:  # fmt: skip
     """pacbayes_orig with noise in proportion to each weight.
 
-    Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w|^2 / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10. Range:
-    (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 57, with w in the denominator as in the numerator. Work:
-    about 70 F for sigma and as much for sigma', which others share.
-
-    eps = 0.001.
+    Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w|^2 / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10, eps =
+    0.001. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 57, with w in the denominator as in the
+    numerator.
 
     Args:
         parity_mag_orig: w - w0 in the denominator beside w in the numerator, as in the code of Dziugaite et al. 2020;
@@ -177,7 +172,6 @@ def pacbayes_mag_init_exact(
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10.
     Range: (9, inf). Source: derived as eq. 56 of Jiang et al. 2019, arXiv 1912.02178, for noise in proportion to |w_i|.
-    Work: about 70 F for sigma and as much for sigma', which others share.
     """
     change, vector = moved(subject, include_bias), trained(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
@@ -192,7 +186,7 @@ def pacbayes_mag_flatness(
     """Sensitivity of the training accuracy to noise in proportion to each weight.
 
     Formula: 1 / sigma'^2. Range: [1/4, 1e12], the ends of the search for sigma'; 1/4 where no noise does harm. Source:
-    Jiang et al. 2019, arXiv 1912.02178, eq. 61. Work: about 70 F for sigma and as much for sigma', which others share.
+    Jiang et al. 2019, arXiv 1912.02178, eq. 61.
 
     The noise at a weight w has the variance sigma'^2 w^2 + eps^2. The code of Dziugaite et al. 2020 takes that for the
     deviation, so its noise is no longer in proportion to the weights: it finds 0.444 on a network of 84 weights, and

@@ -5,7 +5,8 @@ trained and the initial weights, are kernels alone unless `include_bias`; n is t
 training examples. Batch normalization is folded into them. Dziugaite et al. 2020 leave these measures out.
 Their parameters:
 
-Weights: folded. Draws: by input.
+Weights: folded. Draws: by input. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for
+alpha', which others share.
 
 accuracy_drop: part of the answers that changes of the weights may cost, in (0, 1]. alpha is the largest scale up to 2
     at which an attack makes the accuracy on 640 training examples fall by no more than that (0.1: from 0.95 to 0.85).
@@ -47,8 +48,7 @@ def sharpness_init(subject: Subject, *, accuracy_drop: float = 0.1, include_bias
     """Bound from the largest harmless change of the weights, around the initial weights.
 
     Formula: |w - w0|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv
-    1912.02178, eq. 51. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for alpha', which
-    others share.
+    1912.02178, eq. 51.
     """
     vector = moved(subject, include_bias)
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=False)
@@ -60,8 +60,7 @@ def sharpness_orig(subject: Subject, *, accuracy_drop: float = 0.1, include_bias
     """Bound from the largest harmless change of the weights, around zero.
 
     Formula: |w|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv
-    1912.02178, eq. 52. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for alpha', which
-    others share.
+    1912.02178, eq. 52.
     """
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=False)
     return box_bound(trained(subject, include_bias), alpha, subject.examples.population)
@@ -72,8 +71,7 @@ def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: in
     """Sensitivity of the training accuracy to the worst change of the weights.
 
     Formula: 1 / alpha^2. Range: [1/4, 1e12], the ends of the search for alpha; 1/4 where no change does harm. Source:
-    Jiang et al. 2019, arXiv 1912.02178, eq. 54. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as
-    much for alpha', which others share.
+    Jiang et al. 2019, arXiv 1912.02178, eq. 54.
 
     The bound holds for changes of each weight by at most alpha. A copy of the code shared with Jiang et al. 2019 limits
     the Euclidean norm of the whole change instead. That alpha is larger, by up to the root of the number of weights.
@@ -88,10 +86,8 @@ def sharpness_mag_init(
     """sharpness_init with changes in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w - w0|^2 / n) / (eps^2 + alpha'^2 |w_i - w0_i|^2)) +
-    ln(m / alpha') + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 58. Work: about 200 B of 64
-    examples and 10 F of 640 examples for alpha, as much for alpha', which others share.
-
-    eps = 0.001, delta = 0.05.
+    ln(m / alpha') + 10, eps = 0.001, delta = 0.05. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq.
+    58.
     """
     vector = moved(subject, include_bias)
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=True)
@@ -105,10 +101,7 @@ def sharpness_mag_orig(
     """sharpness_orig with changes in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w|^2 / n) / (eps^2 + alpha'^2 w_i^2)) + ln(m /
-    alpha') + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 59. Work: about 200 B of 64 examples
-    and 10 F of 640 examples for alpha, as much for alpha', which others share.
-
-    eps = 0.001, delta = 0.05.
+    alpha') + 10, eps = 0.001, delta = 0.05. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 59.
     """
     alpha = box_scale(subject, accuracy_drop, seed, is_relative=True)
     return magnitude_box_bound(trained(subject, include_bias), alpha, subject.examples.population)
@@ -119,7 +112,6 @@ def sharpness_mag_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed
     """Sensitivity of the training accuracy to the worst change in proportion to each weight.
 
     Formula: 1 / alpha'^2. Range: [1/4, 1e12], the ends of the search for alpha'; 1/4 where no change does harm. Source:
-    Jiang et al. 2019, arXiv 1912.02178, eq. 62. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as
-    much for alpha', which others share.
+    Jiang et al. 2019, arXiv 1912.02178, eq. 62.
     """
     return box_scale(subject, accuracy_drop, seed, is_relative=True) ** -2

@@ -36,9 +36,7 @@ def num_params(
 def depth(subject: Subject) -> float:
     """Number of weight layers.
 
-    Formula: d. Range: [0, inf). Source: control.
-
-    The two kernels of a separable convolution count as two.
+    Formula: d, in which the two kernels of a separable convolution count as two. Range: [0, inf). Source: control.
     """
     return len(subject.network.kernels)
 
@@ -91,10 +89,8 @@ def _layers(network: Network) -> Iterator[tuple[int, int]]:
 def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:
     """Generalization bound of convolutional networks, from sizes alone.
 
-    Formula: 4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m). Range: [0, inf). Source: Jiang et
-    al. 2019, arXiv 1912.02178, eq. 19.
-
-    For inputs of n x n pixels and m training examples.
+    Formula: 4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m), for inputs of n x n pixels.
+    Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 19.
 
     Args:
         delta: probability with which the bound may fail, in (0, 1].
