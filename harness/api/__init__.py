@@ -7,5 +7,5 @@ work, and mistakes are a `UserError`.
 #: The modules that other rooms use.
 MODULES = (
     "calls", "check_report", "checks", "ci_files", "commands", "costs", "execution", "needs",
-    "progress", "reports", "runs", "tally", "testbeds",
+    "progress", "reports", "runs", "starts", "tally", "task_sources", "testbeds",
 )  # fmt: skip

@@ -19,7 +19,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", metavar="TOML", type=click.Path(path_type=Path))
-@options.required_output
+@options.output("the bundle to this file, a zip.", required=True)
 def bundle(file: Path, output: Path) -> None:
     """Write the bundle of the competition that TOML describes: one file to upload.
 

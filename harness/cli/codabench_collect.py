@@ -32,7 +32,7 @@ def add_to(group: click.Group) -> None:
 @TOKEN
 @ALLOW_HTTP
 @options.results
-@options.html
+@options.html("a site of the board to this directory.")
 def collect(
     toml: Path, source: Address, phase: str | None, downloads: Path, share: float, token_file: Path | None,
     readable: tuple[str, ...], results: Address, html: Path | None,

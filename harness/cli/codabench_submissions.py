@@ -21,7 +21,7 @@ def add_to(group: click.Group) -> None:
 @TOML
 @PAGE
 @PHASE
-@options.required_output
+@options.output("the submissions and their table to this directory.", required=True)
 @TOKEN
 @ALLOW_HTTP
 def submissions(

@@ -1,10 +1,8 @@
 """How a download tells of its progress."""
 
-from typing import Protocol
 
-
-class Watcher(Protocol):
-    """Is told of the progress of a download."""
+class Watcher:
+    """Is told of the progress of a download, and shows nothing unless a subclass does."""
 
     def begin(self, what: str, total: int) -> None:
         """Tell that so many bytes will travel; 0 if that is not known."""
@@ -14,3 +12,6 @@ class Watcher(Protocol):
 
     def note(self, line: str) -> None:
         """Tell a line to the user."""
+
+
+UNWATCHED = Watcher()
