@@ -41,6 +41,16 @@ from harness.api.task_sources import recipes as recipes
 from harness.api.tasks import show_tasks as show_tasks
 from harness.api.testbeds import TestbedResult as TestbedResult
 from harness.api.testbeds import testbed as testbed
+from harness.cli.doctor import doctor as doctor
+from harness.codabench.bundle import write_bundle as write_bundle
+from harness.codabench.competition import read_competition as read_competition
+from harness.codabench.ingestion import ingest as ingest
+from harness.codabench.organising import Organiser as Organiser
+from harness.codabench.organising import collect_results as collect_results
+from harness.codabench.organising import download_submissions as download_submissions
+from harness.codabench.organising import publish_scores as publish_scores
+from harness.codabench.scoring_program import score_result as score_result
+from harness.codabench.validation import validate_bundle as validate_bundle
 from harness.errors import UserError as UserError
 from harness.fetch.archive import fetch_tasks
 from harness.format.reference import read_reference as read_reference
