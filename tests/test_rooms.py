@@ -98,7 +98,7 @@ def test_others_use_what_a_room_names_and_it_names_nothing_else(room: str) -> No
     inside = set(files_of(room))
     public = HARNESS / "public" / "pgdl"
     files = [file for file in HARNESS.rglob("*.py") if file not in inside and file.parent != public]
-    files += [public / "__init__.pyi"] if room != "api" else []  # it shows all of this room
+    files += [public / "__init__.pyi"] if room != "api" else []
     names = {name for file in files for name in imports(file) if name.startswith(f"harness.{room}.")}
     assert {name.split(".")[2] for name in names if is_module(name)} == modules_of(room)
 

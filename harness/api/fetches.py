@@ -1,4 +1,4 @@
-"""Tasks of corpora that others have published."""
+"""Downloads of published corpora."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Whether tasks are valid, and what must be said of those that are."""
+"""Problems of invalid tasks, and notes on valid ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where tasks come from: recipes, and corpora that others have published."""
+"""Tasks built from recipes."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], 
 
 @dataclass(frozen=True)
 class BuildResult:
-    """What there is of a task after a build; models by their numbers in the task.
+    """The state of a task after a build; models by their numbers in the task.
 
     Attributes:
         build: the files of the build.
@@ -43,7 +43,7 @@ class BuildResult:
 
     @property
     def refused(self) -> list[int]:
-        """Those of them without which the task cannot be finished."""
+        """Models below the criterion whose recipe then refuses to finish the task."""
         return [one for one in self.unreached if self.build.recipe.cells[one].training.unreached == "error"]
 
     @property
@@ -137,7 +137,7 @@ def _build(
 def _train(
     build: Build, missing: Sequence[int], workers: int, tell: Callable[[str], None], show: ShowTraining
 ) -> list[int]:
-    """Train models; returns those that could not be trained."""
+    """Train models; returns the failed ones."""
     failed = []
     try:
         with show(build.recipe, len(missing)) as seen, closing(build.train(list(missing), workers)) as events:

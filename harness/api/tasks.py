@@ -1,4 +1,4 @@
-"""What is known of tasks, also of those whose models are still being trained."""
+"""Descriptions of tasks, finished or still in training."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

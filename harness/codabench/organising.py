@@ -66,7 +66,7 @@ def collect_results(
     """Add the results of a public phase to a database, after a look whether they are true.
 
     Args:
-        competition: the file that describes it.
+        competition: file with its description.
         source: its page on the platform, or a directory with files of the platform.
         phase: needed if there are several.
         downloads: directory of downloaded files, in a folder for each phase.
