@@ -6,6 +6,6 @@ work, and mistakes are a `UserError`.
 
 #: The modules that other rooms use.
 MODULES = (
-    "calls", "check_report", "checks", "ci_files", "commands", "costs", "execution", "needs",
-    "progress", "reports", "runs", "tally", "testbeds",
+    "boards", "calls", "check_report", "checks", "ci_files", "commands", "costs", "execution", "needs",
+    "progress", "reports", "runs", "starts", "tally", "task_sources", "testbeds",
 )  # fmt: skip

@@ -1,1 +1,4 @@
 """The command `pgdl`: one command per file, heavy imports inside the command."""
+
+#: The modules that other rooms use.
+MODULES = ("doctor",)

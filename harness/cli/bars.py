@@ -5,9 +5,10 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import Progress, ProgressColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TimeRemainingColumn
 
 from harness.cli.current_step import LINE_EVERY_S
+from harness.tables import PlainColumn
 
 
 class Bars:
@@ -33,3 +34,16 @@ class Bars:
             return False
         self._line_s = now_s
         return True
+
+
+class Steps(Bars):
+    """On a terminal a bar with the time that remains; a context that draws it, called once for each finished part."""
+
+    def __init__(self, console: Console, name: str, total: int) -> None:
+        columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        super().__init__(console, *columns, transient=True)
+        self._all = self._bars.add_task(name, total=total)
+
+    def __call__(self) -> None:
+        """Count a part as finished."""
+        self._bars.advance(self._all)

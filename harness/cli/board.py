@@ -23,8 +23,8 @@ STEM = "leaderboard"
 @formats.option
 @formats.columns
 @formats.wide
-@options.output
-@options.html
+@options.output("the board to this directory, a file in each format.")
+@options.html("a site with plots to this directory.")
 @click.option("--title", metavar="TEXT", help="With --html: the title of the site. Default: Leaderboard.")
 @click.option("--organiser", metavar="TEXT", help="With --html: who runs the board.")
 def command(

@@ -1,7 +1,6 @@
 """The progress of a build: what each model has come to, and how far those in training are."""
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
@@ -11,6 +10,7 @@ from harness.cli.bars import Bars
 from harness.corpus.build import Event
 from harness.corpus.recipe import Recipe
 from harness.tables import PlainColumn
+from harness.text import counted
 
 
 class BuildProgress(Bars):
@@ -28,7 +28,7 @@ class BuildProgress(Bars):
         self._all = self._bars.add_task("models", total=total, now="")
         self._models: dict[int, TaskID] = {}
 
-    def seen(self, event: Event) -> None:
+    def __call__(self, event: Event) -> None:
         """Show an event."""
         cell, details = event.cell, event.details
         if event.kind == "data":
@@ -41,7 +41,7 @@ class BuildProgress(Bars):
             now = f"cross-entropy {details['cross_entropy']:.4f}, accuracy {details['accuracy']:.4f}"
             self._bars.update(self._models[cell], completed=details["epoch"], now=now)
             if self._line_is_due(time.monotonic()):
-                done = f"{self._done} of {models(self._total)} done"
+                done = f"{self._done} of {counted(self._total, 'model')} done"
                 self._print(f"{done}; model_{cell}: epoch {details['epoch']}, {now}")
         else:
             self._done += 1
@@ -63,14 +63,3 @@ def _line(recipe: Recipe, cell: int, kind: str, details: dict[str, Any]) -> str:
     figures = f"train {train:.4f}, test {test:.4f}, gap {train - test:.4f}"
     mark = "" if details["reached"] else ", criterion not reached"
     return f"model_{cell} ({where}): {figures}, {details['epochs']} epochs, {details['seconds']:.1f} s{mark}"
-
-
-def not_reached(records: Mapping[int, Mapping[str, Any]]) -> str:
-    """Return a line on the models that did not meet the criterion, given the records by number; empty if all did."""
-    names = [f"model_{number}" for number, record in sorted(records.items()) if not record["reached"]]
-    return f"{models(len(names))} did not reach the criterion: {', '.join(names)}" if names else ""
-
-
-def models(number: int) -> str:
-    """Return a number of models in words."""
-    return f"{number} model{'s' * (number != 1)}"

@@ -32,7 +32,7 @@ from harness.printing import put, say
     "--add-records", "added", multiple=True, callback=options.parse_addresses, metavar="FILE",
     help="Results file of another job whose records are added first; may be repeated. None is replaced.",
 )  # fmt: skip
-@options.output
+@options.output("leaderboard, site, comment and report to this directory.")
 @click.option(
     "--require-check", is_flag=True,
     help="Rule: a submission passes pgdl check, is repeatable, and all its calls return a number in time. One that "

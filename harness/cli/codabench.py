@@ -4,9 +4,12 @@ from pathlib import Path
 
 import click
 
-from harness.cli import codabench_collect, codabench_programs, codabench_submissions, options
+import pgdl
+from harness.cli import codabench_phases, options
 from harness.printing import say
 from harness.text import size
+
+_DIRECTORY = click.Path(path_type=Path, file_okay=False)
 
 
 @click.group(name="codabench")
@@ -19,7 +22,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", metavar="TOML", type=click.Path(path_type=Path))
-@options.required_output
+@options.output("the bundle to this file, a zip.", required=True)
 def bundle(file: Path, output: Path) -> None:
     """Write the bundle of the competition that TOML describes: one file to upload.
 
@@ -29,11 +32,10 @@ def bundle(file: Path, output: Path) -> None:
     Example: pgdl codabench bundle competition.toml --output bundle.zip
     """
     from harness.cli.terminal import Terminal, note
-    from harness.codabench.bundle import write_bundle
     from harness.tables import wide_console
 
     with Terminal(wide_console()) as progress:
-        phases = write_bundle(file, output, progress.step)
+        phases = pgdl.write_bundle(file, output, progress.step)
     for one in phases:
         if one.shortage:
             note(one.shortage)
@@ -42,6 +44,38 @@ def bundle(file: Path, output: Path) -> None:
     say(f"Written: {output}, {size(output.stat().st_size)}")
 
 
-codabench_collect.add_to(command)
-codabench_submissions.add_to(command)
-codabench_programs.add_to(command)
+@command.command()
+@click.argument("program", type=_DIRECTORY)
+@click.argument("input_data", type=_DIRECTORY)
+@click.argument("submission", type=_DIRECTORY)
+@click.argument("output", type=_DIRECTORY)
+def ingest(program: Path, input_data: Path, submission: Path, output: Path) -> int:
+    """Call the submission on all models of a phase, and write the result to OUTPUT: the ingestion program.
+
+    The arguments are the directories that Codabench mounts. Calls end in good time before the container does.
+    """
+    from harness.cli.terminal import Terminal
+    from harness.tables import wide_console
+
+    with Terminal(wide_console()) as progress:
+        result = pgdl.ingest(program, input_data, submission, output, progress)
+    if result.problem:
+        say(f"pgdl: {result.problem}", err=True)
+        return 1
+    say(f"Written: {output}")
+    return 0
+
+
+@command.command()
+@click.argument("program", type=_DIRECTORY)
+@click.argument("reference", type=_DIRECTORY)
+@click.argument("result", type=_DIRECTORY)
+@click.argument("output", type=_DIRECTORY)
+def score(program: Path, reference: Path, result: Path, output: Path) -> int:
+    """Score the result of a submission, and write scores.json and detailed_results.html: the scoring program."""
+    say(pgdl.score_result(program, reference, result, output))
+    return 0
+
+
+for one in (codabench_phases.collect, codabench_phases.submissions, codabench_phases.publish):
+    command.add_command(one)

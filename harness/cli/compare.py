@@ -23,7 +23,7 @@ PLOTS = (".png", ".svg")
 @options.tasks
 @options.task
 @options.results
-@options.output
+@options.output("the table and plots to files whose names begin so, as in PATH.csv and PATH.png.")
 @options.execution
 @options.force
 @options.retry_timeouts

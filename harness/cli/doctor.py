@@ -41,7 +41,7 @@ def command(form: str, **executor: Any) -> int:
     console = wide_console(quiet=form == "json")
     styles = {GOOD: "green", WARNING: "yellow", BAD: "bold red"}
     findings = []
-    for finding in _findings(*options.executor_of(executor)):
+    for finding in doctor(*options.executor_of(executor)):
         state, item, found, consequence = finding
         console.print(f"{state:8}", style=styles[state], end="")
         console.print(f"{item:26} {found}")
@@ -54,11 +54,12 @@ def command(form: str, **executor: Any) -> int:
     return int(any(state == BAD for state, *_ in findings))
 
 
-def _findings(executor: str, parameters: dict[str, str | None]) -> Iterator[Finding]:
+def doctor(executor: str = "local", parameters: dict[str, str | None] | None = None) -> Iterator[Finding]:
+    """Yield what is found on this machine, or on those of a cluster: state, item, finding, consequence or remedy."""
     if executor != "local":
         from harness.cli.doctor_cluster import findings
 
-        yield from findings(executor, parameters)
+        yield from findings(executor, parameters or {})
         return
     parts = {"software": _software, "machine": _machine, "sandbox": _sandbox, "other sandboxes": _other}
     for name, part in parts.items():

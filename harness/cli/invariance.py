@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 )
 @options.seed
 @options.withhold
-@options.output
+@options.output("curves, scores and plots to this directory.")
 @as_json.option
 @options.quiet
 def command(

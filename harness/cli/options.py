@@ -209,12 +209,6 @@ sha256 = click.option(
 #: Overrides --tasks, for `pgdl task validate DIR`.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
-html = click.option(
-    "--html", type=click.Path(path_type=Path), metavar="PATH",
-    help="Also write HTML with plots: to this file (task show), or into this directory (board, report, codabench "
-    "collect).",
-)  # fmt: skip
-
 force = click.option("--force", is_flag=True, help="Make recorded calls again.")
 retry_timeouts = click.option(
     "--retry-timeouts", is_flag=True,
@@ -226,14 +220,18 @@ repeat = click.option(
     help="Call a quarter of the models, at least 8, K more times with other seeds: shows how much of a score is luck "
     "of the measure's own random draws. These calls never change a score.",
 )  # fmt: skip
-_OUTPUT: Any = {
-    "type": click.Path(path_type=Path), "metavar": "PATH",
-    "help": "Where to write files: a directory (board, ci, overfit, testbed, invariance; for a task: task build, task "
-    "import), the beginning of their names (compare), or a file (codabench bundle).",
-}  # fmt: skip
-output = click.option("--output", **_OUTPUT)
-#: Of commands that write one file, or a task.
-required_output = click.option("--output", required=True, **_OUTPUT)
+
+
+def output(written: str, *, required: bool = False) -> Decorator:
+    """Add `--output`, with a help of the command's own."""
+    return click.option(
+        "--output", type=click.Path(path_type=Path), required=required, metavar="PATH", help=f"Write {written}"
+    )
+
+
+def html(written: str) -> Decorator:
+    """Add `--html`, with a help of the command's own."""
+    return click.option("--html", type=click.Path(path_type=Path), metavar="PATH", help=f"Also write {written}")
 
 
 def execution(command: Any) -> Any:

@@ -46,7 +46,7 @@ def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str
     help="What a shift brings in: black, or the pixels that it pushed out on the other side.",
 )  # fmt: skip
 @options.withhold
-@options.output
+@options.output("the table and plots to this directory.")
 @as_json.option
 @options.quiet
 def command(

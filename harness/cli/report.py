@@ -16,7 +16,7 @@ from harness.printing import say
 @options.task
 @options.results
 @options.withhold
-@options.html
+@options.html("a page with plots for each submission to this directory.")
 @as_json.option
 def command(
     submissions: tuple[str, ...],

@@ -2,16 +2,7 @@
 
 import click
 
-from harness.cli import (
-    task_build,
-    task_fetch,
-    task_import,
-    task_known,
-    task_list,
-    task_recipes,
-    task_show,
-    task_validate,
-)
+from harness.cli import task_build, task_fetch, task_import, task_show
 
 
 @click.group(name="task")
@@ -23,6 +14,8 @@ def command() -> None:
     """
 
 
-modules = (task_list, task_show, task_validate, task_build, task_recipes, task_import, task_known, task_fetch)
-for module in modules:
-    command.add_command(module.command)
+for one in (
+    task_show.list_command, task_show.show_command, task_show.validate_command, task_build.command, task_build.recipes,
+    task_import.command, task_fetch.known, task_fetch.command,
+):  # fmt: skip
+    command.add_command(one)

@@ -1,20 +1,21 @@
-"""`pgdl task build`: trains a task from a recipe."""
+"""`pgdl task build` and `recipes`: trains a task from a recipe."""
 
+import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+import pgdl
 from harness.cli import as_json, completion, options
+from harness.cli.task_show import not_reached
 from harness.shell import typed
+from harness.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
-    from harness.corpus.build import Build
-
+    from harness.api.task_sources import BuildResult
 
 #: Exit code if a model could not be trained.
 UNFINISHED = 3
@@ -22,7 +23,7 @@ UNFINISHED = 3
 
 @click.command("build")
 @click.argument("recipe", metavar="RECIPE", shell_complete=completion.recipes)
-@options.required_output
+@options.output("the task into this directory of tasks.", required=True)
 @options.workers
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Train only the first N models, for a trial.")
 @click.option(
@@ -38,114 +39,54 @@ def command(recipe: str, output: Path, workers: int | None, limit: int | None, r
 
     Example: pgdl task build digits_vgg --output my_tasks
     """
-    from harness.corpus.build import Build
-    from harness.corpus.catalogue import find_recipe
-    from harness.corpus.recipe import read_recipe
+    from harness.cli.build_progress import BuildProgress
 
     console = as_json.console_of(form)
-    build = Build(read_recipe(find_recipe(recipe)), output)
-    if not build.is_finished:
-        with build.alone():
-            if not build.is_finished:  # by another command, meanwhile
-                return _build(build, console, workers, limit, resume=resume, form=form)
-    console.print(f"{build.task} is finished already")
-    _show(build, [], form)
-    return 0
-
-
-def _build(
-    build: "Build", console: "Console", workers: int | None, limit: int | None, *, resume: bool, form: str
-) -> int:
-    """Train the missing models; returns the exit code."""
-    import time
-
-    from harness.cli.build_progress import models
-    from harness.cores import available_cores
-    from harness.sandbox import find_gpus
-    from scoring import MINIMUM_HYPERPARAMETERS
-
-    cells, grid = build.recipe.cells, build.recipe.grid
-    if len(grid) < MINIMUM_HYPERPARAMETERS:
-        needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {len(grid)}"
-        console.print(f"Note: {needed}.")
-    if not resume:
-        build.forget()
-    build.begin()
-    finished = build.records()
-    missing = [cell.number for cell in cells[:limit] if cell.number not in finished]
-    if finished:
-        console.print(f"{len(finished)} of {len(cells)} models are finished already")
-    at_once = workers or len(find_gpus()) or max(available_cores() // build.recipe.threads, 1)
-    number = min(at_once, max(len(missing), 1))
-    started = time.monotonic()
-    failed = _train(build, missing, number, console) if missing else []
-    if missing:
-        trained, hours = len(missing) - len(failed), (time.monotonic() - started) / 3600
-        console.print(f"{models(trained)} in {60 * hours:.1f} min: {trained / hours:.0f} per hour")
-    code = _close(build, failed, console)
-    _show(build, failed, form)
+    found = pgdl.build_task(
+        recipe, output, workers=workers, limit=limit, resume=resume, tell=console.print,
+        show=lambda read, number: BuildProgress(read, number, console),
+    )  # fmt: skip
+    if found.trained:
+        hours = found.seconds / 3600
+        rate = f"{60 * hours:.1f} min: {found.trained / hours:.0f} per hour"
+        console.print(f"{counted(found.trained, 'model')} in {rate}")
+    code = _print_state(found, console)
+    if form == as_json.JSON:
+        as_json.show(found.content)
     return code
 
 
-def _show(build: "Build", failed: "Sequence[int]", form: str) -> None:
-    """Print the state of the build for programs; models by their numbers in the task."""
-    if form == as_json.JSON:
-        records = build.records()
-        models = [
-            {"model": number, "reached": record["reached"], "metrics": record["metrics"], "epochs": record["epochs"]}
-            for number, record in sorted(records.items())
-        ]
-        state = {"task": build.recipe.name, "finished": build.is_finished, "directory": build.task}
-        as_json.show(state | {"models": models, "expected_models": len(build.recipe.cells), "failed": failed})
-
-
-def _train(build: "Build", missing: "Sequence[int]", workers: int, console: "Console") -> list[int]:
-    """Train models and show the progress; returns the cells that could not be trained."""
-    from contextlib import closing
-
-    from harness.cli.build_progress import BuildProgress
-
-    failed = []
-    try:
-        with (
-            BuildProgress(build.recipe, len(missing), console) as progress,
-            closing(build.train(list(missing), workers)) as events,
-        ):
-            for event in events:
-                progress.seen(event)
-                if event.kind == "failed":
-                    failed.append(event.cell)
-    except KeyboardInterrupt:
-        finished = f"{len(build.records())} of {len(build.recipe.cells)} models are finished"
-        console.print(f"{finished}; the same command resumes the build.")
-        raise
-    return failed
-
-
-def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
-    """Print the state of the build, and assemble the task if all models are finished; returns the exit code."""
-    import statistics
-
-    from harness.cli.build_progress import models, not_reached
-
-    recipe, records = build.recipe, build.records()
-    unreached = [number for number, record in sorted(records.items()) if not record["reached"]]
-    gaps = [record["metrics"]["train_acc"] - record["metrics"]["test_acc"] for record in records.values()]
-    if gaps:
+def _print_state(found: "BuildResult", console: "Console") -> int:
+    """Print the state of the build; returns the exit code."""
+    build = found.build
+    if found.gaps:
+        gaps = found.gaps
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
-        console.print(f"gaps of {models(len(gaps))}: {spread}")
-    if line := not_reached(records):
+        console.print(f"gaps of {counted(len(gaps), 'model')}: {spread}")
+    if line := not_reached(found.unreached):
         console.print(line)
-    refused = [number for number in unreached if recipe.cells[number].training.unreached == "error"]
-    if failed or refused:
+    if found.failed or found.refused:
         console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")
         return UNFINISHED
-    if len(records) < len(recipe.cells):
-        console.print(f"{len(records)} of {len(recipe.cells)} models are finished in {build.building}; "
+    if not build.is_finished:
+        console.print(f"{len(found.records)} of {len(build.recipe.cells)} models are finished in {build.building}; "
                       "without --limit the same command completes the task.")  # fmt: skip
         return 0
-    build.finish()
     console.print(
         f"Wrote {build.task}. Next: {typed('pgdl', 'task', 'show', str(build.task.parent.parent))}", markup=False
     )
     return 0
+
+
+@click.command("recipes")
+@as_json.option
+def recipes(form: str) -> None:
+    """List the recipes in the package; `pgdl task build` accepts their names."""
+    from harness.tables import print_table, wide_console
+
+    headings = ("recipe", "models", "data", "description")
+    rows = [(name, len(one.cells), one.data.source, one.description) for name, one in pgdl.recipes().items()]
+    if form == as_json.JSON:
+        as_json.show([dict(zip(headings, row, strict=True)) for row in rows])
+    else:
+        print_table(wide_console(), headings, rows, left=("recipe", "data", "description"))

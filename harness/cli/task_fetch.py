@@ -1,17 +1,15 @@
-"""`pgdl task fetch`: downloads tasks of a known corpus, or an archive of tasks whose digest is known."""
+"""`pgdl task known` and `fetch`: downloads tasks of a known corpus, or an archive of tasks whose digest is known."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import pgdl
 from harness.cli import as_json, options
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.printing import say
-
-if TYPE_CHECKING:
-    from harness.fetch.catalogue import Corpus
 
 
 @click.command("fetch")
@@ -50,11 +48,9 @@ def command(
 
 
 def _fetch_archive(url: Address, sha256: str | None, tasks_dir: Path, *, quiet: bool) -> dict[str, Any]:
-    from harness.fetch.archive import fetch_tasks
-
     if sha256 is None:
         raise UserError("--sha256 is missing", file=url, expected="the digest that the tasks' owner announced")
-    fetched = fetch_tasks(url, sha256, tasks_dir)
+    fetched = pgdl.fetch_archive(url, sha256, tasks_dir)
     if not quiet:
         say(f"{tasks_dir}: {'fetched' if fetched else 'is there already'}", err=True)
     return {"tasks": tasks_dir, "sha256": sha256, "fetched": fetched}
@@ -65,18 +61,17 @@ def _fetch_corpus(
     whole: bool, quiet: bool,
 ) -> dict[str, Any]:  # fmt: skip
     from harness.cli.transfer import Transfer
-    from harness.fetch.catalogue import find_wanted
-    from harness.fetch.corpus import fetch_corpus
     from harness.tables import wide_console
 
-    wanted = find_wanted(what, corpora(catalogue, sha256))
     with Transfer(wide_console(quiet=quiet, stderr=True)) as watcher:
-        tasks = fetch_corpus(wanted, tasks_dir, models, watcher, whole=whole, catalogue=catalogue is not None)
+        tasks = pgdl.fetch_corpus(
+            what, tasks_dir, models=models, catalogue=catalogue, sha256=sha256, whole=whole, watcher=watcher
+        )
     for task in () if quiet else tasks:
         state = "fetched" if task.is_new else "is there already"
         say(f"{task.directory}: {state}, {task.record.part or f'{task.record.models} models'}", err=True)
     return {
-        "tasks": tasks_dir, "corpus": wanted[0].corpus.name,
+        "tasks": tasks_dir, "corpus": what.partition("/")[0],
         "fetched": [
             {"task": task.name, "directory": task.directory, "models": task.record.models,
              "models_in_archive": task.record.models_in_archive, "etag": task.record.etag,
@@ -86,14 +81,41 @@ def _fetch_corpus(
     }  # fmt: skip
 
 
-def corpora(catalogue: Address | None, sha256: str | None) -> "dict[str, Corpus]":
-    """Return the known corpora, or that of a catalogue, which may be a URL with a digest; raises `UserError`."""
-    from harness.fetch.catalogue import fetched_corpora, known_corpora
+@click.command("known")
+@options.tasks
+@options.catalogue
+@options.sha256
+@as_json.option
+def known(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form: str) -> None:
+    """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and what is in the directory of --tasks.
 
-    if catalogue is None or not catalogue.is_url:
-        if sha256 is not None:
-            raise UserError("--sha256", expected="with the URL of an archive, or of a --catalogue")
-        return known_corpora(None if catalogue is None else Path(catalogue.reveal()))
-    if sha256 is None:
-        raise UserError("--sha256 is missing", file=catalogue, expected="the digest that its owner announced")
-    return fetched_corpora(catalogue, sha256)
+    Sizes are those of the archive of a phase. A task is a part of it, and only what is asked for is downloaded.
+    """
+    from harness.fetch.catalogue import UNKNOWN
+    from harness.fetch.known import known_here
+    from harness.tables import print_table, wide_console
+    from harness.text import size
+
+    found = pgdl.corpora(catalogue, sha256)
+    tasks = list(known_here(found.values(), tasks_dir))
+    if form == as_json.JSON:
+        as_json.show([
+            {"corpus": one.corpus.name, "title": one.corpus.title, "licence": one.corpus.licence,
+             "citation": one.corpus.citation, "phase": one.archive.phase, "task": one.task.name,
+             "about": one.task.about, "models": one.task.models, "sha256": one.task.sha256, "url": str(one.archive.url),
+             "archive_bytes": one.archive.bytes, "archive_directory_sha256": one.archive.sha256, "here": one.here}
+            for one in tasks
+        ])  # fmt: skip
+        return
+    console = wide_console()
+    for corpus in found.values():
+        console.print(f"{corpus.name}: {corpus.title}", style="bold")
+        console.print(f"{corpus.citation}. {corpus.licence}.")
+        rows = [
+            (one.task.name, one.archive.phase, one.task.models or UNKNOWN, size(one.archive.bytes),
+             one.task.sha256 or UNKNOWN, one.here or "-", one.task.about)
+            for one in tasks if one.corpus is corpus
+        ]  # fmt: skip
+        headings = ("task", "phase", "models", "archive", "SHA-256", "here", "networks")
+        left = ("task", "phase", "SHA-256", "here", "networks")
+        print_table(console, headings, rows, left=left)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+import pgdl
 from harness.cli import as_json, options
 from harness.errors import UserErrors
 from harness.printing import say
@@ -14,7 +15,7 @@ from harness.shell import typed
 @click.argument("table", metavar="TABLE", type=click.Path(path_type=Path))
 @options.data
 @click.option("--test", metavar="DATA", help="Test data: computes or checks test accuracies. Never shown to measures.")
-@options.required_output
+@options.output("the task into this directory of tasks.", required=True)
 @as_json.option
 @options.quiet
 @click.option("--name", metavar="NAME", help="Name of the task. Default: that of TABLE, without its suffix.")
@@ -38,9 +39,8 @@ def command(
     Example: pgdl task import models.csv --data mnist.npz --test mnist.npz --divide-by 255 --output my_tasks
     """
     from harness.format.problems import InvalidTaskError
-    from harness.importer.run import ImportOrder, import_task
 
-    order = ImportOrder(table, data, test, output, name or table.stem, divisor)
+    order = pgdl.ImportOrder(table, data, test, output, name or table.stem, divisor)
     notes: list[str] = []
 
     def tell(line: str) -> None:
@@ -51,7 +51,7 @@ def command(
         tell(line)
 
     try:
-        import_task(order, warn, (lambda _: None) if quiet else tell)
+        pgdl.import_task(order, warn, (lambda _: None) if quiet else tell)
     except InvalidTaskError as error:
         raise UserErrors(*error.problems) from error  # all, as nothing has been written
     if form == as_json.JSON and not quiet:

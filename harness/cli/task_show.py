@@ -1,30 +1,63 @@
-"""`pgdl task show`: a description of each task."""
+"""`pgdl task list`, `show` and `validate`: what is known of the tasks in a directory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import pgdl
 from harness.cli import as_json, options
-from harness.errors import UserError, writing
 from harness.printing import say
+from harness.text import counted
 
-if TYPE_CHECKING:
-    from harness.corpus.build import Build
-    from harness.task.hidden import Withhold
-    from harness.task.layout import TaskFiles
+GAP_COLUMNS = ("min gap", "mean", "median", "max")
+
+
+@click.command("list")
+@options.directory
+@options.tasks
+@as_json.option
+@options.withhold
+def list_command(directory: Path | None, tasks_dir: Path, form: str, withhold: str) -> None:
+    """List the tasks in DIR: models, hyperparameters, generalization gaps, and whether they are hidden.
+
+    Of hidden tasks neither hyperparameters nor gaps are shown.
+    """
+    from harness.tables import print_table, wide_console
+    from harness.task.hidden import WITHHELD
+    from harness.text import size
+
+    found = [asdict(one) for one in pgdl.list_tasks(directory or tasks_dir, withhold)]
+    if form == as_json.JSON:
+        as_json.show(found)
+        return
+    rows = [
+        (
+            one["task"],
+            "yes" if one["hidden"] else "no",
+            one["models"],
+            *_gap_cells(one["gaps"]),
+            size(one["bytes"]),
+            (WITHHELD if one["withheld"] else "unknown")
+            if one["hyperparameters"] is None
+            else ", ".join(one["hyperparameters"]),
+        )
+        for one in found
+    ]
+    headings = ("task", "hidden", "models", *GAP_COLUMNS, "size", "hyperparameters")
+    print_table(wide_console(), headings, rows, left=("task", "hidden"), wrap=("hyperparameters",))
 
 
 @click.command("show")
 @options.directory
 @options.tasks
 @options.task
-@options.html
+@options.html("a page with plots to this file.")
 @as_json.option
 @options.withhold
-def command(
+def show_command(
     directory: Path | None, tasks_dir: Path, task_names: Sequence[str], html: Path | None, form: str, withhold: str
 ) -> None:
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
@@ -32,111 +65,112 @@ def command(
     Of tasks whose models are still being trained the finished ones are shown. Of hidden tasks only the number of models
     is shown. The HTML leaves both out.
     """
-    from harness.cli.task_unfinished import build_object, print_build
-    from harness.task.hidden import Withhold
-    from harness.task.incomplete import command_to_continue
-    from harness.task.layout import TaskDirectory
-
     root = directory or tasks_dir
-    everything = _builds(root)
-    found = TaskDirectory(root).all(task_names, [build.recipe.name for build in everything])
-    builds = [build for build in everything if not task_names or build.recipe.name in task_names]
-    unfinished = [command_to_continue(root, build.recipe.name) for build in builds]
-    shown = [] if html is None else _for_page(found, unfinished, Withhold(withhold), html)
-    if form == "json":
-        as_json.show([_as_object(files, Withhold(withhold)) for files in found] + [*map(build_object, builds)])
+    found = pgdl.show_tasks(root, task_names, withhold, html)
+    if form == as_json.JSON:
+        as_json.show(found)
     else:
-        for files in found:
-            _print(files, Withhold(withhold))
-        for build in builds:
-            print_build(build, root)
+        for task in found:
+            if "expected_models" in task:
+                _print_unfinished(task, root)
+            else:
+                _print(task)
     if html is not None:
-        from harness.task.page import write_page
-        from harness.task.task import read_tasks
-
-        tasks = read_tasks(shown)
-        with writing(html):
-            write_page(tasks, html)
         say(f"Wrote {html}", err=True)
 
 
-def _for_page(found: "list[TaskFiles]", unfinished: list[str], withhold: "Withhold", html: Path) -> "list[TaskFiles]":
-    """Return the tasks of the page; raises `UserError` if there is none. `unfinished`: commands that continue."""
-    from harness.task.hidden import REMEDY
+@click.command("validate")
+@options.directory
+@options.tasks
+@options.task
+@as_json.option
+@options.withhold
+def validate_command(
+    directory: Path | None, tasks_dir: Path, task_names: Sequence[str], form: str, withhold: str
+) -> int:
+    """Check the tasks in DIR and print every problem in one line.
 
-    whole = [files for files in found if not files.reference_only]
-    if not whole:
-        kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * bool(unfinished)
-        remedy = f"continue with: {unfinished[0]}" if unfinished else "leave out --html"
-        only = f"only {' and '.join(kinds)}"
-        raise UserError("nothing to write", file=html, expected="a task with models", found=only, remedy=remedy)
-    shown = [files for files in whole if not withhold.covers(files.hidden)]
-    if not shown:
-        raise UserError("nothing to write: all tasks are hidden", file=html, remedy=REMEDY)
-    return shown
+    Exit code 2 if there is any. Valid tasks may have notes: what they can tell, or that the official score is not
+    defined on them. A fetched task is compared with the digests of its fetch. Reference data without models is checked
+    as well: it can be scored, but not run. Of hidden tasks only the number of problems is printed.
+    """
+    found = pgdl.validate_tasks(directory or tasks_dir, task_names, withhold)
+    if form == as_json.JSON:
+        as_json.show([
+            {"task": one.task, "valid": not one.problems, "problems": one.problems, "notes": one.notes} for one in found
+        ])  # fmt: skip
+    else:
+        for one in found:
+            notes = [f"{one.task}: note: {line}" for line in one.notes]
+            say(*one.problems, f"{one.task}: {one.verdict}", *notes)
+    return 2 if any(one.problems for one in found) else 0
 
 
-def _builds(root: Path) -> "list[Build]":
-    """Return the builds in `root` that are not finished."""
-    from harness.format.layout import BUILDING
-
-    if not (root / BUILDING).is_dir():
-        return []
-    from harness.corpus.unfinished import find_builds
-
-    return find_builds(root)
-
-
-def _print(files: "TaskFiles", withhold: "Withhold") -> None:
-    from harness.cli.task_gaps import print_gaps
-    from harness.format.reference import read_reference
-    from harness.task.contents import count_test_samples, origin_of
-    from harness.task.data import read_training_data
-    from harness.task.summary import architectures, summarise
+def _print(task: Mapping[str, Any]) -> None:
     from harness.text import size
 
-    summary = summarise(files, withhold)
-    hidden = "hidden, " if summary.hidden else ""
-    say(f"{files.name} ({files.layout}, {hidden}{size(summary.bytes)}) in {files.directory}", bold=True)
-    if summary.withheld:
-        say(f"{summary.models} models; all else is withheld", "")
+    hidden = "hidden, " if task["hidden"] else ""
+    say(f"{task['task']} ({task['layout']}, {hidden}{size(task['bytes'])}) in {task['directory']}", bold=True)
+    if task["withheld"]:
+        say(f"{task['models']} models; all else is withheld", "")
         return
-    if not files.reference_only:
-        data, built = read_training_data(files.train), architectures(files)
-        samples = f"{data.n_samples} training samples of shape {data.input_shape} in {data.n_classes} classes"
-        say(f"{summary.models} models, {samples}")
-        layers = f"{built.fewest_layers} to {built.most_layers} layers: {', '.join(built.kinds)}"
-        say(f"{built.number} architectures of {layers}; outputs are {', '.join(built.outputs)}")
-    origin = origin_of(files)
-    if origin is not None:
-        say(f"{origin.part or f'{origin.source}, whole'}; from {origin.url}")
-    if files.reference is not None:
-        print_gaps(read_reference(files.reference), count_test_samples(files.test))
+    if (data := task.get("training_data")) is not None:
+        built = task["architectures"]
+        samples = f"{data['samples']} training samples of shape {data['input_shape']} in {data['classes']} classes"
+        say(f"{task['models']} models, {samples}")
+        layers = f"{built['fewest_layers']} to {built['most_layers']} layers: {', '.join(built['kinds'])}"
+        say(f"{built['number']} architectures of {layers}; outputs are {', '.join(built['outputs'])}")
+    if (origin := task.get("fetched")) is not None:
+        here, there = origin["models"], origin["models_in_archive"]
+        part = f"a part of {origin['source']}: {here} of {there} models"
+        whole = f"{origin['source']}, whole"
+        say(f"{part if here != there else whole}; from {origin['url']}")
+    _print_gaps(task)
     say()
 
 
-def _as_object(files: "TaskFiles", withhold: "Withhold") -> dict[str, Any]:
-    from harness.cli.task_gaps import gaps_object
-    from harness.format.reference import read_reference
-    from harness.task.contents import count_test_samples, origin_of
-    from harness.task.data import read_training_data
-    from harness.task.summary import architectures, summarise
+def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
+    """Print the gaps of the models that are finished, how many are missing, and the command that continues."""
+    from harness.task.incomplete import command_to_continue
 
-    content: dict[str, Any] = asdict(summarise(files, withhold)) | {"directory": str(files.directory)}
-    if content["withheld"]:
-        return content
-    if not files.reference_only:
-        data = read_training_data(files.train)
-        content["training_data"] = {
-            "samples": data.n_samples,
-            "input_shape": data.input_shape,
-            "classes": data.n_classes,
-            "digest": data.digest,
-        }
-        content["architectures"] = asdict(architectures(files))
-    origin = origin_of(files)
-    if origin is not None:
-        content["fetched"] = {key: value for key, value in asdict(origin).items() if key != "files"}
-    if files.reference is not None:
-        content |= gaps_object(read_reference(files.reference), count_test_samples(files.test))
-    return content
+    finished, expected = task["models"], task["expected_models"]
+    say(f"{task['task']} (not finished) in {task['directory']}", bold=True)
+    missing = f"{finished} of {counted(expected, 'model')} finished, {expected - finished} missing"
+    say(f"{missing}; {command_to_continue(root, Path(task['directory']).name)} continues")
+    _print_gaps(task)
+    if line := not_reached(task["unreached"]):
+        say(line)
+    say()
+
+
+def not_reached(models: Sequence[int]) -> str:
+    """Return a line on the models that did not meet the criterion of their recipe; empty if there are none."""
+    names = ", ".join(f"model_{number}" for number in models)
+    return f"{counted(len(models), 'model')} did not reach the criterion: {names}" if models else ""
+
+
+def _print_gaps(task: Mapping[str, Any]) -> None:
+    """Print the gaps of all models and for each value of each hyperparameter, and their error if it is known."""
+    from harness.tables import print_table, wide_console
+
+    if "gaps_by_value" not in task:
+        return
+    groups = task["gaps_by_value"]
+    number = sum(one["models"] for one in groups if one["hyperparameter"] == groups[0]["hyperparameter"])
+    rows: list[tuple[Any, ...]] = [("(all)", "", number, *_gap_cells(task["gaps"]))]
+    last = ""
+    for one in groups:
+        name = one["hyperparameter"] if one["hyperparameter"] != last else ""
+        rows.append((name, one["value"], one["models"], *_gap_cells(one["gaps"])))
+        last = one["hyperparameter"]
+    headings = ("hyperparameter", "value", "models", *GAP_COLUMNS)
+    print_table(wide_console(), headings, rows, left=("hyperparameter", "value"))
+    if (error := task.get("gap_error")) is not None:
+        share = "" if error["share"] is None else f", {error['share']:.0%} of the variance of the gaps"
+        say(f"standard error of a gap: {error['standard_error']:.4f}, from {error['n_test']} test samples{share}")
+
+
+def _gap_cells(gaps: Mapping[str, float] | None) -> Sequence[str]:
+    """Return the cells of `GAP_COLUMNS`; dashes for unknown gaps."""
+    names = ("minimum", "mean", "median", "maximum")
+    return ["-" if gaps is None else f"{gaps[name]:.4f}" for name in names]

@@ -7,9 +7,9 @@ from typing import Self
 
 from rich.console import Console
 
+from harness.cli.bars import Steps
 from harness.cli.current_step import CurrentStep
 from harness.cli.run_progress import RunProgress
-from harness.cli.steps import Steps
 from harness.execution.run import CallSummary, Plan
 from harness.printing import say
 from harness.tables import wide_console

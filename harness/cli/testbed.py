@@ -46,7 +46,7 @@ def _numbers(kind: type[float] | type[int]) -> Any:
 )  # fmt: skip
 @options.measures
 @options.results
-@options.output
+@options.output("results, tables and plots to this directory.")
 @options.execution
 @as_json.option
 @options.quiet

@@ -7,12 +7,13 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from harness.cli.bars import Bars
+from harness.fetch.source import Watcher
 from harness.tables import PlainColumn
 from harness.text import size
 
 
-class Transfer(Bars):
-    """A `harness.fetch.source.Watcher`; leaving its context ends what is shown."""
+class Transfer(Bars, Watcher):
+    """Shows a download; leaving its context ends what is shown."""
 
     def __init__(self, console: Console) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()

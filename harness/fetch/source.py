@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol, cast
+from typing import IO, cast
 
 from harness.credentials import Address
 from harness.digest import digest_of
@@ -23,8 +23,8 @@ from harness.reading import open_regular, read_text
 MAX_ETAG = 1024
 
 
-class Watcher(Protocol):
-    """Is told of the progress of a download."""
+class Watcher:
+    """Is told of the progress of a download, and shows nothing unless a subclass does."""
 
     def begin(self, what: str, total: int) -> None:
         """Tell that so many bytes will travel; 0 if that is not known."""
@@ -34,6 +34,9 @@ class Watcher(Protocol):
 
     def note(self, line: str) -> None:
         """Tell a line to the user."""
+
+
+UNWATCHED = Watcher()
 
 
 @dataclass(frozen=True)

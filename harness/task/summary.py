@@ -9,8 +9,9 @@ from pathlib import Path
 
 from harness.format.architecture import read_architecture
 from harness.format.reference import Reference, read_reference
+from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
-from harness.task.layout import TaskFiles
+from harness.task.layout import TaskDirectory, TaskFiles
 from scoring import Value
 
 
@@ -57,6 +58,11 @@ class Architectures:
     most_layers: int
     kinds: tuple[str, ...]
     outputs: tuple[str, ...]
+
+
+def list_tasks(directory: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
+    """Return models, hyperparameters and gaps of each task in a directory, without the last two of hidden ones."""
+    return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(directory)).all()]
 
 
 def summarise(files: TaskFiles, withhold: Withhold) -> Summary:

@@ -20,8 +20,8 @@ def test_a_line_a_minute_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     metrics = {"train_acc": 1.0, "test_acc": 0.9}
     with BuildProgress(recipe, 32, console) as progress:
         for epoch in range(1, 6):
-            progress.seen(Event("look", 0, {"epoch": epoch, "cross_entropy": 1 / epoch, "accuracy": 0.5}))
-        progress.seen(Event("done", 0, {"metrics": metrics, "reached": True, "epochs": 5, "seconds": 100.0}))
+            progress(Event("look", 0, {"epoch": epoch, "cross_entropy": 1 / epoch, "accuracy": 0.5}))
+        progress(Event("done", 0, {"metrics": metrics, "reached": True, "epochs": 5, "seconds": 100.0}))
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert lines[0] == "0 of 32 models done; model_0: epoch 3, cross-entropy 0.3333, accuracy 0.5000"
     assert [line.partition(" ")[0] for line in lines[1:]] == ["model_0"]

@@ -132,16 +132,17 @@ def test_a_reader_that_has_seen_enough(folder: Path, record: Callable[..., Path]
     assert process.returncode == 141
 
 
-def test_somebody_elses_package_of_our_name(folder: Path) -> None:
-    (folder / "baselines").mkdir()
-    (folder / "baselines" / "__init__.py").touch()
+@pytest.mark.parametrize("name", ["baselines", "harness", "scoring"])
+def test_somebody_elses_package_of_our_name(name: str, folder: Path) -> None:
+    (folder / name).mkdir()
+    (folder / name / "__init__.py").touch()
     path = f"{folder}:{ROOT}"
     done = subprocess.run(
         [Path(sys.executable).with_name("pgdl"), "measures"], capture_output=True, text=True, cwd=folder,
         env=os.environ | {"PYTHONPATH": path},
     )  # fmt: skip
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
-    assert f"{folder}/baselines/__init__.py: another package is called 'baselines'" in done.stderr
+    assert f"{folder}/{name}/__init__.py: another package is called '{name}'" in done.stderr
 
 
 SLOW_IMPORT = """

@@ -1,6 +1,6 @@
 """Measures of generalization in deep learning: run, score and rank them, and compute them on a network of your own.
 
-The names stand in `__init__.pyi`, where editors and type checkers read them, too. Each is imported when it is used.
+The names stand in `__init__.pyi`, where editors and type checkers read them, too. A name is imported at its first use.
 """
 
 import ast

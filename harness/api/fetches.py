@@ -1,0 +1,55 @@
+"""Downloads of published corpora."""
+
+from pathlib import Path
+
+from harness.credentials import Address
+from harness.errors import UserError
+from harness.fetch.catalogue import Corpus, fetched_corpora, find_wanted, known_corpora
+from harness.fetch.corpus import FetchedTask
+from harness.fetch.corpus import fetch_corpus as fetch
+from harness.fetch.source import UNWATCHED, Watcher
+from harness.task import DEFAULT_DIRECTORY
+from harness.task.selection import Wanted
+
+
+def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict[str, Corpus]:
+    """Return the known corpora, or that of a catalogue: a file, or a URL with its digest.
+
+    Raises:
+        UserError: the catalogue cannot be read, or is another one than its digest says.
+    """
+    if catalogue is None or not catalogue.is_url:
+        if sha256 is not None:
+            raise UserError("--sha256", expected="with the URL of an archive, or of a --catalogue")
+        return known_corpora(None if catalogue is None else Path(catalogue.reveal()))
+    if sha256 is None:
+        raise UserError("--sha256 is missing", file=catalogue, expected="the digest that its owner announced")
+    return fetched_corpora(catalogue, sha256)
+
+
+def fetch_corpus(
+    name: str,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    *,
+    models: Wanted = None,
+    catalogue: Address | None = None,
+    sha256: str | None = None,
+    whole: bool = False,
+    watcher: Watcher = UNWATCHED,
+) -> list[FetchedTask]:
+    """Download tasks of a known corpus. Only what is asked for travels; the same call continues.
+
+    Args:
+        name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
+        tasks_dir: directory of the tasks.
+        models: of each task: a number of them, from the smallest to the largest, or names; None: all.
+        catalogue: a file or URL that describes the corpus, in place of those in the package.
+        sha256: digest of a catalogue that is a URL.
+        whole: fetch whole archives, from servers that send no parts.
+        watcher: shows the work.
+
+    Raises:
+        UserError: there is no such corpus or task, or the download fails; what is finished is kept.
+    """
+    wanted = find_wanted(name, corpora(catalogue, sha256))
+    return fetch(wanted, Path(tasks_dir), models, watcher, whole=whole, catalogue=catalogue is not None)

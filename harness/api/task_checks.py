@@ -1,0 +1,88 @@
+"""Problems of invalid tasks, and notes on valid ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.format.problems import InvalidTaskError, Problems
+from harness.format.reference import Reference, read_reference
+from harness.task import DEFAULT_DIRECTORY
+from harness.task.contents import changed_since_fetched
+from harness.task.hidden import Withhold
+from harness.task.layout import TaskDirectory, TaskFiles
+from harness.task.notes import notes_of, notes_of_initial_weights, notes_of_reference, notes_of_resolution, outputs_of
+from harness.task.task import Task, check_tasks
+from harness.text import counted
+
+Outcome = Task | Reference | InvalidTaskError
+
+
+@dataclass(frozen=True)
+class Validated:
+    """A task that was checked: a line with the verdict, its problems, and notes on a valid one."""
+
+    task: str
+    verdict: str
+    problems: Sequence[str]
+    notes: Sequence[str]
+
+
+def validate_tasks(
+    directory: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
+) -> list[Validated]:
+    """Find all problems of tasks; of hidden ones only their number is told. A fetched task is compared with its fetch.
+
+    Raises:
+        UserError: there is no such task.
+    """
+    everything = TaskDirectory(Path(directory)).all(task_names)
+    runnable = [files for files in everything if not files.reference_only]
+    checked = {files.name: outcome for files, outcome in zip(runnable, check_tasks(runnable), strict=True)}
+    return [
+        _validated(files, checked.get(files.name) or _check_reference(files), Withhold(withhold))
+        for files in everything
+    ]
+
+
+def _validated(files: TaskFiles, outcome: Outcome, withhold: Withhold) -> Validated:
+    found = [*(outcome.problems if isinstance(outcome, InvalidTaskError) else ()), *changed_since_fetched(files)]
+    problems = withhold.problems(files, found)
+    withheld = not found and withhold.covers(files.hidden)
+    notes = [] if problems or withheld else _notes(outcome)
+    return Validated(files.name, _verdict(outcome, files, len(found), withheld=withheld), problems, notes)
+
+
+def _check_reference(files: TaskFiles) -> Outcome:
+    """Return the outcome for reference data without models."""
+    assert files.reference is not None
+    problems = Problems()
+    reference = problems.attempt(read_reference, files.reference)
+    problems.attempt(lambda: files.hidden)
+    return InvalidTaskError(problems.lines) if problems.lines or reference is None else reference
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    """Return notes on a valid task."""
+    if isinstance(outcome, InvalidTaskError):
+        return []
+    if isinstance(outcome, Task):
+        lines, reference = [*notes_of(outcome), *notes_of_initial_weights(outcome)], outcome.reference
+    else:
+        lines, reference = notes_of_reference(outcome), outcome
+    return lines if reference is None else [*lines, *notes_of_resolution(reference)]
+
+
+def _verdict(outcome: Outcome, files: TaskFiles, n_problems: int, *, withheld: bool) -> str:
+    if isinstance(outcome, InvalidTaskError) or n_problems:
+        return f"{counted(n_problems, 'problem')}: invalid"
+    reference = outcome.reference if isinstance(outcome, Task) else outcome
+    more = [] if withheld else [f"{len(reference.grid.names) if reference else 'unknown'} hyperparameters"]
+    if isinstance(outcome, Task):
+        outputs = f"outputs are {outputs_of(outcome)}"
+        samples = [] if withheld else [f"{outcome.data.n_samples} training samples", outputs]
+        parts = [f"{len(outcome.models)} models", *more, *samples]
+    else:
+        parts = [f"reference data of {len(outcome.models)} models", *more, "no models to run"]
+    if files.hidden:
+        parts.append("hidden")
+    return f"{', '.join(parts)}: valid"

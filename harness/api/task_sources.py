@@ -1,0 +1,152 @@
+"""Tasks built from recipes."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.cores import available_cores
+from harness.corpus import catalogue as packaged
+from harness.corpus.build import Build, Event
+from harness.corpus.recipe import Recipe, read_recipe
+from harness.sandbox import find_gpus
+from scoring import MINIMUM_HYPERPARAMETERS
+
+#: Begins to show the training of so many models of a recipe: a context, whose object is called with each event.
+ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], None]]]
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """The state of a task after a build; models by their numbers in the task.
+
+    Attributes:
+        build: the files of the build.
+        records: of the finished models.
+        failed: the models that could not be trained.
+        trained: number of models that this build has trained.
+        seconds: how long that took.
+    """
+
+    build: Build
+    records: dict[int, dict[str, Any]]
+    failed: Sequence[int] = ()
+    trained: int = 0
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def unreached(self) -> list[int]:
+        """The models that did not reach the criterion of the recipe."""
+        return [number for number, record in sorted(self.records.items()) if not record["reached"]]
+
+    @property
+    def refused(self) -> list[int]:
+        """Models below the criterion whose recipe then refuses to finish the task."""
+        return [one for one in self.unreached if self.build.recipe.cells[one].training.unreached == "error"]
+
+    @property
+    def gaps(self) -> list[float]:
+        """The generalization gaps of the finished models."""
+        return [one["metrics"]["train_acc"] - one["metrics"]["test_acc"] for one in self.records.values()]
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The state of the build as a JSON object."""
+        models = [
+            {"model": number, "reached": record["reached"], "metrics": record["metrics"], "epochs": record["epochs"]}
+            for number, record in sorted(self.records.items())
+        ]
+        build, expected = self.build, len(self.build.recipe.cells)
+        state = {"task": build.recipe.name, "finished": build.is_finished, "directory": build.task}
+        return state | {"models": models, "expected_models": expected, "failed": self.failed}
+
+
+def recipes() -> dict[str, Recipe]:
+    """Return the recipes in the package: name -> recipe."""
+    return {name: read_recipe(file) for name, file in packaged.recipes().items()}
+
+
+def build_task(
+    recipe: str | Path,
+    output: str | Path,
+    *,
+    workers: int | None = None,
+    limit: int | None = None,
+    resume: bool = True,
+    tell: Callable[[str], None] = lambda _line: None,
+    show: ShowTraining = lambda _recipe, _number: nullcontext(lambda _event: None),
+) -> BuildResult:
+    """Train every model of a recipe's grid, and write a task in the competition's layout.
+
+    Finished models are kept however the build ends; the same call trains the remaining ones.
+
+    Args:
+        recipe: a file, or the name of a recipe in the package.
+        output: directory of tasks.
+        workers: models trained at once; None: one per GPU, otherwise as many as the cores allow.
+        limit: train only the first models of the grid.
+        resume: whether to reuse the models that are finished.
+        tell: is called with each note.
+        show: shows the training.
+
+    Raises:
+        UserError: there is no such recipe, it is invalid, or another process builds the task.
+    """
+    build = Build(read_recipe(packaged.find_recipe(str(recipe))), Path(output))
+    if not build.is_finished:
+        with build.alone():
+            if not build.is_finished:  # by another command, meanwhile
+                return _build(build, workers, limit, tell, show, resume=resume)
+    tell(f"{build.task} is finished already")
+    return BuildResult(build, build.records())
+
+
+def _build(
+    build: Build,
+    workers: int | None,
+    limit: int | None,
+    tell: Callable[[str], None],
+    show: ShowTraining,
+    *,
+    resume: bool,
+) -> BuildResult:
+    """Train the missing models, and assemble the task if it is complete."""
+    cells, grid = build.recipe.cells, build.recipe.grid
+    if len(grid) < MINIMUM_HYPERPARAMETERS:
+        needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {len(grid)}"
+        tell(f"Note: {needed}.")
+    if not resume:
+        build.forget()
+    build.begin()
+    finished = build.records()
+    missing = [cell.number for cell in cells[:limit] if cell.number not in finished]
+    if finished:
+        tell(f"{len(finished)} of {len(cells)} models are finished already")
+    at_once = workers or len(find_gpus()) or max(available_cores() // build.recipe.threads, 1)
+    started = time.monotonic()
+    failed = _train(build, missing, min(at_once, len(missing)), tell, show) if missing else []
+    seconds = time.monotonic() - started
+    result = BuildResult(build, build.records(), failed, len(missing) - len(failed), seconds)
+    if not failed and not result.refused and len(result.records) == len(cells):
+        build.finish()
+    return result
+
+
+def _train(
+    build: Build, missing: Sequence[int], workers: int, tell: Callable[[str], None], show: ShowTraining
+) -> list[int]:
+    """Train models; returns the failed ones."""
+    failed = []
+    try:
+        with show(build.recipe, len(missing)) as seen, closing(build.train(list(missing), workers)) as events:
+            for event in events:
+                seen(event)
+                if event.kind == "failed":
+                    failed.append(event.cell)
+    except KeyboardInterrupt:
+        finished = f"{len(build.records())} of {len(build.recipe.cells)} models are finished"
+        tell(f"{finished}; the same command resumes the build.")
+        raise
+    return failed

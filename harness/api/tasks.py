@@ -1,0 +1,125 @@
+"""Descriptions of tasks, finished or still in training."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import UserError, writing
+from harness.format.layout import BUILDING
+from harness.format.reference import Reference, read_reference
+from harness.task import DEFAULT_DIRECTORY
+from harness.task.contents import count_test_samples, origin_of
+from harness.task.data import read_training_data
+from harness.task.hidden import REMEDY, Withhold
+from harness.task.incomplete import command_to_continue
+from harness.task.layout import TaskDirectory, TaskFiles
+from harness.task.page import write_page
+from harness.task.summary import architectures, gap_error, gaps_by_value, spread, summarise
+from harness.task.task import read_tasks
+
+if TYPE_CHECKING:
+    from harness.corpus.build import Build
+
+
+def show_tasks(
+    directory: str | Path = DEFAULT_DIRECTORY,
+    task_names: Sequence[str] = (),
+    withhold: str = Withhold.AUTO.value,
+    html: str | Path | None = None,
+) -> list[dict[str, Any]]:
+    """Describe each task: models, data, and the gaps for each value of each hyperparameter.
+
+    Of tasks whose models are still being trained the finished ones are shown, of hidden ones only the number.
+
+    Args:
+        directory: contains tasks, or is one.
+        task_names: only these tasks; empty: all.
+        withhold: `auto`: tasks that are marked as hidden are withheld.
+        html: also write a page of the finished tasks that are not withheld to this file.
+
+    Raises:
+        UserError: there is no such task, a file of it is invalid, or there is nothing to write.
+    """
+    root, chosen = Path(directory), Withhold(withhold)
+    everything = _builds(root)
+    found = TaskDirectory(root).all(task_names, [build.recipe.name for build in everything])
+    builds = [build for build in everything if not task_names or build.recipe.name in task_names]
+    unfinished = [command_to_continue(root, build.recipe.name) for build in builds]
+    page = None if html is None else _for_page(found, unfinished, chosen, Path(html))
+    content = [_describe(files, chosen) for files in found] + [_describe_build(build) for build in builds]
+    if page is not None and html is not None:
+        tasks = read_tasks(page)
+        with writing(html):
+            write_page(tasks, Path(html))
+    return content
+
+
+def _builds(root: Path) -> "list[Build]":
+    """Return the builds in `root` that are not finished."""
+    if not (root / BUILDING).is_dir():
+        return []
+    from harness.corpus.unfinished import find_builds  # here: it needs the extra for corpora
+
+    return find_builds(root)
+
+
+def _for_page(found: list[TaskFiles], unfinished: list[str], withhold: Withhold, html: Path) -> list[TaskFiles]:
+    """Return the tasks of the page; raises `UserError` if there is none. `unfinished`: commands that continue."""
+    whole = [files for files in found if not files.reference_only]
+    if not whole:
+        kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * bool(unfinished)
+        remedy = f"continue with: {unfinished[0]}" if unfinished else "leave out --html"
+        only = f"only {' and '.join(kinds)}"
+        raise UserError("nothing to write", file=html, expected="a task with models", found=only, remedy=remedy)
+    shown = [files for files in whole if not withhold.covers(files.hidden)]
+    if not shown:
+        raise UserError("nothing to write: all tasks are hidden", file=html, remedy=REMEDY)
+    return shown
+
+
+def _describe(files: TaskFiles, withhold: Withhold) -> dict[str, Any]:
+    content: dict[str, Any] = asdict(summarise(files, withhold)) | {"directory": str(files.directory)}
+    if content["withheld"]:
+        return content
+    if not files.reference_only:
+        data = read_training_data(files.train)
+        content["training_data"] = {
+            "samples": data.n_samples,
+            "input_shape": data.input_shape,
+            "classes": data.n_classes,
+            "digest": data.digest,
+        }
+        content["architectures"] = asdict(architectures(files))
+    origin = origin_of(files)
+    if origin is not None:
+        content["fetched"] = {key: value for key, value in asdict(origin).items() if key != "files"}
+    if files.reference is not None:
+        content |= _gaps(read_reference(files.reference), count_test_samples(files.test))
+    return content
+
+
+def _describe_build(build: "Build") -> dict[str, Any]:
+    from harness.corpus.unfinished import count_tests, reference_of
+
+    records = build.records()
+    content: dict[str, Any] = {
+        "task": build.recipe.name,
+        "layout": "not finished",
+        "directory": str(build.building),
+        "models": len(records),
+        "expected_models": len(build.recipe.cells),
+        "hyperparameters": list(build.recipe.grid),
+        "unreached": [number for number, record in sorted(records.items()) if not record["reached"]],
+    }
+    if (reference := reference_of(build)) is not None:
+        gaps = {"gaps": asdict(spread(list(reference.gaps.values())))}
+        content |= gaps | _gaps(reference, count_tests(build))
+    return content
+
+
+def _gaps(reference: Reference, n_test: int | None) -> dict[str, Any]:
+    content: dict[str, Any] = {"gaps_by_value": [asdict(one) for one in gaps_by_value(reference) if one.models]}
+    if n_test is not None:
+        content["gap_error"] = asdict(gap_error(n_test, reference))
+    return content

@@ -1,0 +1,155 @@
+"""An organiser's work on an open phase: collect results, download submissions, publish scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.api.boards import board
+from harness.api.progress import SILENT, Progress
+from harness.codabench.collection import CollectedResults, choose_phase, collect
+from harness.codabench.competition import position_of, read_competition
+from harness.codabench.downloads import download
+from harness.codabench.entries import OpenedPhase, open_phase, split_page
+from harness.codabench.platform import Platform, read_token
+from harness.codabench.publication import publish
+from harness.credentials import Address
+from harness.errors import UserError
+from harness.site import verify_site, write_site
+from harness.submission.name import clean
+from harness.task import DEFAULT_DIRECTORY
+
+
+@dataclass(frozen=True)
+class Organiser:
+    """How the platform is asked: the file with an organiser's token (None: CODABENCH_TOKEN).
+
+    `readable` names the hosts that may be asked without encryption.
+    """
+
+    token_file: Path | None = None
+    readable: tuple[str, ...] = ()
+
+    def open(self, page: Address, phase: str | None, progress: Progress) -> OpenedPhase:
+        """Return a phase on the platform; say which hosts are asked without encryption."""
+        site, number = split_page(page)
+        for host in self.readable:
+            why = "others may read the token and the files"
+            progress.warn(f"{host}: asked without encryption where its address says so; {why}")
+        return open_phase(Platform(site, read_token(self.token_file), self.readable), number, phase)
+
+
+#: Its token is in the environment.
+USUAL = Organiser()
+
+
+@dataclass(frozen=True)
+class CollectedPhase:
+    """The name of a phase, what was collected of it, and the digest of all records of its site, if that was written."""
+
+    name: str
+    collected: CollectedResults
+    head: str | None
+
+
+def collect_results(
+    competition: Path,
+    source: Address,
+    *,
+    phase: str | None = None,
+    downloads: Path = Path("exports"),
+    share: float = 0.1,
+    organiser: Organiser = USUAL,
+    results: Address,
+    html: Path | None = None,
+    progress: Progress = SILENT,
+) -> CollectedPhase:
+    """Add the results of a public phase to a database, after a look whether they are true.
+
+    Args:
+        competition: file with its description.
+        source: its page on the platform, or a directory with files of the platform.
+        phase: needed if there are several.
+        downloads: directory of downloaded files, in a folder for each phase.
+        share: of the calls of each submission that are made again, at random.
+        organiser: how the platform is asked.
+        results: database of the records.
+        html: directory of a site to write and verify; None: no site.
+        progress: shows the work.
+
+    Raises:
+        UserError: a file is invalid, the platform refuses, or no sandbox works here.
+    """
+    read = read_competition(competition)
+    chosen, tasks_dir = choose_phase(read, phase, competition), Path(read.tasks)
+    name = chosen.phase.name
+    directory = downloads / clean(name) if source.is_url else Path(source.reveal())
+    notes: Sequence[str] = ()
+    if source.is_url:
+        opened = organiser.open(source, name, progress)
+        found, notes = download(opened, chosen.phase.ends, directory, progress.step, with_results=True)
+        names = [one.name for one in sorted(found, key=lambda one: one.submission)]  # the first owner first
+    else:
+        names = sorted(file.stem for file in directory.glob("*.zip"))
+    collected = collect(chosen.settings, tasks_dir, directory, names, results, share, progress)
+    for line in (*notes, *collected.notes):
+        progress.warn(line)
+    head = None if html is None else _write_site(name, list(chosen.settings.tasks), results, tasks_dir, html)
+    return CollectedPhase(name, collected, head)
+
+
+def _write_site(title: str, tasks: Sequence[str], results: Address, tasks_dir: Path, html: Path) -> str:
+    made = board(tasks_dir=tasks_dir, task_names=tasks, results=results, with_site=True, title=title)
+    assert made.site is not None
+    head = write_site(made.site, html)
+    for line in verify_site(html).differences:
+        raise UserError("not as computed from its records", file=html, found=line)
+    return head
+
+
+def download_submissions(
+    competition: Path,
+    page: Address,
+    output: Path,
+    *,
+    phase: str | None = None,
+    organiser: Organiser = USUAL,
+    progress: Progress = SILENT,
+) -> tuple[str, int]:
+    """Download the submission of each participant that counts; returns the name of the phase, and their number.
+
+    Raises:
+        UserError: a file is invalid, or the platform refuses.
+    """
+    phases = read_competition(competition).phases
+    chosen = phases[position_of(phase, [one.name for one in phases], competition)]
+    opened = organiser.open(page, chosen.name, progress)
+    found, notes = download(opened, chosen.ends, output, progress.step, with_results=False)
+    for line in notes:
+        progress.warn(line)
+    return opened.phase.name, len(found)
+
+
+def publish_scores(
+    page: Address,
+    directory: Path,
+    *,
+    phase: str | None = None,
+    organiser: Organiser = USUAL,
+    results: Address,
+    tasks_dir: Path = Path(DEFAULT_DIRECTORY),
+    task_names: Sequence[str] = (),
+    progress: Progress = SILENT,
+) -> tuple[str, int]:
+    """Put the scores of our own board on the platform's; returns the name of the phase, and their number.
+
+    `directory` is that of `download_submissions`.
+
+    Raises:
+        UserError: records are missing, or the platform refuses.
+    """
+    rows = board(tasks_dir=tasks_dir, task_names=task_names, results=results).board.rows
+    opened = organiser.open(page, phase, progress)
+    done, notes = publish(opened, rows, directory)
+    for line in notes:
+        progress.warn(line)
+    return opened.phase.name, done
