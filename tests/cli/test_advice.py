@@ -21,6 +21,8 @@ RUNS = ("run", "check", "compare")
 
 #: Module with advice -> the commands that print it. Advice that names its command needs no entry.
 PRINTED_BY = {
+    "api/fetches.py": ("task fetch", "task known"),
+    "api/tasks.py": ("task show",),
     "api/ci.py": ("ci",),
     "api/commands.py": ("run",),
     "api/comparisons.py": ("compare",),
