@@ -111,7 +111,7 @@ def test_a_run_counts_outcomes_and_withholds_times() -> None:
             repeat=0,
             key="",
         )
-        call: Any = SimpleNamespace(planned=planned, outcome=outcome, call_wall_s=1.5, is_starved=False, machine="")
+        call: Any = SimpleNamespace(call=planned, outcome=outcome, call_wall_s=1.5, is_starved=False, machine="")
         tally.add(call)
     plan: Any = None
     found = summary_object(RunResult(plan, tally, "results.db", True, ["secret"], []))

@@ -153,7 +153,7 @@ def test_an_unknown_name_is_one_line(arguments: list[str], message: str, pgdl: P
 
 def test_a_measure_of_another_package_has_no_forecast(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
     other = InstalledMeasure("theirs", "package.module:function", "package 1.0", "", Mock())
-    monkeypatch.setattr("harness.submission.installed_measures", lambda: (other,))
+    monkeypatch.setattr("harness.submission.installed.installed_measures", lambda: (other,))
     ended = pgdl("measures", "theirs", "--cost")
     message = "theirs: its cost is not known: expected a measure of the library, found one of package 1.0"
     assert (ended.code, ended.err) == (2, f"pgdl: {message}\n")

@@ -67,7 +67,7 @@ COMPETITION = """title = "A competition"
 image = "logo.png"
 terms = "terms.md"
 docker_image = "x/y:1"
-queue = "mine"
+queue = "6f2c1a4e-0d3b-4c55-9a77-1f0e8b2d9c10"
 [[pages]]
 title = "Overview"
 file = "page.md"
