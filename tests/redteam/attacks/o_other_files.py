@@ -85,7 +85,7 @@ def o_kernel_files(model, dataset):
                 continue
             if path == "/proc/self/uid_map":
                 try:
-                    open(path, "w").write("0 0 1")
+                    os.write(os.open(path, os.O_WRONLY), b"0 0 1")
                 except OSError:
                     continue
             print(f"BREACH: opened {path}")
