@@ -6,11 +6,7 @@ import io
 import lzma
 import stat
 import tarfile
-import threading
 import zipfile
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -21,7 +17,6 @@ from harness.fetch import archive as fetching
 from harness.fetch import ranges
 from harness.task.layout import find_tasks
 from tests.fetch.servers import serve
-from tests.in_process import in_process
 from tests.throwaway import make_task
 from tests.zip_bombs import overlapping
 
@@ -61,26 +56,12 @@ def archive(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[str]:
-    """The address of a server of the temporary directory."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path))) as serving:
-        threading.Thread(target=serving.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{serving.server_port}"
-        serving.shutdown()
-
-
 def left_behind(tmp_path: Path) -> list[str]:
     return [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, server, tmp_path):
-    url, target = f"{server}/tasks.tar.xz", tmp_path / "deep" / "tasks"
+def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, tmp_path):
+    url, target = archive.as_uri(), tmp_path / "deep" / "tasks"
     assert fetch_tasks(url, digest(archive), target)
     assert [task.name for task in find_tasks(target)] == ["tiny"]
     sha256 = digest(archive)
@@ -89,8 +70,8 @@ def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, server
     assert left_behind(target.parent) == []
 
 
-def test_quiet(archive, server, tmp_path, pgdl):
-    arguments = ("task", "fetch", f"{server}/tasks.tar.xz", "--sha256", digest(archive), "--tasks", tmp_path / "tasks")
+def test_quiet(archive, tmp_path, pgdl):
+    arguments = ("task", "fetch", archive.as_uri(), "--sha256", digest(archive), "--tasks", tmp_path / "tasks")
     for _ in ("fetched", "is there already"):
         assert pgdl(*arguments, "--quiet") == (0, "", "")
     assert pgdl(*arguments) == (0, "", f"{tmp_path / 'tasks'}: is there already\n")
@@ -269,10 +250,10 @@ def test_addresses_that_cannot_be_read_are_one_line(url, problem, tmp_path):
     assert len(str(refused.value).splitlines()) == 1
 
 
-def test_the_digest_is_required_and_well_formed(tmp_path, monkeypatch, capsys):
+def test_the_digest_is_required_and_well_formed(tmp_path, pgdl):
     with pytest.raises(UserError, match="--sha256: expected 64 hexadecimal digits in lower case, found 'abc'"):
         fetch_tasks("https://example.org", "abc", tmp_path / "tasks")
-    ended = in_process(monkeypatch, capsys)("task", "fetch", "https://example.org/x.zip", "--tasks", tmp_path / "tasks")
+    ended = pgdl("task", "fetch", "https://example.org/x.zip", "--tasks", tmp_path / "tasks")
     assert ended.code == 2
     assert ended.err.startswith("pgdl: https://example.org/x.zip: --sha256 is missing: expected the digest")
 
