@@ -4,7 +4,11 @@ import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from tests.in_process import Ended
 from tests.throwaway import make_task
+
+#: What the fixtures of these names give.
+Fetch, Refusal = Callable[..., Ended], Callable[..., str]
 
 #: The folder of the tasks, below that of a test.
 TASKS = Path("tasks")

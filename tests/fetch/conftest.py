@@ -3,14 +3,14 @@
 import shutil
 import ssl
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from in_process import Ended, Pgdl, in_process
 
 from harness.fetch import ranges, remote
-from tests.fetch.archives import TASKS, catalogue, make_archive
+from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
 from tests.fetch.servers import Served, serve
 
 
@@ -46,7 +46,7 @@ def archive(server: Served) -> Path:
 
 
 @pytest.fixture
-def fetch(pgdl: Pgdl, server: Served, tmp_path: Path) -> Callable[..., Ended]:
+def fetch(pgdl: Pgdl, server: Served, tmp_path: Path) -> Fetch:
     """Fetches from a catalogue; it is that of the server's archive unless another one is given."""
 
     def run(what: str = "small", *more: object, file: object = None) -> Ended:
@@ -57,7 +57,7 @@ def fetch(pgdl: Pgdl, server: Served, tmp_path: Path) -> Callable[..., Ended]:
 
 
 @pytest.fixture
-def refusal(fetch: Callable[..., Ended]) -> Callable[..., str]:
+def refusal(fetch: Fetch) -> Refusal:
     """Fetches, and returns the one line on why nothing is fetched; nothing is taken for a task."""
 
     def run(*arguments: object, file: object = None) -> str:

@@ -38,7 +38,7 @@ def _nothing_is_written(tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("content", ["right", "wrong", "missing"])
-def test_of_an_archive(pgdl, server, archive, content):
+def test_of_an_archive(pgdl: Pgdl, server: Served, archive: Path, content: str) -> None:
     server.statuses = [404] if content == "missing" else []
     sha256 = digest(archive) if content == "right" else "0" * 64
     ended = pgdl("task", "fetch", secret(f"{server.url}/data.zip"), "--sha256", sha256, "--tasks", TASKS)
@@ -52,7 +52,7 @@ def of_catalogue(pgdl: Pgdl, server: Served, known: Path, *more: object) -> Ende
 
 
 @pytest.mark.parametrize("more", [[], ["--whole"], ["--format", "json"]], ids=["parts", "whole", "JSON"])
-def test_of_a_catalogue_and_what_it_names(pgdl, server, known, more):
+def test_of_a_catalogue_and_what_it_names(pgdl: Pgdl, server: Served, known: Path, more: list[str]) -> None:
     ended = of_catalogue(pgdl, server, known, *more)
     assert ended.code == 0
     listed = pgdl("task", "known", "--catalogue", known, "--format", "json")
@@ -61,7 +61,9 @@ def test_of_a_catalogue_and_what_it_names(pgdl, server, known, more):
 
 
 @pytest.mark.parametrize("whole", [[], ["--whole"]], ids=["parts", "whole"])
-def test_of_a_fetch_that_is_to_be_continued(pgdl, server, tmp_path, monkeypatch, known, whole):
+def test_of_a_fetch_that_is_to_be_continued(
+    pgdl: Pgdl, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Path, whole: list[str]
+) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -78,7 +80,7 @@ def test_of_a_fetch_that_is_to_be_continued(pgdl, server, tmp_path, monkeypatch,
 
 
 @pytest.mark.parametrize("key", ["url", "adress", "sha256"])
-def test_of_a_catalogue_with_a_mistake(pgdl, tmp_path, known, key):
+def test_of_a_catalogue_with_a_mistake(pgdl: Pgdl, tmp_path: Path, known: Path, key: str) -> None:
     """Messages repeat what was found, but for addresses."""
     wrong = f'{key} = "ftp://me:{SECRET}@host/x?signature={SECRET}"'
     file = tmp_path / "wrong.toml"
@@ -90,7 +92,9 @@ def test_of_a_catalogue_with_a_mistake(pgdl, tmp_path, known, key):
 
 @pytest.mark.parametrize("variable", ["http_proxy", "HTTPS_PROXY", "ALL_PROXY"])
 @pytest.mark.parametrize("proxy", ["http://me:S3C@{}@proxy:1", "me:S3C@{}@proxy:1", "http://me:a/{}@proxy:1"])
-def test_half_a_password_of_a_proxy_is_not_asked_of_a_name_server(pgdl, monkeypatch, known, variable, proxy):
+def test_half_a_password_of_a_proxy_is_not_asked_of_a_name_server(
+    pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, known: Path, variable: str, proxy: str
+) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     asked: list[object] = []
@@ -104,7 +108,9 @@ def test_half_a_password_of_a_proxy_is_not_asked_of_a_name_server(pgdl, monkeypa
 
 
 @pytest.mark.parametrize("proxy", ["http://me:{}@127.0.0.1:1", "http://me:{}@127.0.0.1:99999", "socks5://me:{}@h:1"])
-def test_a_proxy_that_fails_keeps_its_password(pgdl, monkeypatch, known, proxy):
+def test_a_proxy_that_fails_keeps_its_password(
+    pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, known: Path, proxy: str
+) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("http_proxy", proxy.format(SECRET))

@@ -3,10 +3,13 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from in_process import Pgdl
 
-from tests.fetch.archives import FAR, TASKS, catalogue, content, make_archive
+from tests.fetch.archives import FAR, TASKS, Fetch, catalogue, content, make_archive
+from tests.fetch.servers import Served
 from tests.throwaway import make_task
 
 
@@ -15,7 +18,7 @@ from tests.throwaway import make_task
     [{}, {"force_zip64": True}, {"begin": FAR}, {"others": 10_000}, {"prefix": "public_data/"}],
     ids=["plain", "zip64", "beyond 4 GiB", "10,000 members", "below a directory"],
 )
-def test_a_task_is_what_the_archive_holds(pgdl, fetch, server, kind):
+def test_a_task_is_what_the_archive_holds(pgdl: Pgdl, fetch: Fetch, server: Served, kind: dict[str, Any]) -> None:
     make_archive(server.directory / "data.zip", **kind)
     ended = fetch()
     assert ended.code == 0, ended.err
@@ -28,12 +31,12 @@ def test_a_task_is_what_the_archive_holds(pgdl, fetch, server, kind):
     assert len(server.hits) <= before + 4  # the directory of the archive alone
 
 
-def test_quiet(fetch, archive):
+def test_quiet(fetch: Fetch, archive: Path) -> None:
     for _ in ("fetched", "is there already"):
         assert fetch("small", "--quiet") == (0, "", "")
 
 
-def test_only_what_is_asked_for_travels(fetch, server, tmp_path):
+def test_only_what_is_asked_for_travels(fetch: Fetch, server: Served, tmp_path: Path) -> None:
     tasks = ("one", "two")
     archive = make_archive(server.directory / "data.zip", tasks, n_train=2400)
     fetch("small/two", "--models", 2, file=catalogue(tmp_path, server.url, tasks))
@@ -44,7 +47,7 @@ def test_only_what_is_asked_for_travels(fetch, server, tmp_path):
     )  # nothing twice but the directory, which was not all in the tail
 
 
-def test_a_phase_is_all_of_its_tasks(pgdl, fetch, server, tmp_path):
+def test_a_phase_is_all_of_its_tasks(pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path) -> None:
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
     file = catalogue(tmp_path, server.url, tasks)
@@ -57,7 +60,9 @@ def test_a_phase_is_all_of_its_tasks(pgdl, fetch, server, tmp_path):
     assert "1.0 MB" in shown
 
 
-def test_a_part_is_a_task_that_says_so_and_is_extended_by_the_same_command(pgdl, fetch, server, archive):
+def test_a_part_is_a_task_that_says_so_and_is_extended_by_the_same_command(
+    pgdl: Pgdl, fetch: Fetch, server: Served, archive: Path
+) -> None:
     assert "a part of small/tiny: 3 of 8 models" in fetch("small/tiny", "--models", 3).err
     assert "tiny: 3 models" in (validated := pgdl("task", "validate", TASKS)).out
     assert "tiny: note: a part of small/tiny: 3 of 8 models" in validated.out
@@ -79,7 +84,7 @@ def models() -> set[str]:
     return {path.name for path in (TASKS / "input_data" / "tiny").glob("model_*")}
 
 
-def test_a_catalogue_may_be_an_address_with_a_digest(fetch, server, archive):
+def test_a_catalogue_may_be_an_address_with_a_digest(fetch: Fetch, server: Served, archive: Path) -> None:
     import hashlib
 
     file = catalogue(server.directory, server.url)
@@ -90,7 +95,9 @@ def test_a_catalogue_may_be_an_address_with_a_digest(fetch, server, archive):
     assert "--sha256 is missing" in fetch(file=address).err
 
 
-def test_digests_that_were_seen_are_kept_and_pinned_ones_are_compared(fetch, server, archive, tmp_path):
+def test_digests_that_were_seen_are_kept_and_pinned_ones_are_compared(
+    fetch: Fetch, server: Served, archive: Path, tmp_path: Path
+) -> None:
     ended = fetch()
     assert ended.err.count("not yet known to the catalogue") == 2
     record = json.loads((TASKS / "reference_data" / "tiny" / "fetched.json").read_text())
@@ -107,7 +114,7 @@ def test_digests_that_were_seen_are_kept_and_pinned_ones_are_compared(fetch, ser
     assert not Path("elsewhere", "input_data").exists()
 
 
-def test_validate_compares_with_the_digests_of_the_fetch(pgdl, fetch, archive):
+def test_validate_compares_with_the_digests_of_the_fetch(pgdl: Pgdl, fetch: Fetch, archive: Path) -> None:
     fetch()
     task = TASKS / "input_data" / "tiny"
     (task / "model_1" / "config.json").write_bytes((task / "model_1" / "config.json").read_bytes() + b" ")
@@ -116,7 +123,9 @@ def test_validate_compares_with_the_digests_of_the_fetch(pgdl, fetch, archive):
     assert "model_1/config.json: not as it was fetched: expected SHA-256" in ended.out
 
 
-def test_a_server_without_parts_says_so_and_the_whole_archive_can_be_fetched(fetch, server, archive):
+def test_a_server_without_parts_says_so_and_the_whole_archive_can_be_fetched(
+    fetch: Fetch, server: Served, archive: Path
+) -> None:
     server.ranges = False
     refused = fetch()
     assert refused.err == (
@@ -134,7 +143,9 @@ def test_a_server_without_parts_says_so_and_the_whole_archive_can_be_fetched(fet
         "input_data/tiny/dataset_1", "reference_data/tiny/model_configs.json",
     ],
 )  # fmt: skip
-def test_files_that_were_removed_are_fetched_again(pgdl, fetch, server, archive, tmp_path, lost):
+def test_files_that_were_removed_are_fetched_again(
+    pgdl: Pgdl, fetch: Fetch, server: Served, archive: Path, tmp_path: Path, lost: str
+) -> None:
     fetch()
     shutil.rmtree(TASKS / lost) if (TASKS / lost).is_dir() else (TASKS / lost).unlink()
     known = json.loads(
@@ -145,14 +156,14 @@ def test_files_that_were_removed_are_fetched_again(pgdl, fetch, server, archive,
     assert content(TASKS) == content(server.directory / "made")
 
 
-def test_a_file_that_was_cut_off_since_is_fetched_again(fetch, server, archive):
+def test_a_file_that_was_cut_off_since_is_fetched_again(fetch: Fetch, server: Served, archive: Path) -> None:
     fetch()
     (TASKS / "input_data" / "tiny" / "model_3" / "weights.hdf5").write_bytes(b"half")
     fetch()
     assert content(TASKS) == content(server.directory / "made")
 
 
-def test_a_part_that_was_removed_is_no_part_of_what_is_fetched_next(pgdl, fetch, archive):
+def test_a_part_that_was_removed_is_no_part_of_what_is_fetched_next(pgdl: Pgdl, fetch: Fetch, archive: Path) -> None:
     fetch("small", "--models", 3)
     shutil.rmtree(TASKS / "input_data")
     assert "5 of 8 models" in fetch("small", "--models", 5).err
@@ -160,12 +171,12 @@ def test_a_part_that_was_removed_is_no_part_of_what_is_fetched_next(pgdl, fetch,
     assert pgdl("task", "validate", TASKS).code == 0
 
 
-def test_the_archives_version_is_kept_if_all_of_it_is_fetched(fetch, archive):
+def test_the_archives_version_is_kept_if_all_of_it_is_fetched(fetch: Fetch, archive: Path) -> None:
     assert 'ETag "1"' in fetch("small", "--whole").err
     assert json.loads((TASKS / "reference_data" / "tiny" / "fetched.json").read_text())["etag"] == '"1"'
 
 
-def test_tasks_in_the_flat_layout_are_not_hidden(pgdl, fetch, archive):
+def test_tasks_in_the_flat_layout_are_not_hidden(pgdl: Pgdl, fetch: Fetch, archive: Path) -> None:
     make_task(TASKS, name="mine")
     ended = fetch()
     assert ended.code == 2

@@ -13,11 +13,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from in_process import Pgdl
 
 from harness.credentials import Address
 from harness.fetch import corpus, ranges, remote, session, staging, transfer
 from harness.format.half_fetched import FetchRequest
-from tests.fetch.archives import TASK, TASKS, catalogue, content, make_archive
+from tests.fetch.archives import TASK, TASKS, Fetch, catalogue, content, make_archive
 from tests.fetch.servers import Served
 
 
@@ -28,11 +29,13 @@ def file(server: Served, tmp_path: Path) -> Path:
     return catalogue(tmp_path, server.url)
 
 
-def is_whole(server):
+def is_whole(server: Served) -> bool:
     return content(TASKS) == content(server.directory / "made")
 
 
-def test_lines_that_are_cut_are_continued_where_they_ended(fetch, server, monkeypatch, file):
+def test_lines_that_are_cut_are_continued_where_they_ended(
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
     monkeypatch.setattr(remote, "CHUNK", 100)
     server.cut_every = 1000
     assert fetch().code == 0
@@ -40,7 +43,7 @@ def test_lines_that_are_cut_are_continued_where_they_ended(fetch, server, monkey
     assert server.sent < 1.5 * (server.directory / "data.zip").stat().st_size
 
 
-def test_a_busy_server_is_asked_again(fetch, server, file):
+def test_a_busy_server_is_asked_again(fetch: Fetch, server: Served, file: Path) -> None:
     server.statuses = [503, 429]
     assert fetch().code == 0
     server.statuses = [503] * 100
@@ -50,7 +53,9 @@ def test_a_busy_server_is_asked_again(fetch, server, file):
     )
 
 
-def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(fetch, server, monkeypatch, file):
+def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
     monkeypatch.setattr(session, "TIMEOUTS_S", (5, 0.1))
     monkeypatch.setattr(ranges, "PAUSES_S", (0,))
     server.stall_s = 2
@@ -60,7 +65,9 @@ def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(fetch, server,
     assert ended.err.endswith("; the same command continues\n")
 
 
-def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(fetch, server, monkeypatch, file):
+def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
     monkeypatch.setattr(transfer, "CONNECTIONS", 1)  # the two largest files, the shards, come first
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
@@ -82,7 +89,9 @@ def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(fetch, server, mon
     assert len(server.hits) <= 4 + 29 - 2
 
 
-def test_an_archive_that_changes_half_way_is_refused(fetch, server, monkeypatch, file):
+def test_an_archive_that_changes_half_way_is_refused(
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
     extract = transfer._Work._extract
 
     def change(self, archive, member):
@@ -99,7 +108,7 @@ def test_an_archive_that_changes_half_way_is_refused(fetch, server, monkeypatch,
     assert not (TASKS / "input_data").exists()
 
 
-def test_a_file_that_is_another_one_later_stops_with_both(fetch, server, archive):
+def test_a_file_that_is_another_one_later_stops_with_both(fetch: Fetch, server: Served, archive: Path) -> None:
     fetch("small", "--models", "model_0")
     edited = (server.directory / "made" / "input_data" / "tiny" / "model_0" / "config.json").read_bytes() + b"\n"
     (server.directory / "made" / "input_data" / "tiny" / "model_0" / "config.json").write_bytes(edited)
@@ -112,14 +121,16 @@ def test_a_file_that_is_another_one_later_stops_with_both(fetch, server, archive
     assert f"found {len(edited)} bytes, CRC-32 " in ended.err
 
 
-def test_whole_answers_in_between_are_refused(server, file):
+def test_whole_answers_in_between_are_refused(server: Served, file: Path) -> None:
     find = remote.find_remote(Address(f"{server.url}/data.zip", "URL"))
     server.ranges = False
     with find.open() as reader, pytest.raises(ranges.NoRangesError):
         reader.read(1)
 
 
-def test_a_disk_that_is_too_small_is_said_before_anything_travels(fetch, server, monkeypatch, file):
+def test_a_disk_that_is_too_small_is_said_before_anything_travels(
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
     monkeypatch.setattr(staging, "free_bytes", lambda _: 100)
     ended = fetch()
     assert ended.code == 2
@@ -129,7 +140,9 @@ def test_a_disk_that_is_too_small_is_said_before_anything_travels(fetch, server,
     assert len(server.hits) <= 4
 
 
-def test_a_disk_that_is_full_in_between_keeps_what_is_finished(fetch, server, monkeypatch, file):
+def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
     real = os.fsync
     calls = []
 
@@ -150,7 +163,7 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(fetch, server, mo
     assert len(server.hits) <= 4 + 29 - 5
 
 
-def test_a_killed_process_is_continued(pgdl, fetch, server, file):
+def test_a_killed_process_is_continued(pgdl: Pgdl, fetch: Fetch, server: Served, file: Path) -> None:
     """A process of its own is killed while the server is silent; until the end nothing is taken for a task."""
     server.stall_s = 0.3  # long beside the look at the journal, on a busy machine too
     arguments = ["task", "fetch", "small", "--catalogue", str(file), "--tasks", str(TASKS)]
@@ -178,7 +191,9 @@ def test_a_killed_process_is_continued(pgdl, fetch, server, file):
     assert inodes <= {path.stat().st_ino for path in TASKS.rglob("*") if path.is_file()}  # moved, not fetched again
 
 
-def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(pgdl, fetch, server, monkeypatch, file):
+def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
+    pgdl: Pgdl, fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
     fetch("small", "--models", 2)
     real, moved = Path.replace, []
 
@@ -200,7 +215,9 @@ def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(pgdl, f
     assert len(server.hits) <= 4
 
 
-def test_what_an_earlier_archive_had_does_not_get_into_the_task(pgdl, fetch, server, file):
+def test_what_an_earlier_archive_had_does_not_get_into_the_task(
+    pgdl: Pgdl, fetch: Fetch, server: Served, file: Path
+) -> None:
     """It was interrupted after some shards that the next version of the archive does not have."""
     kept = staging.Staging(TASKS, "tiny")
     kept.begin(FetchRequest("small", None, whole=False, catalogue=True))
@@ -214,7 +231,7 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(pgdl, fetch, ser
     assert "shard_7.tfrecord: was not fetched with the task" in ended.out
 
 
-def test_a_model_that_gets_a_file_more_is_extended(fetch, server):
+def test_a_model_that_gets_a_file_more_is_extended(fetch: Fetch, server: Served) -> None:
     """Directories that are there already are no obstacle."""
     later = make_archive(server.directory / "later.zip")
     with zipfile.ZipFile(later) as members, zipfile.ZipFile(server.directory / "data.zip", "w") as earlier:
@@ -227,7 +244,7 @@ def test_a_model_that_gets_a_file_more_is_extended(fetch, server):
     assert is_whole(server)
 
 
-def test_a_line_that_is_cut_is_no_full_disk(fetch, server, file):
+def test_a_line_that_is_cut_is_no_full_disk(fetch: Fetch, server: Served, file: Path) -> None:
     server.cut_every = 1000
     ended = fetch("small", "--whole")
     assert ended.code == 2
@@ -238,7 +255,7 @@ def test_a_line_that_is_cut_is_no_full_disk(fetch, server, file):
     assert is_whole(server)
 
 
-def test_a_whole_archive_that_is_none_is_fetched_again(fetch, server, file):
+def test_a_whole_archive_that_is_none_is_fetched_again(fetch: Fetch, server: Served, file: Path) -> None:
     archive = server.directory / "data.zip"
     good = archive.read_bytes()
     archive.write_bytes(b"<html>log in first</html>")
@@ -250,7 +267,7 @@ def test_a_whole_archive_that_is_none_is_fetched_again(fetch, server, file):
     assert server.hits == []
 
 
-def test_other_tasks_can_be_used_while_one_is_fetched(pgdl, fetch, server, tmp_path):
+def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path) -> None:
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
     file = catalogue(tmp_path, server.url, tasks)
@@ -263,7 +280,7 @@ def test_other_tasks_can_be_used_while_one_is_fetched(pgdl, fetch, server, tmp_p
     assert "half-fetched" not in pgdl("run", "no_measure", "--tasks", TASKS, "--task", "one").err
 
 
-def test_two_fetches_into_one_directory_do_not_meet(fetch, file):
+def test_two_fetches_into_one_directory_do_not_meet(fetch: Fetch, file: Path) -> None:
     (TASKS / ".fetching").mkdir(parents=True)
     lock = os.open(TASKS / ".fetching" / corpus.LOCK, os.O_RDWR | os.O_CREAT)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -272,7 +289,7 @@ def test_two_fetches_into_one_directory_do_not_meet(fetch, file):
     assert fetch().code == 0
 
 
-def test_a_server_that_does_not_know_the_archive(fetch, server):
+def test_a_server_that_does_not_know_the_archive(fetch: Fetch, server: Served) -> None:
     ended = fetch()
     assert ended.err == (
         f"pgdl: {server.url}/data.zip: cannot be fetched: expected 206 Partial Content, found 404 Not Found; "
@@ -280,12 +297,14 @@ def test_a_server_that_does_not_know_the_archive(fetch, server):
     )
 
 
-def test_redirects_in_circles_end(fetch, server):
+def test_redirects_in_circles_end(fetch: Fetch, server: Served) -> None:
     server.redirect_to = server.url
     assert fetch().err.endswith("data.zip: leads in circles: found 30 redirects; check the address\n")
 
 
-def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(pgdl, fetch, server, tmp_path, monkeypatch):
+def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(
+    pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Otherwise the command that continues the first would make a smaller corpus of it, whose score says nothing."""
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
@@ -304,7 +323,9 @@ def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(pgdl, fetch
     assert is_whole(server)
 
 
-def test_so_it_is_if_whole_archives_travel_one_after_the_other(pgdl, fetch, server, tmp_path):
+def test_so_it_is_if_whole_archives_travel_one_after_the_other(
+    pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path
+) -> None:
     make_archive(server.directory / "data.zip", ("one",))
     second = '\n[[archives]]\nphase = "second"\nurl = "http://127.0.0.1:1/two.zip"\nbytes = 1\n' + TASK.format(
         name="two"
@@ -320,7 +341,9 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_smaller_part_keeps_what_was_fetched(pgdl, fetch, server, monkeypatch, file):
+def test_a_smaller_part_keeps_what_was_fetched(
+    pgdl: Pgdl, fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
     monkeypatch.setattr(staging.Staging, "install", interrupt)
     assert fetch().code == 130
     monkeypatch.undo()
@@ -336,7 +359,9 @@ def test_a_smaller_part_keeps_what_was_fetched(pgdl, fetch, server, monkeypatch,
     assert sorted(path.name for path in TASKS.iterdir()) == ["input_data", "reference_data"]
 
 
-def test_a_whole_archive_that_is_cut_off_leaves_a_half_fetched_task_and_no_part_of_a_file(pgdl, fetch, server, file):
+def test_a_whole_archive_that_is_cut_off_leaves_a_half_fetched_task_and_no_part_of_a_file(
+    pgdl: Pgdl, fetch: Fetch, server: Served, file: Path
+) -> None:
     server.cut_every = 1000
     assert fetch("small", "--whole").code == 2
     assert "half-fetched: tiny; continue with: pgdl task fetch small/tiny" in pgdl("task", "validate", TASKS).err
@@ -344,7 +369,7 @@ def test_a_whole_archive_that_is_cut_off_leaves_a_half_fetched_task_and_no_part_
 
 
 @pytest.mark.parametrize("part", ["header", "content"])
-def test_a_damaged_member_is_named(fetch, server, file, part):
+def test_a_damaged_member_is_named(fetch: Fetch, server: Served, file: Path, part: str) -> None:
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
         entries = [one for one in members.infolist() if one.filename.startswith("input_data/tiny/model_")]
@@ -358,13 +383,13 @@ def test_a_damaged_member_is_named(fetch, server, file, part):
     assert f"damaged: found {entry.filename.removeprefix('input_data/tiny/')}: " in ended.err.splitlines()[-1]
 
 
-def test_an_archive_of_a_few_bytes_is_none(fetch, server, file):
+def test_an_archive_of_a_few_bytes_is_none(fetch: Fetch, server: Served, file: Path) -> None:
     (server.directory / "data.zip").write_bytes(b"none")
     line = fetch().err.splitlines()[-1]
     assert "damaged: expected the directory of a zip archive, found 4 bytes, too few" in line
 
 
-def test_a_server_that_refuses_will_do_so_again(fetch, server, file):
+def test_a_server_that_refuses_will_do_so_again(fetch: Fetch, server: Served, file: Path) -> None:
     server.statuses = [403]
     line = fetch().err
     assert line.endswith(

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fetch.archives import TASKS, catalogue, make_archive
+from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
+from tests.fetch.servers import Served
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +18,9 @@ WAYS = pytest.mark.parametrize("more", [(), ("--whole",)], ids=["parts", "whole"
 
 
 @WAYS
-def test_a_way_without_encryption_is_not_taken_even_if_it_leads_back(refusal, server, encrypted, tmp_path, more):
+def test_a_way_without_encryption_is_not_taken_even_if_it_leads_back(
+    refusal: Refusal, server: Served, encrypted: Served, tmp_path: Path, more: tuple[str, ...]
+) -> None:
     make_archive(encrypted.directory / "other.zip")
     encrypted.redirect_to = server.url
     server.redirect_to = encrypted.url
@@ -27,7 +30,7 @@ def test_a_way_without_encryption_is_not_taken_even_if_it_leads_back(refusal, se
 
 
 @WAYS
-def test_a_way_to_encryption_is_taken(fetch, server, encrypted, more):
+def test_a_way_to_encryption_is_taken(fetch: Fetch, server: Served, encrypted: Served, more: tuple[str, ...]) -> None:
     make_archive(encrypted.directory / "data.zip")
     server.redirect_to = encrypted.url
     assert fetch("small", *more).code == 0
@@ -36,10 +39,11 @@ def test_a_way_to_encryption_is_taken(fetch, server, encrypted, more):
 
 @WAYS
 @pytest.mark.parametrize(
-    "location",
-    ["http://[", "http://a:b/", "http://\xff/", "file:///etc/passwd", "ftp://127.0.0.1/", "data:,x"],
+    "location", ["http://[", "http://a:b/", "http://\xff/", "file:///etc/passwd", "ftp://127.0.0.1/", "data:,x"]
 )
-def test_a_way_to_no_address_is_one_line(refusal, server, location, more):
+def test_a_way_to_no_address_is_one_line(
+    refusal: Refusal, server: Served, location: str, more: tuple[str, ...]
+) -> None:
     server.redirect_to = location
     server.headers = {"Location": location}
     line = refusal("small", *more)
@@ -47,7 +51,7 @@ def test_a_way_to_no_address_is_one_line(refusal, server, location, more):
     assert line.isprintable()
 
 
-def test_an_answer_that_leads_elsewhere_is_not_read(refusal, server):
+def test_an_answer_that_leads_elsewhere_is_not_read(refusal: Refusal, server: Served) -> None:
     """It promises more than it sends: whoever read it would wait, and then find it cut off."""
     server.redirect_to = "ftp://127.0.0.1"
     server.headers = {"Content-Length": str(10**12)}
@@ -55,7 +59,7 @@ def test_an_answer_that_leads_elsewhere_is_not_read(refusal, server):
 
 
 @pytest.mark.parametrize("length", ["abc", "-5", "\xb2", "1e3", "9" * 30, "5, 6", ""])
-def test_a_length_that_is_no_number_is_one_line(refusal, server, archive, length):
+def test_a_length_that_is_no_number_is_one_line(refusal: Refusal, server: Served, archive: Path, length: str) -> None:
     server.headers = {"Content-Length": length}
     line = refusal("small", "--whole")
     assert "Content-Length" in line
@@ -63,12 +67,12 @@ def test_a_length_that_is_no_number_is_one_line(refusal, server, archive, length
 
 
 @pytest.mark.parametrize("position", ["bytes 0-9/x", "bytes \u0665-6/7", "", "bytes 0-9/" + "9" * 30])
-def test_a_part_without_a_position_is_one_line(refusal, server, archive, position):
+def test_a_part_without_a_position_is_one_line(refusal: Refusal, server: Served, archive: Path, position: str) -> None:
     server.headers = {"Content-Range": position.encode().decode("latin1")}
     assert "Content-Range: expected bytes FIRST-LAST/SIZE" in refusal()
 
 
-def test_a_version_cannot_control_a_terminal(fetch, server, archive):
+def test_a_version_cannot_control_a_terminal(fetch: Fetch, server: Served, archive: Path) -> None:
     server.headers = {"ETag": "\x9b31m" + "x" * 1000}
     assert fetch().code == 0
     assert '"?31mx' in (TASKS / "reference_data" / "tiny" / "fetched.json").read_text()

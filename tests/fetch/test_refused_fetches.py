@@ -3,15 +3,18 @@
 import shutil
 import stat
 import zipfile
+from pathlib import Path
 
 import pytest
+from in_process import Pgdl
 
 from harness.fetch import members
-from tests.fetch.archives import TASKS, catalogue, make_archive
+from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
+from tests.fetch.servers import Served
 from tests.throwaway import edit_json
 
 
-def test_misspelt_names_have_hints(pgdl):
+def test_misspelt_names_have_hints(pgdl: Pgdl) -> None:
     def told(*arguments: object) -> str:
         ended = pgdl("task", "fetch", *arguments, "--tasks", TASKS)
         assert ended.code == 2
@@ -25,7 +28,7 @@ def test_misspelt_names_have_hints(pgdl):
     assert not TASKS.exists()
 
 
-def test_a_model_that_does_not_exist(refusal, archive):
+def test_a_model_that_does_not_exist(refusal: Refusal, archive: Path) -> None:
     line = refusal("small", "--models", "model_0,modle_3")
     assert line == "pgdl: --models: no model 'modle_3' in tiny: expected some of 8; did you mean 'model_3'?"
 
@@ -38,7 +41,7 @@ def test_a_model_that_does_not_exist(refusal, archive):
         ('surplus = 1', "surplus: expected no such key, found 1"),
     ],
 )  # fmt: skip
-def test_a_wrong_catalogue(refusal, tmp_path, lines, problem):
+def test_a_wrong_catalogue(refusal: Refusal, tmp_path: Path, lines: str, problem: str) -> None:
     file = tmp_path / "wrong.toml"
     whole = catalogue(tmp_path, "http://127.0.0.1").read_text()
     file.write_text(f"{lines}\n{whole}" if lines.startswith("surplus") else lines)
@@ -47,18 +50,20 @@ def test_a_wrong_catalogue(refusal, tmp_path, lines, problem):
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://x/ y", "ftp://example.org"])
-def test_addresses_of_a_catalogue_are_of_servers(refusal, tmp_path, url):
+def test_addresses_of_a_catalogue_are_of_servers(refusal: Refusal, tmp_path: Path, url: str) -> None:
     line = refusal(file=(file := catalogue(tmp_path, url)))
     expected = "http:// or https://, and ASCII characters without a space"
     assert line == f"pgdl: {file}: url of an archive: expected {expected}"
 
 
-def test_names_of_a_catalogue_are_unique_and_lead_nowhere(refusal, tmp_path):
+def test_names_of_a_catalogue_are_unique_and_lead_nowhere(refusal: Refusal, tmp_path: Path) -> None:
     assert "expected each once, found one twice" in refusal(file=catalogue(tmp_path, "http://x", ("one", "one")))
     assert "archives.0.tasks.0.name: expected" in refusal(file=catalogue(tmp_path, "http://x", ("../one",)))
 
 
-def test_another_archive_than_the_catalogue_says(refusal, server, archive, tmp_path):
+def test_another_archive_than_the_catalogue_says(
+    refusal: Refusal, server: Served, archive: Path, tmp_path: Path
+) -> None:
     line = refusal(file=catalogue(tmp_path, server.url, ("tinny",)))
     assert line.endswith("another archive than the catalogue says: expected tinny, found tiny; did you mean 'tiny'?")
     line = refusal(file=catalogue(tmp_path, server.url, task="models = 9\n"))
@@ -67,7 +72,7 @@ def test_another_archive_than_the_catalogue_says(refusal, server, archive, tmp_p
     assert "damaged: expected the directory of a zip archive" in refusal()
 
 
-def test_a_task_that_lacks_a_file(refusal, server):
+def test_a_task_that_lacks_a_file(refusal: Refusal, server: Served) -> None:
     make_archive(server.directory / "made.zip")
     (server.directory / "made" / "reference_data" / "tiny" / "model_configs.json").unlink()
     make_archive(server.directory / "data.zip", tasks=())
@@ -75,7 +80,7 @@ def test_a_task_that_lacks_a_file(refusal, server):
     assert line.endswith("no whole task tiny: expected model_configs.json, found no such member")
 
 
-def test_a_task_that_was_not_fetched_stays_as_it_is(fetch, server, archive):
+def test_a_task_that_was_not_fetched_stays_as_it_is(fetch: Fetch, server: Served, archive: Path) -> None:
     shutil.copytree(server.directory / "made", TASKS)
     ended = fetch()
     assert "input_data/tiny: exists already: found a task that was not fetched; remove it" in ended.err
@@ -89,7 +94,9 @@ def test_a_task_that_was_not_fetched_stays_as_it_is(fetch, server, archive):
         ({"surplus": 1}, "not a record of pgdl task fetch"),
     ],
 )
-def test_a_record_that_somebody_wrote_is_not_trusted(pgdl, fetch, archive, change, problem):
+def test_a_record_that_somebody_wrote_is_not_trusted(
+    pgdl: Pgdl, fetch: Fetch, archive: Path, change: dict[str, object], problem: str
+) -> None:
     fetch()
     edit_json(TASKS / "reference_data" / "tiny" / "fetched.json", lambda record: record.update(change))
     ended = pgdl("task", "validate", TASKS)
@@ -119,7 +126,9 @@ def link(name: str) -> zipfile.ZipInfo:
     ids=["link", "above", "absolute", "control character", "backslash", "twice", "twice by another way"],
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_what_leads_outside_is_refused(refusal, server, tmp_path, member, problem):
+def test_what_leads_outside_is_refused(
+    refusal: Refusal, server: Served, tmp_path: Path, member: zipfile.ZipInfo, problem: str
+) -> None:
     make_archive(server.directory / "data.zip", more=lambda archive: archive.writestr(member, b""))
     line = refusal()
     assert ": cannot be unpacked: " in line
@@ -127,7 +136,7 @@ def test_what_leads_outside_is_refused(refusal, server, tmp_path, member, proble
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "served", "small.toml"]
 
 
-def test_members_of_no_task_are_left_alone(fetch, server):
+def test_members_of_no_task_are_left_alone(fetch: Fetch, server: Served) -> None:
     def more(archive: zipfile.ZipFile) -> None:
         archive.writestr("/etc/evil", b"")
         archive.writestr("input_data/tiny/.DS_Store", b"")
@@ -140,7 +149,9 @@ def test_members_of_no_task_are_left_alone(fetch, server):
     assert not list(TASKS.rglob("secret.txt"))
 
 
-def test_bombs_are_refused_before_they_are_unpacked(refusal, server, monkeypatch):
+def test_bombs_are_refused_before_they_are_unpacked(
+    refusal: Refusal, server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from harness.fetch import listing
     from harness.format import archive
 
@@ -158,7 +169,7 @@ def test_bombs_are_refused_before_they_are_unpacked(refusal, server, monkeypatch
     assert "expected at most 1 times its packed size" in refusal()
 
 
-def test_no_network(refusal, tmp_path):
+def test_no_network(refusal: Refusal, tmp_path: Path) -> None:
     line = refusal(file=catalogue(tmp_path, "http://127.0.0.1:1"))
     assert "127.0.0.1 cannot be reached: found " in line
     assert line.endswith(
@@ -167,7 +178,9 @@ def test_no_network(refusal, tmp_path):
     assert "<" not in line
 
 
-def test_a_proxy_that_does_not_answer_is_named_without_its_password(refusal, archive, tmp_path, monkeypatch):
+def test_a_proxy_that_does_not_answer_is_named_without_its_password(
+    refusal: Refusal, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("http_proxy", "http://me:secret@127.0.0.1:1")
@@ -176,7 +189,7 @@ def test_a_proxy_that_does_not_answer_is_named_without_its_password(refusal, arc
     assert "secret" not in line
 
 
-def test_a_member_outside_of_the_archive_is_refused(fetch, archive):
+def test_a_member_outside_of_the_archive_is_refused(fetch: Fetch, archive: Path) -> None:
     content = bytearray(archive.read_bytes())
     first = content.index(b"PK\x01\x02")  # of the directory
     content[first + 42 : first + 46] = (2**31).to_bytes(4, "little")
@@ -186,7 +199,7 @@ def test_a_member_outside_of_the_archive_is_refused(fetch, archive):
     assert "a member that begins outside of the archive" in ended.err
 
 
-def test_a_certificate_that_nobody_vouches_for(refusal, encrypted, tmp_path):
+def test_a_certificate_that_nobody_vouches_for(refusal: Refusal, encrypted: Served, tmp_path: Path) -> None:
     line = refusal(file=catalogue(tmp_path, encrypted.url))
     assert "the certificate of 127.0.0.1 is not accepted: found " in line
     assert "REQUESTS_CA_BUNDLE names the file" in line

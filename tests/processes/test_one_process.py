@@ -132,10 +132,7 @@ def test_memory_is_limited(start):
 def test_a_line_that_is_too_long_or_no_json_ends_the_process(start, monkeypatch):
     monkeypatch.setattr(channel, "MAX_LINE", 1000)
     with start() as process:
-        for text, times, problem in (
-            ("x", 1001, "more than 1000 bytes"),
-            ("{\n", 1, "Expecting property name.*"),
-        ):
+        for text, times, problem in (("x", 1001, "more than 1000 bytes"), ("{\n", 1, "Expecting property name.*")):
             pid = process.ask({"do": "look"})["pid"]
             with pytest.raises(UnableError, match=f"^its answer cannot be read: {problem}$"):
                 process.ask({"do": "write", "detail": text, "times": times})

@@ -77,10 +77,7 @@ def with_model(model: str, **values: Any) -> Damage:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (
-            with_value("model_1", depth=8),
-            "model 'model_1': hyperparameter 'depth': expected one of 2, 4, found 8",
-        ),
+        (with_value("model_1", depth=8), "model 'model_1': hyperparameter 'depth': expected one of 2, 4, found 8"),
         (
             with_value("model_1", depth=[4]),
             "model 'model_1': hyperparameter 'depth': expected a finite number, text or null, found [4]",

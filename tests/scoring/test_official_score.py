@@ -136,16 +136,8 @@ def test_fewer_than_three_varying_hyperparameters_have_no_score(sizes: dict[str,
     [
         (TOY_MEASURE[:7], TOY_GAP, "expected the same length, found 7 and 8"),
         (TOY_MEASURE[:7], TOY_GAP[:7], r"expected one number per model \(8\), found 7"),
-        (
-            [*TOY_MEASURE[:7], float("nan")],
-            TOY_GAP,
-            "measure: expected finite numbers, found nan at position 7",
-        ),
-        (
-            TOY_MEASURE,
-            [*TOY_GAP[:7], float("-inf")],
-            "gap: expected finite numbers, found -inf at position 7",
-        ),
+        ([*TOY_MEASURE[:7], float("nan")], TOY_GAP, "measure: expected finite numbers, found nan at position 7"),
+        (TOY_MEASURE, [*TOY_GAP[:7], float("-inf")], "gap: expected finite numbers, found -inf at position 7"),
         ([TOY_MEASURE], TOY_GAP, r"measure: expected one number per model, found an array of shape \(1, 8\)"),
     ],
 )

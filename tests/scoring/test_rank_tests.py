@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare, t, ttest_1samp, wilcoxon
 
-from scoring import (
-    compare_mean_ranks,
-    difference_on_other_tasks,
-    mean_on_other_tasks,
-    signed_rank_p_values,
-)
+from scoring import compare_mean_ranks, difference_on_other_tasks, mean_on_other_tasks, signed_rank_p_values
 
 #: Demsar 2006, table 6: areas under the curve of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets. One number was
 #: made .0001 smaller: he ranks it below another that is printed the same.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from throwaway import dense_weights, edit_json, make_task, write_json, write_weights
+from throwaway import dense_weights, edit_json, write_json, write_weights
 
 from harness.format.reference import read_reference
 
@@ -26,13 +26,7 @@ def in_keras(class_name, name, *feeding, module=None, **settings):
     """A layer as Keras 2 writes it; `feeding` are the layers that feed it in a functional model."""
     nodes = [[[other, 0, 0, {}] for other in feeding]] if feeding else []
     config = {"name": name, **settings}
-    return {
-        "class_name": class_name,
-        "name": name,
-        "module": module,
-        "config": config,
-        "inbound_nodes": nodes,
-    }
+    return {"class_name": class_name, "name": name, "module": module, "config": config, "inbound_nodes": nodes}
 
 
 SOURCE = in_keras("InputLayer", "in", batch_input_shape=[None, 4])
@@ -72,10 +66,7 @@ def doubled(levels):
 
 
 def functional(*layers, inputs=("in",), outputs=("out",), tensor=0):
-    ends = {
-        "input_layers": [[name, 0, 0] for name in inputs],
-        "output_layers": [[name, 0, tensor] for name in outputs],
-    }
+    ends = {"input_layers": [[name, 0, 0] for name in inputs], "output_layers": [[name, 0, tensor] for name in outputs]}
     config = {"layers": [SOURCE, *layers], **ends}
     return lambda task: write_json(task / FILE, {"class_name": "Functional", "config": config})
 
@@ -182,24 +173,18 @@ CASES = [
         functional(in_keras("Dense", "out", "nowhere")),
         "layer out: inbound_nodes: expected names of layers, found nowhere",
     ),
-    (
-        "edited by hand",
-        sequential({"class_name": "Dense"}),
-        "expected JSON written by Keras, found KeyError('config')",
-    ),
+    ("edited by hand", sequential({"class_name": "Dense"}), "expected JSON written by Keras, found KeyError('config')"),
 ]
 
 
 @pytest.mark.parametrize(("break_it", "message"), [pytest.param(*case, id=name) for name, *case in CASES])
-def test_broken_config(tmp_path, refused, break_it, message):
-    task = make_task(tmp_path)
+def test_broken_config(refused, break_it, message, task):
     break_it(task)
     refused(task, FILE, message)
 
 
-def test_what_only_keras_knows(tmp_path, pgdl):
+def test_what_only_keras_knows(tmp_path, pgdl, task):
     """Impossible settings, and inputs and outputs that do not fit; Keras is asked once for all models."""
-    task = make_task(tmp_path)
     wide = [{"layer_name": "Dense", "units": 4}]
     edit_json(task / "model_1/config.json", lambda c: c["model_config"][0].update(units=-4))
     edit_json(task / "model_2/config.json", lambda c: c.update(input_shape=[2, 2]))
@@ -211,10 +196,7 @@ def test_what_only_keras_knows(tmp_path, pgdl):
     outcome = pgdl("task", "validate", tmp_path)
     expected = [
         ("model_1", "refused by Keras: found layer 0 (Dense): "),
-        (
-            "model_2",
-            "output of the model: expected one number for each of at least 2 classes, found shape (2, 3)",
-        ),
+        ("model_2", "output of the model: expected one number for each of at least 2 classes, found shape (2, 3)"),
         ("model_3", "number of outputs: expected 3 as of model_0, found 4"),
         ("model_4", f"input_shape: expected (4,) as in {task / 'dataset_1/train'}, found (5,)"),
     ]
@@ -287,11 +269,7 @@ BROKEN_REFERENCES = [
     ("no hyperparameters", drop("2", "hparams"), "model_2: hparams: expected an object, found none"),
     ("no metrics", drop("2", "metrics"), "model_2: metrics: expected an object, found none"),
     ("above 1", accuracy("train_acc", 98.5), "metrics.train_acc: expected a number in [0, 1], found 98.5"),
-    (
-        "NaN",
-        accuracy("test_acc", float("nan")),
-        "model_4: metrics.test_acc: expected a number in [0, 1], found nan",
-    ),
+    ("NaN", accuracy("test_acc", float("nan")), "model_4: metrics.test_acc: expected a number in [0, 1], found nan"),
     ("infinite", accuracy("test_acc", float("inf")), "expected a number in [0, 1], found inf"),
     ("as text", accuracy("test_acc", "0.9"), "expected a number in [0, 1], found text ('0.9')"),
     ("true", accuracy("test_acc", True), "expected a number in [0, 1], found true"),
@@ -300,14 +278,12 @@ BROKEN_REFERENCES = [
 
 
 @pytest.mark.parametrize(("break_it", "message"), [pytest.param(*case, id=name) for name, *case in BROKEN_REFERENCES])
-def test_broken_reference(tmp_path, refused, break_it, message):
-    task = make_task(tmp_path)
+def test_broken_reference(refused, break_it, message, task):
     break_it(task)
     refused(task, REFERENCE, message)
 
 
-def test_gap_is_train_minus_test_accuracy_to_the_last_bit(tmp_path):
-    task = make_task(tmp_path)
+def test_gap_is_train_minus_test_accuracy_to_the_last_bit(task):
     put("1", "metrics", value={"train_acc": 0.3, "test_acc": 0.1})(task)
     put("2", "metrics", value={"train_acc": 0.17229999999999998, "test_acc": 0.0})(task)
     put("3", "metrics", value={"train_acc": 1, "test_acc": 0})(task)
@@ -317,9 +293,8 @@ def test_gap_is_train_minus_test_accuracy_to_the_last_bit(tmp_path):
     assert gaps["model_3"] == 1.0
 
 
-def test_ids_become_directory_names_in_natural_order(tmp_path):
+def test_ids_become_directory_names_in_natural_order(task):
     """The competition's rule: an id without "model" in it gets the prefix "model_"."""
-    task = make_task(tmp_path)
 
     def rename(content):
         content["my_model"] = content.pop("0")

@@ -5,7 +5,7 @@ import shutil
 import h5py
 import numpy as np
 import pytest
-from throwaway import dense_weights, example, make_task, tensor, write_records, write_weights
+from throwaway import dense_weights, example, tensor, write_records, write_weights
 
 from harness.format.messages import TensorProto
 from harness.format.shards import read_samples
@@ -64,12 +64,7 @@ CASES = [
     ("no label", TRAIN, records(example(inputs=ZEROS)), "expected inputs and output, found inputs"),
     ("no tensor", TRAIN, features(inputs=b"\xff"), "expected a tf.train.Example of serialized tensors"),
     ("float label", TRAIN, features(output=tensor(np.float32(0))), "output: expected int32, found float32"),
-    (
-        "vector label",
-        TRAIN,
-        features(output=tensor(np.zeros(1, np.int32))),
-        "expected a scalar, found shape (1,)",
-    ),
+    ("vector label", TRAIN, features(output=tensor(np.zeros(1, np.int32))), "expected a scalar, found shape (1,)"),
     ("integers", TRAIN, features(inputs=tensor(np.zeros(4, np.int32))), "expected float32, found int32"),
     ("too short", TRAIN, features(inputs=short_tensor()), "expected 4 numbers for shape (4,), found 1"),
     ("enormous", TRAIN, features(inputs=declaring(10**6, 10**6)), "shape of inputs: expected at most 8 axes and"),
@@ -81,12 +76,7 @@ CASES = [
         features(inputs=declaring(-2, -2, numbers=[1.0] * 4)),
         "record 1: shape of inputs: expected at most 8 axes",
     ),
-    (
-        "shape",
-        TRAIN,
-        features(inputs=FIVE_ZEROS),
-        "record 1: inputs: expected shape (4,) as of others, found (5,)",
-    ),
+    ("shape", TRAIN, features(inputs=FIVE_ZEROS), "record 1: inputs: expected shape (4,) as of others, found (5,)"),
     (
         "shape of another shard",
         TRAIN,
@@ -106,12 +96,7 @@ CASES = [
         "record 1: label: expected 0..2, because the models have 3 outputs, found 3",
     ),
     ("negative label", TRAIN, features(output=tensor(np.int32(-1))), "expected 0..2, because the models have 3"),
-    (
-        "test: no label",
-        TEST,
-        records(example(inputs=ZEROS), file=TEST),
-        "expected inputs and output, found inputs",
-    ),
+    ("test: no label", TEST, records(example(inputs=ZEROS), file=TEST), "expected inputs and output, found inputs"),
     (
         "test: shape",
         TEST,
@@ -123,21 +108,18 @@ CASES = [
 
 
 @pytest.mark.parametrize(("file", "break_it", "message"), [pytest.param(*case, id=name) for name, *case in CASES])
-def test_broken_shard(tmp_path, refused, file, break_it, message):
-    task = make_task(tmp_path)
+def test_broken_shard(refused, file, break_it, message, task):
     break_it(task)
     refused(task, file, message)
 
 
-def test_dangling_link(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_dangling_link(refused, task):
     (task / TRAIN).unlink()
     (task / TRAIN).symlink_to("nowhere")
     refused(task, TRAIN, "cannot be read: found No such file or directory")
 
 
-def test_no_shards(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_no_shards(refused, task):
     shutil.rmtree(task / "dataset_1/train")
     refused(task, "dataset_1/train", "expected shard_*.tfrecord, found no such directory")
 
@@ -238,20 +220,17 @@ def integers(task):
         (integers, "weight dense/weight_1:0: expected floating-point numbers, found int32"),
     ],
 )
-def test_broken_weights(tmp_path, refused, break_it, message):
-    task = make_task(tmp_path)
+def test_broken_weights(refused, break_it, message, task):
     break_it(task)
     refused(task, WEIGHTS, message)
 
 
-def test_broken_initial_weights(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_broken_initial_weights(refused, task):
     (task / "model_3/weights_init.hdf5").write_bytes(b"")
     refused(task, "model_3/weights_init.hdf5", "found an empty file")
 
 
-def test_a_low_rank_update_beside_the_kernel_is_refused_with_a_remedy(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_a_low_rank_update_beside_the_kernel_is_refused_with_a_remedy(refused, task):
     with h5py.File(task / WEIGHTS, "a") as file:
         names = [*file["dense"].attrs["weight_names"], b"dense/lora_kernel_a", b"dense/lora_kernel_b"]
         file["dense"].attrs["weight_names"] = names
@@ -259,7 +238,6 @@ def test_a_low_rank_update_beside_the_kernel_is_refused_with_a_remedy(tmp_path, 
     refused(task, WEIGHTS, "expected 2 arrays (kernel, bias), found 4; add the low-rank update (LoRA) to the kernel")
 
 
-def test_remedy_for_weights_of_keras_3_is_named(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_remedy_for_weights_of_keras_3_is_named(refused, task):
     layout_of_keras_3(task)
     refused(task, WEIGHTS, "; write it with model.save('weights.hdf5') of Keras 3")

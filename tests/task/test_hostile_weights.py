@@ -4,7 +4,7 @@ import h5py
 import numpy as np
 import pytest
 from hostile_arrays import HOSTILE, write_secrets
-from throwaway import dense_weights, make_task, write_weights
+from throwaway import dense_weights, write_weights
 
 from harness.errors import UserError
 from harness.format.architecture import LayerShapes, ModelShapes, read_architecture
@@ -43,8 +43,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("write", "message"), CASES)
-def test_numbers_that_are_not_plainly_in_the_file(tmp_path, refused, write, message):
-    task = make_task(tmp_path)
+def test_numbers_that_are_not_plainly_in_the_file(refused, write, message, task):
     write_secrets(task, SHAPE)
     with h5py.File(task / FILE, "a") as file:
         del file[KERNEL]
@@ -52,8 +51,7 @@ def test_numbers_that_are_not_plainly_in_the_file(tmp_path, refused, write, mess
     refused(task, FILE, message.format(task=task))
 
 
-def test_a_group_that_is_in_another_file(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_a_group_that_is_in_another_file(refused, task):
     for name in ("other.hdf5", FILE):
         write_weights(task / name, dense_weights([{"units": 6}, {"units": 6}, {"units": 3}], np.random.default_rng(1)))
     with h5py.File(task / FILE, "a") as file:
@@ -62,8 +60,7 @@ def test_a_group_that_is_in_another_file(tmp_path, refused):
     refused(task, FILE, f"dense: expected an object of the file, found a link to {task}/other.hdf5 /dense")
 
 
-def test_the_whole_model_is_in_another_file(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_the_whole_model_is_in_another_file(refused, task):
     (task / FILE).rename(task / "other.hdf5")
     with h5py.File(task / FILE, "w") as file:
         file["model_weights"] = h5py.ExternalLink(str(task / "other.hdf5"), "/")
@@ -81,8 +78,7 @@ def test_the_whole_model_is_in_another_file(tmp_path, refused):
         (np.array([b"dense/..", b"dense_1", b"dense_2"]), "layer dense/..: expected a group of that name, found none"),
     ],
 )
-def test_names_that_no_layer_has(tmp_path, refused, names, message):
-    task = make_task(tmp_path)
+def test_names_that_no_layer_has(refused, names, message, task):
     with h5py.File(task / FILE, "a", libver="latest") as file:  # which keeps long lists, too
         del file.attrs["layer_names"]
         file.attrs["layer_names"] = names
@@ -90,17 +86,15 @@ def test_names_that_no_layer_has(tmp_path, refused, names, message):
 
 
 @pytest.mark.rest
-def test_a_layer_that_is_listed_over_and_over(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_a_layer_that_is_listed_over_and_over(refused, task):
     with h5py.File(task / FILE, "a", libver="latest") as file:
         del file.attrs["layer_names"]
         file.attrs["layer_names"] = np.full(MAX_NAMES // 2 + 1, b"dense")
     refused(task, FILE, f"number of weights: expected at most {MAX_NAMES} arrays, found more")
 
 
-def test_no_damaged_byte_ends_in_anything_but_one_line(tmp_path):
+def test_no_damaged_byte_ends_in_anything_but_one_line(task):
     """Damage in the numbers themselves cannot be told; the file is small enough for most of it to be elsewhere."""
-    task = make_task(tmp_path)
     whole, architecture = (task / "model_0/weights.hdf5").read_bytes(), read_architecture(task / "model_0")
     kernels = [("kernel", (4, 4)), ("bias", (4,))], [("kernel", (4, 3)), ("bias", (3,))]
     shapes = ModelShapes(tuple(LayerShapes("Dense", tuple(weights)) for weights in kernels), (3,))
@@ -118,15 +112,13 @@ def test_no_damaged_byte_ends_in_anything_but_one_line(tmp_path):
     assert [line for line in lines if len(line.splitlines()) > 1] == []
 
 
-def test_a_file_that_is_larger_than_any_such_model(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_a_file_that_is_larger_than_any_such_model(refused, task):
     with (task / FILE).open("r+b") as stream:
         stream.truncate(1 << 40)
     refused(task, FILE, "too large: expected at most 67114816 bytes for 93 parameters, found 1099511627776")
 
 
-def test_what_changes_while_a_run_goes_on_is_noticed(tmp_path):
-    make_task(tmp_path)
+def test_what_changes_while_a_run_goes_on_is_noticed(tmp_path, task):
     model = read_task(find_tasks(tmp_path)[0]).models[0]
     (tmp_path / "canonical").mkdir()
     weights = model.directory / "weights_init.hdf5"

@@ -58,8 +58,7 @@ def test_training_shards_are_enough_to_run(tmp_path, pgdl):
     assert pgdl("task", "validate", tmp_path).code == 0
 
 
-def test_leftovers_of_archivers_are_ignored(tmp_path, pgdl):
-    task = make_task(tmp_path)
+def test_leftovers_of_archivers_are_ignored(tmp_path, pgdl, task):
     make_task(tmp_path / "__MACOSX")
     (tmp_path / ".hidden" / "model_0").mkdir(parents=True)
     (tmp_path / ".DS_Store").write_bytes(b"")
@@ -87,18 +86,11 @@ def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl)
     ("arguments", "message"),
     [
         (["--task", "tinny"], "no task 'tinny': expected one of tiny; did you mean 'tiny'?"),
-        (
-            ["tiny/dataset_1"],
-            "no task here: expected TASK/model_* or input_data/TASK/model_*, found neither; name",
-        ),
-        (
-            ["nowhere"],
-            "not a directory: expected a directory, found nothing; name the directory of the tasks",
-        ),
+        (["tiny/dataset_1"], "no task here: expected TASK/model_* or input_data/TASK/model_*, found neither; name"),
+        (["nowhere"], "not a directory: expected a directory, found nothing; name the directory of the tasks"),
     ],
 )
-def test_what_cannot_be_found(tmp_path, pgdl, monkeypatch, arguments, message):
-    make_task(tmp_path)
+def test_what_cannot_be_found(tmp_path, pgdl, monkeypatch, arguments, message, task):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PGDL_TASKS", ".")
     outcome = pgdl("task", "validate", *arguments)
@@ -131,9 +123,8 @@ def test_list_and_show(tmp_path, pgdl):
     assert described["gap_error"] == pytest.approx({"n_test": 48, "standard_error": variance**0.5, "share": share})
 
 
-def test_nothing_heavy_is_imported(tmp_path):
+def test_nothing_heavy_is_imported(tmp_path, task):
     """TensorFlow never is; listing tasks reads reference data without HDF5 and protocol buffers."""
-    make_task(tmp_path)
     program = """if True:
         import json, sys
         from harness.cli.main import cli
@@ -176,8 +167,7 @@ def test_it_is_hidden_wherever_one_looks_from(tmp_path, place):
 
 
 @pytest.mark.parametrize("name", ["metadata", "metadata.yaml", "metadata.yml"])
-def test_no_ending_unmarks_a_task(tmp_path, name):
-    task = make_task(tmp_path)
+def test_no_ending_unmarks_a_task(tmp_path, name, task):
     (task / name).write_text("hidden: true")
     assert hidden_names(find_tasks(tmp_path)) == {"tiny"}
 
@@ -216,16 +206,14 @@ def test_every_command_says_so(tmp_path, pgdl):
         ("hidden: true #" + 70_000 * "x", "too large: expected at most 65536 bytes, found 70014 bytes"),
     ],
 )  # fmt: skip
-def test_anything_else_is_refused(tmp_path, refused, content, problem):
-    task = make_task(tmp_path)
+def test_anything_else_is_refused(tmp_path, refused, content, problem, task):
     (task / "metadata").write_text(content)
     refused(task, "metadata", problem)
     with pytest.raises(UserError):
         hidden_names(find_tasks(tmp_path))
 
 
-def test_a_mark_that_is_no_file_is_refused(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_a_mark_that_is_no_file_is_refused(refused, task):
     (task / "metadata").symlink_to("nowhere")
     refused(task, "metadata", "cannot be read: found No such file or directory")
 
