@@ -44,13 +44,8 @@ def test_demo_runs_baselines_and_writes_the_board(machine):
     written = "--output build/demo/leaderboard --html build/demo/site"
     assert board == f"pgdl board --tasks task_data --results build/demo/results.db {written}"
     assert verify == "pgdl verify build/demo/site"
-
-
-def test_demo_full_compares_all_measures(machine):
-    installed(machine)
     assert machine.run("make", "demo-full").returncode == 0
-    compared = machine.calls()[-1]
-    assert compared.startswith("pgdl compare --measures all --tasks task_data")
+    assert machine.calls()[-1].startswith("pgdl compare --measures all --tasks task_data")
 
 
 def test_pictures_are_drawn_from_a_board_and_a_comparison(machine):
@@ -94,29 +89,26 @@ def test_demo_stops_where_a_call_failed(machine):
     assert machine.calls()[-1].startswith("pgdl run")
 
 
-def test_all_checks_are_made_and_pytest_comes_last(machine):
+@pytest.mark.parametrize(
+    ("target", "calls"),
+    [
+        ("test", CHECKS),
+        ("lint", [*STYLE, "mypy "]),
+        ("bench", ["python -m pytest tests/benchmarks -o addopts="]),
+        ("test-rest", [f"{PYTEST} -m rest and not full"]),
+    ],
+)
+def test_checks_are_made_in_their_order(machine, target, calls):
     installed(machine)
-    assert machine.run("make", "-j4", "test").returncode == 0
-    assert machine.calls() == CHECKS
-
-
-def test_types_are_checked_with_the_style(machine):
-    """And by a test of their own, beside the others: on one core they take a minute."""
-    installed(machine)
-    assert machine.run("make", "lint").returncode == 0
-    assert machine.calls() == [*STYLE, "mypy "]
+    machine.add("initdb")  # of PostgreSQL, which the rest needs
+    assert machine.run("make", "-j4", target).returncode == 0
+    assert machine.calls() == calls
 
 
 def test_a_failed_check_fails_the_tests(machine):
     venv = installed(machine)
     machine.add("ruff", "exit 1", directory=venv / "bin")
     assert machine.run("make", "test").returncode != 0
-
-
-def test_benchmarks_are_not_left_out_as_they_are_from_the_tests(machine):
-    installed(machine)
-    machine.run("make", "bench")
-    assert machine.calls() == ["python -m pytest tests/benchmarks -o addopts="]
 
 
 def test_setup_is_done_once_and_again_when_what_is_installed_changes(machine):
@@ -181,13 +173,6 @@ def test_clean_keeps_the_environment_and_the_sources(machine):
     assert left == {".ci", ".venv", "Makefile", "constraints.txt", "harness", "pyproject.toml"}
     assert not (machine.checkout / "harness/__pycache__").exists()
     assert (venv / "lib/__pycache__").exists()
-
-
-def test_the_rest_needs_a_server_of_postgresql(machine):
-    installed(machine)
-    machine.add("initdb")
-    assert machine.run("make", "test-rest").returncode == 0
-    assert machine.calls() == [f"{PYTEST} -m rest and not full"]
 
 
 #: Package manager -> how it is called to install bubblewrap.

@@ -2,6 +2,7 @@
 
 A file in attacks/ has the attacks of one kind, each a function; the files' letters are those of docs/security.md. A
 submission is made of each: the function as `complexity`, with the definitions of its file and of tools.py that it uses.
+Attacks of one expression are rows of a table.
 Its value is 1.0 if it returns nothing. The decorator `expected` states the result. An attack that detects its own
 success prints BREACH. The functions in controls/ are honest and return their value.
 """
@@ -104,26 +105,26 @@ def complexity(model, dataset):
 def attacks_of(file: Path) -> Iterator[Attack]:
     """The attacks of a file, read without running it."""
     texts = [(HERE / "tools.py").read_text(), file.read_text()]
+    texts.append("\n".join(_functions(ast.parse(texts[1]))))
     definitions = [(statement, text) for text in texts for statement in ast.parse(text).body]
-    for function in ast.parse(texts[1]).body:
-        if isinstance(function, ast.FunctionDef) and "expected" in (said := _decorator(function)):
+    for function, _ in definitions:
+        call = function.decorator_list[0] if isinstance(function, ast.FunctionDef) and function.decorator_list else None
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "expected":
             assert ast.get_docstring(function), function.name
-            outcomes, more = said["expected"]
+            outcomes = tuple(map(ast.literal_eval, call.args))
+            more = {word.arg: ast.literal_eval(word.value) for word in call.keywords}
             end = ON_IMPORT if more.get("on_import") else AS_COMPLEXITY
             source = "\n".join([*_used(definitions, function.name), end.format(name=function.name)])
             yield Attack(function.name, source, outcomes, **more)
 
 
-def _decorator(function: ast.FunctionDef) -> dict[str, tuple[tuple[str, ...], dict[str, Any]]]:
-    """The name of the decorator that is a call -> its arguments."""
-    return {
-        ast.unparse(call.func): (
-            tuple(map(ast.literal_eval, call.args)),
-            {word.arg: ast.literal_eval(word.value) for word in call.keywords},
-        )
-        for call in function.decorator_list
-        if isinstance(call, ast.Call)
-    }  # type: ignore[return-value]
+def _functions(module: ast.Module) -> Iterator[str]:
+    """The rows of a file's table `ROWS`, each written as a function."""
+    for statement in module.body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "ROWS":
+            for name, outcomes, action, why in (row.elts for row in statement.value.elts):
+                head = f"@expected({ast.unparse(outcomes).strip('()')})\ndef {name.value}(model, dataset):"
+                yield f"{head}\n    {why.value!r}\n    return {ast.unparse(action)}"
 
 
 def _used(definitions: list[tuple[ast.stmt, str]], name: str) -> Iterator[str]:

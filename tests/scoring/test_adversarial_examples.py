@@ -24,20 +24,9 @@ POINTS, VARIANCES = st.integers(10, 10**6), st.floats(0, 0.25)
 STATISTICS, RANGES = st.floats(1e-4, 0.5), st.sampled_from([1.0, TRANSLATION, ANY_GENERATOR])
 
 
-@pytest.mark.parametrize(
-    ("n_points", "variance", "statistic", "value_range", "expected"),
-    [
-        (1000, 0.05, 0.05, 2.0, 0.0268927155),
-        (1000, 0.05, 0.05, 1.5, 0.0093391351),
-        (10000, 0.02, 0.01, 1.5, 0.00039461254),
-        (500, 0.0, 0.1, 2.0, 0.00072110843),
-        (500, 0.0, -0.1, 2.0, 0.00072110843),
-        (1000, 0.05, 0.0, 2.0, 1.0),
-        (1000, 0.0, 0.0, 2.0, 1.0),
-    ],
-)
-def test_values(n_points: int, variance: float, statistic: float, value_range: float, expected: float) -> None:
-    assert independence_p_value(n_points, variance, statistic, value_range) == pytest.approx(expected, rel=1e-7)
+def test_a_statistic_has_no_sign_and_none_says_nothing() -> None:
+    one, other, none = (independence_p_value(500, 0.0, statistic, 2.0) for statistic in (0.1, -0.1, 0.0))
+    assert (one, none) == (other, 1.0)
 
 
 @given(POINTS, VARIANCES, STATISTICS, RANGES)
@@ -55,17 +44,6 @@ def test_the_bound_at_the_p_value_is_the_statistic(
     p_value = independence_p_value(n_points, variance, statistic, value_range)
     if 1e-300 < p_value < 1:
         assert bernstein_half_width(n_points, variance, p_value, value_range) == pytest.approx(statistic)
-
-
-@given(POINTS, VARIANCES, STATISTICS, RANGES)
-def test_it_falls_with_statistic_and_points_and_rises_with_variance_and_range(
-    n_points: int, variance: float, statistic: float, value_range: float
-) -> None:
-    p_value = independence_p_value(n_points, variance, statistic, value_range)
-    assert independence_p_value(n_points, variance, 1.1 * statistic, value_range) <= p_value
-    assert independence_p_value(2 * n_points, variance, statistic, value_range) <= p_value
-    assert independence_p_value(n_points, variance + 0.01, statistic, value_range) >= p_value
-    assert independence_p_value(n_points, variance, statistic, 1.1 * value_range) >= p_value
 
 
 def estimates(seed: int = 0, n_points: int = 400, moved: float = 0.2, density: float = 0.4) -> RiskEstimates:

@@ -104,11 +104,6 @@ def test_a_perfect_measure_and_a_constant_one() -> None:
     assert found.difference("perfect", "constant").p_value == 0
 
 
-def test_a_single_submission() -> None:
-    (standing,) = compare_submissions(board({"only": 0.5})).standings.values()
-    assert (standing.best_rank, standing.worst_rank, standing.group) == (1, 1, 1)
-
-
 def unfinished(values: dict[str, float | Failure]) -> dict[str, dict[str, TaskCalls]]:
     finished = board({"x": 0.5})["x"]["task1"]
     return {"x": {"task1": TaskCalls(GRID, finished.gap, {**finished.values, **values})}}
@@ -118,11 +113,6 @@ def unfinished(values: dict[str, float | Failure]) -> dict[str, dict[str, TaskCa
 def test_a_board_without_a_finished_submission_says_so(value: float | Failure) -> None:
     with pytest.raises(ScoreUndefined, match=r"expected a finished submission, found none among 1$"):
         compare_submissions(unfinished({"model_3": value}))
-
-
-def test_an_empty_board_says_so() -> None:
-    with pytest.raises(ScoreUndefined, match=r"expected a finished submission, found none among 0$"):
-        compare_submissions({})
 
 
 def test_unfinished_submissions_are_named_and_compared_with_none() -> None:

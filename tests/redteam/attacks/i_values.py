@@ -8,24 +8,6 @@ import torch
 from attack_suite import expected
 
 
-@expected("BAD_VALUE")
-def i_array(model, dataset):
-    """Returns an array of one element, which `float` would take."""
-    return np.ones(1)
-
-
-@expected("BAD_VALUE")
-def i_boolean(model, dataset):
-    """Returns a bool, which is an int."""
-    return True
-
-
-@expected("BAD_VALUE")
-def i_complex(model, dataset):
-    """Returns a complex number with no imaginary part."""
-    return np.complex128(1)
-
-
 @expected("EXCEPTION", "TIMEOUT")
 def i_error_chain(model, dataset):
     """Raises an error that is its own cause, and a group of groups that would print as 2**50 lines."""
@@ -36,27 +18,9 @@ def i_error_chain(model, dataset):
     raise error
 
 
-@expected("EXCEPTION")
-def i_error_in_emoji(model, dataset):
-    """Raises an error whose 500 characters take more bytes than a frame may have."""
-    raise ValueError("\N{GRINNING FACE}" * 1000)
-
-
-@expected("EXCEPTION")
-def i_error_of_megabytes(model, dataset):
-    """Raises an error with a message of ten megabytes. Messages are cut."""
-    raise ValueError("x" * (10 << 20))
-
-
 class ExitingError(Exception):
     def __str__(self):
         raise SystemExit(0)
-
-
-@expected("EXCEPTION", "CRASH")
-def i_error_that_exits(model, dataset):
-    """Raises an error whose message leaves the interpreter."""
-    raise ExitingError
 
 
 class RaisingError(Exception):
@@ -66,12 +30,6 @@ class RaisingError(Exception):
     __repr__ = __str__
 
 
-@expected("EXCEPTION")
-def i_error_that_raises(model, dataset):
-    """Raises an error whose message and representation raise errors themselves."""
-    raise RaisingError
-
-
 class Liar:
     @property
     def __class__(self):
@@ -79,12 +37,6 @@ class Liar:
 
     def __float__(self):
         return float("inf")
-
-
-@expected("BAD_VALUE", "EXCEPTION")
-def i_false_class(model, dataset):
-    """Claims to be a float and is none; its conversion gives infinity."""
-    return Liar()
 
 
 class Odd(float):
@@ -112,18 +64,6 @@ class Hostile:
         raise KeyboardInterrupt
 
 
-@expected("EXCEPTION", "CRASH")
-def i_hostile_attributes(model, dataset):
-    """Returns an object that raises an error, caught only by `except BaseException`, on access to its attributes."""
-    return Hostile()
-
-
-@expected("BAD_VALUE")
-def i_huge_integer(model, dataset):
-    """Returns an integer that no float can hold."""
-    return 10**400
-
-
 @expected("BAD_VALUE", runtime="tensorflow")
 def i_infinite(model, dataset):
     """Returns minus infinity as a tensor, which would rank before everything."""
@@ -136,28 +76,10 @@ def i_infinite_of_torch(model, dataset):
     return torch.tensor(1.0, requires_grad=True) / 0.0
 
 
-@expected("BAD_VALUE")
-def i_long_type_name(model, dataset):
-    """Returns an object whose type has a name of a megabyte, which the message names."""
-    return type("x" * (1 << 20), (), {})()
-
-
-@expected("BAD_VALUE")
-def i_not_a_number(model, dataset):
-    """Returns NaN from a NumPy scalar. Only finite numbers are values."""
-    return np.float32("nan")
-
-
 @expected("EXCEPTION")
 def i_recursion(model, dataset):
     """Recurses without end."""
     return i_recursion(model, dataset)
-
-
-@expected("BAD_VALUE", "EXCEPTION")
-def i_symbolic_tensor(model, dataset):
-    """Returns the model's symbolic output, which has no value."""
-    return model.outputs[0]
 
 
 @expected("EXCEPTION", runtime="jax")
@@ -166,3 +88,38 @@ def i_traced_of_jax(model, dataset):
     leaked = []
     jax.jit(lambda number: leaked.append(number) or number)(1.0)
     return leaked[0]
+
+
+@expected("BAD_VALUE", "EXCEPTION")
+def i_symbolic_tensor(model, dataset):
+    """Returns the model's symbolic output, which has no value."""
+    return model.outputs[0]
+
+
+def fail(error):
+    raise error
+
+
+#: Name, outcomes, what it does, and why.
+ROWS = [
+    ("i_array", "BAD_VALUE", np.ones(1), "Returns an array of one element, which `float` would take."),
+    ("i_boolean", "BAD_VALUE", True, "Returns a bool, which is an int."),
+    ("i_complex", "BAD_VALUE", np.complex128(1), "Returns a complex number with no imaginary part."),
+    ("i_error_in_emoji", "EXCEPTION", fail(ValueError("\N{GRINNING FACE}" * 1000)),
+     "Raises an error whose 500 characters take more bytes than a frame may have."),
+    ("i_error_of_megabytes", "EXCEPTION", fail(ValueError("x" * (10 << 20))),
+     "Raises an error with a message of ten megabytes. Messages are cut."),
+    ("i_error_that_exits", ("EXCEPTION", "CRASH"), fail(ExitingError),
+     "Raises an error whose message leaves the interpreter."),
+    ("i_error_that_raises", "EXCEPTION", fail(RaisingError),
+     "Raises an error whose message and representation raise errors themselves."),
+    ("i_false_class", ("BAD_VALUE", "EXCEPTION"), Liar(),
+     "Claims to be a float and is none; its conversion gives infinity."),
+    ("i_hostile_attributes", ("EXCEPTION", "CRASH"), Hostile(),
+     "Returns an object that raises an error, caught only by `except BaseException`, on access to its attributes."),
+    ("i_huge_integer", "BAD_VALUE", 10**400, "Returns an integer that no float can hold."),
+    ("i_long_type_name", "BAD_VALUE", type("x" * (1 << 20), (), {})(),
+     "Returns an object whose type has a name of a megabyte, which the message names."),
+    ("i_not_a_number", "BAD_VALUE", np.float32("nan"),
+     "Returns NaN from a NumPy scalar. Only finite numbers are values."),
+]  # fmt: skip

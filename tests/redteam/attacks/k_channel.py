@@ -30,41 +30,11 @@ def flood(frame):
         control.sendall(frame)
 
 
-@expected("PROTOCOL")
-def k_claims_failed_load(model, dataset):
-    """Says, after the start of the clock, that the model could not be loaded."""
-    send(b'{"event":"failed","message":"try again"}\n')
-
-
-@expected("PROTOCOL")
-def k_claims_infra_error(model, dataset):
-    """Blames the harness, to get another try. A worker may not claim that."""
-    send(b'{"event":"result","status":"INFRA_ERROR","message":"try again"}\n')
-
-
 @expected("CRASH")
 def k_closes_channel(model, dataset):
     """Closes the control channel and goes on. That ends the call."""
     os.closerange(3, 1024)
     time.sleep(60)
-
-
-@expected("PROTOCOL")
-def k_deep_json(model, dataset):
-    """Sends JSON nested as deep as a frame allows. The parser's recursion error is caught."""
-    send(b"[" * 4000 + b"\n")
-
-
-@expected("PROTOCOL")
-def k_empty_lines(model, dataset):
-    """Floods the channel with empty lines."""
-    flood(b"\n" * 65536)
-
-
-@expected("PROTOCOL")
-def k_endless_frame(model, dataset):
-    """Sends a frame without an end. More than 4096 bytes are a protocol error."""
-    flood(b"x" * 65536)
 
 
 @expected("OK", value=42.0)
@@ -83,47 +53,11 @@ def k_forged_value(model, dataset):
     send(FORGED)
 
 
-@expected("TIMEOUT")
-def k_half_frame(model, dataset):
-    """Sends half a frame and waits. The clock runs on."""
-    send(b'{"event":"result","status":"OK",')
-
-
 @expected("CRASH")
 def k_half_frame_then_exit(model, dataset):
     """Sends half a frame and dies."""
     channel().sendall(b'{"event":"result"')
     os._exit(0)
-
-
-@expected("PROTOCOL")
-def k_hex_overflow(model, dataset):
-    """Forges a number beyond the range of a float."""
-    send(b'{"event":"result","status":"OK","value":"0x1p99999"}\n')
-
-
-@expected("PROTOCOL")
-def k_json_infinity(model, dataset):
-    """Forges an infinity as a JSON number."""
-    send(b'{"event":"result","status":"OK","value":-Infinity}\n')
-
-
-@expected("PROTOCOL")
-def k_not_a_number(model, dataset):
-    """Forges NaN, past the worker's own check."""
-    send(b'{"event":"result","status":"OK","value":"nan"}\n')
-
-
-@expected("PROTOCOL")
-def k_not_an_object(model, dataset):
-    """Sends a JSON array."""
-    send(b'["result", "OK", "0x1p0"]\n')
-
-
-@expected("PROTOCOL")
-def k_not_json(model, dataset):
-    """Sends bytes that are neither JSON nor text."""
-    send(b"\xff\xfe\x00\xd8{\n")
 
 
 @expected("OK", value=42.0)
@@ -158,31 +92,40 @@ def k_reads_channel(model, dataset):
     control.detach()
 
 
-@expected("PROTOCOL")
-def k_repeats_loaded(model, dataset):
-    """Says `loaded` again, to have the clock restarted."""
-    send(b'{"event":"loaded"}\n')
-
-
 @expected("OK", value=42.0)
 def k_second_result(model, dataset):
     """Forges a second result after the first, for the next call. The first frame ends the call."""
     send(20 * FORGED)
 
 
-@expected("CRASH")
-def k_shutdown(model, dataset):
-    """Shuts the channel down in both directions, and returns a value."""
-    channel().shutdown(socket.SHUT_RDWR)
-
-
-@expected("EXCEPTION")
-def k_surrogates(model, dataset):
-    """Sends lone surrogates and control characters in a message that will be stored and printed."""
-    send(b'{"event":"result","status":"EXCEPTION","message":"\\ud800\\u0000\\u001b[31m\\udfff"}\n')
-
-
-@expected("PROTOCOL")
-def k_wrong_types(model, dataset):
-    """Forges a result of the wrong types."""
-    send(b'{"event":"result","status":["OK"],"value":{},"message":7}\n')
+#: Name, outcomes, what it does, and why.
+ROWS = [
+    ("k_claims_failed_load", "PROTOCOL", send(b'{"event":"failed","message":"try again"}\n'),
+     "Says, after the start of the clock, that the model could not be loaded."),
+    ("k_claims_infra_error", "PROTOCOL", send(b'{"event":"result","status":"INFRA_ERROR","message":"try again"}\n'),
+     "Blames the harness, to get another try. A worker may not claim that."),
+    ("k_deep_json", "PROTOCOL", send(b"[" * 4000 + b"\n"),
+     "Sends JSON nested as deep as a frame allows. The parser's recursion error is caught."),
+    ("k_empty_lines", "PROTOCOL", flood(b"\n" * 65536), "Floods the channel with empty lines."),
+    ("k_endless_frame", "PROTOCOL", flood(b"x" * 65536),
+     "Sends a frame without an end. More than 4096 bytes are a protocol error."),
+    ("k_half_frame", "TIMEOUT", send(b'{"event":"result","status":"OK",'),
+     "Sends half a frame and waits. The clock runs on."),
+    ("k_hex_overflow", "PROTOCOL", send(b'{"event":"result","status":"OK","value":"0x1p99999"}\n'),
+     "Forges a number beyond the range of a float."),
+    ("k_json_infinity", "PROTOCOL", send(b'{"event":"result","status":"OK","value":-Infinity}\n'),
+     "Forges an infinity as a JSON number."),
+    ("k_not_a_number", "PROTOCOL", send(b'{"event":"result","status":"OK","value":"nan"}\n'),
+     "Forges NaN, past the worker's own check."),
+    ("k_not_an_object", "PROTOCOL", send(b'["result", "OK", "0x1p0"]\n'), "Sends a JSON array."),
+    ("k_not_json", "PROTOCOL", send(b"\xff\xfe\x00\xd8{\n"), "Sends bytes that are neither JSON nor text."),
+    ("k_repeats_loaded", "PROTOCOL", send(b'{"event":"loaded"}\n'),
+     "Says `loaded` again, to have the clock restarted."),
+    ("k_shutdown", "CRASH", channel().shutdown(socket.SHUT_RDWR),
+     "Shuts the channel down in both directions, and returns a value."),
+    ("k_surrogates", "EXCEPTION",
+     send(b'{"event":"result","status":"EXCEPTION","message":"\\ud800\\u0000\\u001b[31m\\udfff"}\n'),
+     "Sends lone surrogates and control characters in a message that will be stored and printed."),
+    ("k_wrong_types", "PROTOCOL", send(b'{"event":"result","status":["OK"],"value":{},"message":7}\n'),
+     "Forges a result of the wrong types."),
+]  # fmt: skip
