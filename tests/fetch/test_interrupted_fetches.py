@@ -244,12 +244,16 @@ def test_a_model_that_gets_a_file_more_is_extended(fetch: Fetch, server: Served)
     assert is_whole(server)
 
 
-def test_a_line_that_is_cut_is_no_full_disk(fetch: Fetch, server: Served, file: Path) -> None:
+def test_a_whole_archive_that_is_cut_off_leaves_a_half_fetched_task(
+    pgdl: Pgdl, fetch: Fetch, server: Served, file: Path
+) -> None:
     server.cut_every = 1000
     ended = fetch("small", "--whole")
     assert ended.code == 2
     assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: ")
     assert ended.err.endswith("; the same command continues\n")
+    assert "half-fetched: tiny; continue with: pgdl task fetch small/tiny" in pgdl("task", "validate", TASKS).err
+    assert not list(TASKS.rglob("*.partial"))
     server.cut_every, server.statuses = None, [503]
     assert fetch("small", "--whole").code == 0
     assert is_whole(server)
@@ -357,15 +361,6 @@ def test_a_smaller_part_keeps_what_was_fetched(
     assert is_whole(server)
     assert len(server.hits) <= 4
     assert sorted(path.name for path in TASKS.iterdir()) == ["input_data", "reference_data"]
-
-
-def test_a_whole_archive_that_is_cut_off_leaves_a_half_fetched_task_and_no_part_of_a_file(
-    pgdl: Pgdl, fetch: Fetch, server: Served, file: Path
-) -> None:
-    server.cut_every = 1000
-    assert fetch("small", "--whole").code == 2
-    assert "half-fetched: tiny; continue with: pgdl task fetch small/tiny" in pgdl("task", "validate", TASKS).err
-    assert not list(TASKS.rglob("*.partial"))
 
 
 @pytest.mark.parametrize("part", ["header", "content"])

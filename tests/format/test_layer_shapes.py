@@ -125,7 +125,7 @@ def listed(name: str, **settings: Any) -> dict[str, Any]:
 def graph(*layers: tuple[str, str, dict[str, Any], list[str]], calls: int = 1) -> Architecture:
     """A functional model of layers: name, class, settings, and the layers that they take in; the last is the output.
 
-    The last listed is called several times, each time with its own output.
+    The last layer is called several times, each time with its own output.
     """
     shape = {"name": "input", "class_name": "InputLayer", "config": {"name": "input", "batch_shape": [None, 4]}}
     entries = [shape | {"inbound_nodes": []}]
@@ -224,7 +224,7 @@ def test_a_layer_without_effect_that_is_called_twice_hides_no_softmax() -> None:
 
 
 def test_keras_writes_the_default_of_layers_that_augment() -> None:
-    """`training=True` of a listed that somebody wants to be active is refused, as before."""
+    """`training=True` of a layer that somebody wants to be active is refused, as before."""
 
     def written(class_name: str, settings: dict[str, Any]) -> Architecture:
         source = {"class_name": "__keras_tensor__", "config": {"keras_history": ["input", 0, 0], "shape": [None, 4]}}

@@ -92,11 +92,6 @@ def test_dots_and_lines_are_at_scores_and_intervals():
     assert dots == pytest.approx(places, abs=0.2)
 
 
-def test_only_kinds_of_rows_are_faint():
-    faint = re.findall(r'<text style="[^"]*fill: #8a8f98"[^>]*>([^<]*)<', drawn_board(BOARD))
-    assert faint == ["baseline", "baseline", "reference", "reference"]
-
-
 RESULTS = ROOT / ".ci" / "write_results.py"
 
 COMPARISON = """\

@@ -79,18 +79,6 @@ def test_the_order_of_models_does_not_matter(t: Task, data: st.DataObject) -> No
     assert official_score(*t.with_models_in_order(models).arrays) == official_score(*t.arrays)
 
 
-@given(tasks(), st.data())
-def test_the_names_of_hyperparameters_do_not_matter(t: Task, data: st.DataObject) -> None:
-    names = list(t.grid.names)
-    new_names = dict(zip(names, data.draw(st.permutations(names)), strict=True))
-    renamed = official_score(*t.with_hyperparameters_renamed(new_names).arrays)
-    original = official_score(*t.arrays)
-    assert renamed.score == pytest.approx(original.score, rel=0, abs=1e-12)
-    for pair, value in original.pairs.items():
-        first, second = sorted(new_names[name] for name in pair)
-        assert renamed.pairs[first, second] == pytest.approx(value, rel=0, abs=1e-12)
-
-
 @given(tasks())
 def test_with_ties_too_up_to_the_programs_own_constant(t: Task) -> None:
     # The 1e-12 inside the logarithm weighs more, the rarer a positive sign is.

@@ -206,22 +206,6 @@ def test_equal_to_loops_over_pairs(t: Task, holed: bool) -> None:
     assert (found.overall.n_environments, found.n_discarded) == (len(every), 0)
 
 
-@given(tasks(distinct=True))
-def test_perfect_reversed_and_constant(t: Task) -> None:
-    _, gap, grid = t.arrays
-    for measure, error in ((gap, 0), ([-g for g in gap], 1), ([7.0] * len(gap), 0.5)):
-        overall = sign_errors(measure, gap, grid).overall
-        assert (overall.mean, overall.percentile_90, overall.robust) == (error, error, error)
-
-
-@given(tasks())
-def test_a_measure_and_its_negative_err_together_always(t: Task) -> None:
-    measure, gap, grid = t.arrays
-    negative = sign_errors([-m for m in measure], gap, grid)
-    assert sign_errors(measure, gap, grid).overall.mean + negative.overall.mean == pytest.approx(1)
-    assert sign_errors([m**3 + 5 for m in measure], gap, grid) == sign_errors(measure, gap, grid)
-
-
 def test_the_certainty_of_an_order() -> None:
     # 10,000 images: one half is reached at a difference of 0.0196 (exp(-5000 d^2) = (1 - sqrt(1/2)) / 2).
     assert order_certainty(0.0196, 10_000) == pytest.approx(0.5, abs=2e-3)

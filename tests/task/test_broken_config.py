@@ -177,12 +177,6 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("break_it", "message"), [pytest.param(*case, id=name) for name, *case in CASES])
-def test_broken_config(refused, break_it, message, task):
-    break_it(task)
-    refused(task, FILE, message)
-
-
 def test_what_only_keras_knows(tmp_path, pgdl, task):
     """Impossible settings, and inputs and outputs that do not fit; Keras is asked once for all models."""
     wide = [{"layer_name": "Dense", "units": 4}]
@@ -277,10 +271,15 @@ BROKEN_REFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("break_it", "message"), [pytest.param(*case, id=name) for name, *case in BROKEN_REFERENCES])
-def test_broken_reference(refused, break_it, message, task):
+ALL = [(file, case) for file, cases in ((FILE, CASES), (REFERENCE, BROKEN_REFERENCES)) for case in cases]
+
+
+@pytest.mark.parametrize(
+    ("file", "break_it", "message"), [pytest.param(file, *case, id=f"{file}: {name}") for file, (name, *case) in ALL]
+)
+def test_one_line_names_the_broken_file(refused, file, break_it, message, task):
     break_it(task)
-    refused(task, REFERENCE, message)
+    refused(task, file, message)
 
 
 def test_gap_is_train_minus_test_accuracy_to_the_last_bit(task):
