@@ -14,6 +14,6 @@ from harness.worker.runtimes import RUNTIMES
 def test_it_is_one_line_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(RUNTIMES["tensorflow"]), "distributions", ("no-such-package",))
     recipe = read_recipe(task_data() / "recipes" / "digits_nin.toml")
-    with pytest.raises(UserError, match="trained in TensorFlow; not installed: no-such-package; .*pip install"):
+    with pytest.raises(UserError, match=r"trained in TensorFlow; not installed: no-such-package; .*pip install"):
         Build(recipe, tmp_path).begin()
     assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,14 @@ import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from tests.in_process import Ended
 from tests.throwaway import make_task
+
+#: What the fixtures of these names give.
+Fetch, Refusal = Callable[..., Ended], Callable[..., str]
+
+#: The folder of the tasks, below that of a test.
+TASKS = Path("tasks")
 
 #: Where the content of the archive of `far` begins: beyond what 32 bits can tell.
 FAR = 2**32 + 12_345
@@ -26,6 +33,11 @@ TASK = """
 [[archives.tasks]]
 name = "{name}"
 """
+
+
+def content(directory: Path) -> dict[str, bytes]:
+    """The files of the tasks, without the records of where they come from."""
+    return {name: data for name, data in files_of(directory) if not name.endswith("fetched.json")}
 
 
 def files_of(directory: Path) -> Iterable[tuple[str, bytes]]:

@@ -1,12 +1,16 @@
 """What tests of downloads share."""
 
+import shutil
+import ssl
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from in_process import Pgdl, in_process
+from in_process import Ended, Pgdl, in_process
 
 from harness.fetch import ranges, remote
+from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
 from tests.fetch.servers import Served, serve
 
 
@@ -33,3 +37,51 @@ def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path / "folder")
     return in_process(monkeypatch, capsys)
+
+
+@pytest.fixture
+def archive(server: Served) -> Path:
+    """An archive of the task `tiny` on the server."""
+    return make_archive(server.directory / "data.zip")
+
+
+@pytest.fixture
+def fetch(pgdl: Pgdl, server: Served, tmp_path: Path) -> Fetch:
+    """Fetches from a catalogue; it is that of the server's archive unless another one is given."""
+
+    def run(what: str = "small", *more: object, file: object = None) -> Ended:
+        file = file or catalogue(tmp_path, server.url)
+        return pgdl("task", "fetch", what, "--catalogue", file, "--tasks", TASKS, *more)
+
+    return run
+
+
+@pytest.fixture
+def refusal(fetch: Fetch) -> Refusal:
+    """Fetches, and returns the one line on why nothing is fetched; nothing is taken for a task."""
+
+    def run(*arguments: object, file: object = None) -> str:
+        ended = fetch(*arguments, file=file)
+        assert ended.code == 2, ended.err
+        assert not (TASKS / "input_data").exists()
+        line = ended.err.splitlines()[-1]
+        assert [one for one in ended.err.splitlines() if one.startswith("pgdl: ")] == [line]
+        return line
+
+    return run
+
+
+@pytest.fixture
+def encrypted(tmp_path: Path) -> Iterator[Served]:
+    """A server with encryption; its certificate lies in cert.pem."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate")
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *names]
+    subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    (tmp_path / "safe").mkdir()
+    with serve(tmp_path / "safe", context) as served:
+        yield served

@@ -10,10 +10,8 @@ from in_process import Ended, Pgdl
 
 from harness.fetch import staging
 from tests.canary import SECRET, require_hidden, require_unwritten
-from tests.fetch.archives import catalogue, make_archive
+from tests.fetch.archives import TASKS, catalogue
 from tests.fetch.servers import Served
-
-TASKS = Path("tasks")
 
 
 def secret(address: str) -> str:
@@ -23,11 +21,6 @@ def secret(address: str) -> str:
 
 def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-@pytest.fixture
-def archive(server: Served) -> Path:
-    return make_archive(server.directory / "data.zip")
 
 
 @pytest.fixture
@@ -69,7 +62,7 @@ def test_of_a_catalogue_and_what_it_names(pgdl: Pgdl, server: Served, known: Pat
 
 @pytest.mark.parametrize("whole", [[], ["--whole"]], ids=["parts", "whole"])
 def test_of_a_fetch_that_is_to_be_continued(
-    pgdl: Pgdl, server: Served, known: Path, whole: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    pgdl: Pgdl, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Path, whole: list[str]
 ) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -100,7 +93,7 @@ def test_of_a_catalogue_with_a_mistake(pgdl: Pgdl, tmp_path: Path, known: Path, 
 @pytest.mark.parametrize("variable", ["http_proxy", "HTTPS_PROXY", "ALL_PROXY"])
 @pytest.mark.parametrize("proxy", ["http://me:S3C@{}@proxy:1", "me:S3C@{}@proxy:1", "http://me:a/{}@proxy:1"])
 def test_half_a_password_of_a_proxy_is_not_asked_of_a_name_server(
-    pgdl: Pgdl, known: Path, variable: str, proxy: str, monkeypatch: pytest.MonkeyPatch
+    pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, known: Path, variable: str, proxy: str
 ) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
@@ -116,7 +109,7 @@ def test_half_a_password_of_a_proxy_is_not_asked_of_a_name_server(
 
 @pytest.mark.parametrize("proxy", ["http://me:{}@127.0.0.1:1", "http://me:{}@127.0.0.1:99999", "socks5://me:{}@h:1"])
 def test_a_proxy_that_fails_keeps_its_password(
-    pgdl: Pgdl, known: Path, proxy: str, monkeypatch: pytest.MonkeyPatch
+    pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, known: Path, proxy: str
 ) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)

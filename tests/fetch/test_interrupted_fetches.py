@@ -18,9 +18,8 @@ from in_process import Pgdl
 from harness.credentials import Address
 from harness.fetch import corpus, ranges, remote, session, staging, transfer
 from harness.task.incomplete import FetchRequest
-from tests.fetch.archives import TASK, catalogue, make_archive
-from tests.fetch.servers import Served, serve
-from tests.fetch.test_fetched_corpora import TASKS, content, fetch
+from tests.fetch.archives import TASK, TASKS, Fetch, catalogue, content, make_archive
+from tests.fetch.servers import Served
 
 
 @pytest.fixture
@@ -35,39 +34,39 @@ def is_whole(server: Served) -> bool:
 
 
 def test_lines_that_are_cut_are_continued_where_they_ended(
-    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
     monkeypatch.setattr(remote, "CHUNK", 100)
     server.cut_every = 1000
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
     assert is_whole(server)
     assert server.sent < 1.5 * (server.directory / "data.zip").stat().st_size
 
 
-def test_a_busy_server_is_asked_again(pgdl: Pgdl, server: Served, file: Path) -> None:
+def test_a_busy_server_is_asked_again(fetch: Fetch, server: Served, file: Path) -> None:
     server.statuses = [503, 429]
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
     server.statuses = [503] * 100
-    assert fetch(pgdl, file).err == (
+    assert fetch().err == (
         f"pgdl: {server.url}/data.zip: cannot be fetched: the server answers 503 Service Unavailable; "
         "the same command continues\n"
     )
 
 
 def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(
-    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
     monkeypatch.setattr(session, "TIMEOUTS_S", (5, 0.1))
     monkeypatch.setattr(ranges, "PAUSES_S", (0,))
     server.stall_s = 2
-    ended = fetch(pgdl, file)
+    ended = fetch()
     assert ended.code == 2
     assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: 127.0.0.1 is silent")
     assert ended.err.endswith("; the same command continues\n")
 
 
 def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(
-    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
     monkeypatch.setattr(transfer, "CONNECTIONS", 1)  # the two largest files, the shards, come first
     archive = server.directory / "data.zip"
@@ -77,21 +76,21 @@ def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(
     good = archive.read_bytes()
     place = entry.header_offset + 30 + len(entry.filename) + entry.compress_size // 2
     archive.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
-    ended = fetch(pgdl, file)
+    ended = fetch()
     assert ended.code == 2
     assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: damaged: found ")
     assert "the same command fetches this file again" in ended.err
     assert not (TASKS / "input_data").exists()
     archive.write_bytes(good)
     server.hits.clear()
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
     assert is_whole(server)
     assert (TASKS / "input_data" / "tiny" / "model_3" / "weights.hdf5").read_bytes() == whole
     assert len(server.hits) <= 4 + 29 - 2
 
 
 def test_an_archive_that_changes_half_way_is_refused(
-    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
     extract = transfer._Work._extract
 
@@ -102,31 +101,27 @@ def test_an_archive_that_changes_half_way_is_refused(
 
     monkeypatch.setattr(transfer._Work, "_extract", change)
     monkeypatch.setattr(transfer, "CONNECTIONS", 1)
-    ended = fetch(pgdl, file)
+    ended = fetch()
     assert ended.code == 2
     assert "the archive has changed: expected " in ended.err
     assert '(ETag "1") as before, found ' in ended.err
     assert not (TASKS / "input_data").exists()
 
 
-def test_a_file_that_is_another_one_later_stops_with_both(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
-    archive = make_archive(server.directory / "data.zip")
-    file = catalogue(tmp_path, server.url)
-    fetch(pgdl, file, "small", "--models", "model_0")
+def test_a_file_that_is_another_one_later_stops_with_both(fetch: Fetch, server: Served, archive: Path) -> None:
+    fetch("small", "--models", "model_0")
     edited = (server.directory / "made" / "input_data" / "tiny" / "model_0" / "config.json").read_bytes() + b"\n"
     (server.directory / "made" / "input_data" / "tiny" / "model_0" / "config.json").write_bytes(edited)
     with zipfile.ZipFile(archive, "w") as members:
         for path in sorted((server.directory / "made").rglob("*.*")):
             members.write(path, path.relative_to(server.directory / "made"))
-    ended = fetch(pgdl, file)
+    ended = fetch()
     assert ended.code == 2
     assert "another model_0/config.json: expected " in ended.err
     assert f"found {len(edited)} bytes, CRC-32 " in ended.err
 
 
-def test_whole_answers_in_between_are_refused(
-    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whole_answers_in_between_are_refused(server: Served, file: Path) -> None:
     find = remote.find_remote(Address(f"{server.url}/data.zip", "URL"))
     server.ranges = False
     with find.open() as reader, pytest.raises(ranges.NoRangesError):
@@ -134,10 +129,10 @@ def test_whole_answers_in_between_are_refused(
 
 
 def test_a_disk_that_is_too_small_is_said_before_anything_travels(
-    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
     monkeypatch.setattr(staging, "free_bytes", lambda _: 100)
-    ended = fetch(pgdl, file)
+    ended = fetch()
     assert ended.code == 2
     assert re.search(
         r"^pgdl: tasks: disk too small: expected [\d.]+ kB of free disk space, found 100 B; free some", ended.err, re.M
@@ -146,7 +141,7 @@ def test_a_disk_that_is_too_small_is_said_before_anything_travels(
 
 
 def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
-    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+    fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
     real = os.fsync
     calls = []
@@ -158,17 +153,17 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
         real(descriptor)
 
     monkeypatch.setattr(transfer.os, "fsync", full)
-    ended = fetch(pgdl, file)
+    ended = fetch()
     assert ended.code == 2
     assert "cannot be written: found No space left on device; the same command continues" in ended.err
     monkeypatch.setattr(transfer.os, "fsync", real)
     server.hits.clear()
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
     assert is_whole(server)
     assert len(server.hits) <= 4 + 29 - 5
 
 
-def test_a_killed_process_is_continued(pgdl: Pgdl, server: Served, file: Path) -> None:
+def test_a_killed_process_is_continued(pgdl: Pgdl, fetch: Fetch, server: Served, file: Path) -> None:
     """A process of its own is killed while the server is silent; until the end nothing is taken for a task."""
     server.stall_s = 0.3  # long beside the look at the journal, on a busy machine too
     arguments = ["task", "fetch", "small", "--catalogue", str(file), "--tasks", str(TASKS)]
@@ -191,15 +186,15 @@ def test_a_killed_process_is_continued(pgdl: Pgdl, server: Served, file: Path) -
     known = json.loads(pgdl("task", "known", "--catalogue", file, "--tasks", TASKS, "--format", "json").out)
     assert known[0]["here"] == "half-fetched"
     server.stall_s = 0
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
     assert is_whole(server)
     assert inodes <= {path.stat().st_ino for path in TASKS.rglob("*") if path.is_file()}  # moved, not fetched again
 
 
 def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
-    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+    pgdl: Pgdl, fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
-    fetch(pgdl, file, "small", "--models", 2)
+    fetch("small", "--models", 2)
     real, moved = Path.replace, []
 
     def stop(self: Path, target: Path) -> Path:
@@ -210,18 +205,18 @@ def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
         return real(self, target)
 
     monkeypatch.setattr(Path, "replace", stop)
-    assert fetch(pgdl, file).code == 130
+    assert fetch().code == 130
     for place in (TASKS, TASKS / "input_data", TASKS / "input_data" / "tiny"):
         assert "half-fetched: tiny" in pgdl("task", "validate", place).err
     monkeypatch.setattr(Path, "replace", real)
     server.hits.clear()
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
     assert is_whole(server)
     assert len(server.hits) <= 4
 
 
 def test_what_an_earlier_archive_had_does_not_get_into_the_task(
-    pgdl: Pgdl, server: Served, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pgdl: Pgdl, fetch: Fetch, server: Served, file: Path
 ) -> None:
     """It was interrupted after some shards that the next version of the archive does not have."""
     kept = staging.StagedTask(TASKS, "tiny")
@@ -229,55 +224,58 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(
     left = kept.place("dataset_1/train/shard_7.tfrecord")
     left.parent.mkdir(parents=True)
     left.write_bytes(b"of yesterday")
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
     assert is_whole(server)
     (TASKS / "input_data" / "tiny" / "dataset_1" / "train" / "shard_7.tfrecord").write_bytes(b"of somebody")
     ended = pgdl("task", "validate", TASKS)
     assert "shard_7.tfrecord: was not fetched with the task" in ended.out
 
 
-def test_a_model_that_gets_a_file_more_is_extended(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+def test_a_model_that_gets_a_file_more_is_extended(fetch: Fetch, server: Served) -> None:
     """Directories that are there already are no obstacle."""
     later = make_archive(server.directory / "later.zip")
     with zipfile.ZipFile(later) as members, zipfile.ZipFile(server.directory / "data.zip", "w") as earlier:
         for entry in members.infolist():
             if not entry.filename.endswith("model_3/weights_init.hdf5"):
                 earlier.writestr(entry, members.read(entry))
-    file = catalogue(tmp_path, server.url)
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
     later.replace(server.directory / "data.zip")
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
     assert is_whole(server)
 
 
-def test_a_line_that_is_cut_is_no_full_disk(pgdl: Pgdl, server: Served, file: Path) -> None:
+def test_a_whole_archive_that_is_cut_off_leaves_a_half_fetched_task(
+    pgdl: Pgdl, fetch: Fetch, server: Served, file: Path
+) -> None:
     server.cut_every = 1000
-    ended = fetch(pgdl, file, "small", "--whole")
+    ended = fetch("small", "--whole")
     assert ended.code == 2
     assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: ")
     assert ended.err.endswith("; the same command continues\n")
+    assert "half-fetched: tiny; continue with: pgdl task fetch small/tiny" in pgdl("task", "validate", TASKS).err
+    assert not list(TASKS.rglob("*.partial"))
     server.cut_every, server.statuses = None, [503]
-    assert fetch(pgdl, file, "small", "--whole").code == 0
+    assert fetch("small", "--whole").code == 0
     assert is_whole(server)
 
 
-def test_a_whole_archive_that_is_none_is_fetched_again(pgdl: Pgdl, server: Served, file: Path) -> None:
+def test_a_whole_archive_that_is_none_is_fetched_again(fetch: Fetch, server: Served, file: Path) -> None:
     archive = server.directory / "data.zip"
     good = archive.read_bytes()
     archive.write_bytes(b"<html>log in first</html>")
-    assert "damaged" in fetch(pgdl, file, "small", "--whole").err
+    assert "damaged" in fetch("small", "--whole").err
     archive.write_bytes(good)
-    assert fetch(pgdl, file, "small", "--whole").code == 0
+    assert fetch("small", "--whole").code == 0
     server.hits.clear()
-    assert "is there already" in fetch(pgdl, file, "small", "--whole").err
+    assert "is there already" in fetch("small", "--whole").err
     assert server.hits == []
 
 
-def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path) -> None:
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
     file = catalogue(tmp_path, server.url, tasks)
-    fetch(pgdl, file, "small/one")
+    fetch("small/one", file=file)
     (TASKS / ".fetching" / "two").mkdir(parents=True)
     assert "name other tasks with --task" in pgdl("task", "validate", TASKS).err
     assert pgdl("task", "validate", TASKS, "--task", "one").code == 0
@@ -286,52 +284,52 @@ def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, server: Served
     assert "half-fetched" not in pgdl("run", "no_measure", "--tasks", TASKS, "--task", "one").err
 
 
-def test_two_fetches_into_one_directory_do_not_meet(pgdl: Pgdl, server: Served, file: Path) -> None:
+def test_two_fetches_into_one_directory_do_not_meet(fetch: Fetch, file: Path) -> None:
     (TASKS / ".fetching").mkdir(parents=True)
     lock = os.open(TASKS / ".fetching" / corpus.LOCK, os.O_RDWR | os.O_CREAT)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    assert "another pgdl task fetch is at work here" in fetch(pgdl, file).err
+    assert "another pgdl task fetch is at work here" in fetch().err
     os.close(lock)
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
 
 
-def test_a_server_that_does_not_know_the_archive(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
-    ended = fetch(pgdl, catalogue(tmp_path, server.url))
+def test_a_server_that_does_not_know_the_archive(fetch: Fetch, server: Served) -> None:
+    ended = fetch()
     assert ended.err == (
         f"pgdl: {server.url}/data.zip: cannot be fetched: expected 206 Partial Content, found 404 Not Found; "
         "the archive has moved: --catalogue names a catalogue with the new address\n"
     )
 
 
-def test_redirects_in_circles_end(pgdl: Pgdl, tmp_path: Path) -> None:
-    with serve(tmp_path) as server:
-        server.redirect_to = server.url
-        ended = fetch(pgdl, catalogue(tmp_path, server.url))
-        assert ended.err.endswith("data.zip: leads in circles: found 30 redirects; check the address\n")
+def test_redirects_in_circles_end(fetch: Fetch, server: Served) -> None:
+    server.redirect_to = server.url
+    assert fetch().err.endswith("data.zip: leads in circles: found 30 redirects; check the address\n")
 
 
 def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(
-    pgdl: Pgdl, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise the command that continues the first would make a smaller corpus of it, whose score says nothing."""
     tasks = ("one", "two")
     make_archive(server.directory / "data.zip", tasks)
     file = catalogue(tmp_path, server.url, tasks)
     monkeypatch.setattr(staging.StagedTask, "add", interrupt)
-    assert fetch(pgdl, file).code == 130
+    assert fetch(file=file).code == 130
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path / "folder")
     assert "half-fetched: one, two" in pgdl("task", "validate", TASKS).err
-    assert fetch(pgdl, file, "small/one").code == 0
+    assert fetch("small/one", file=file).code == 0
     assert (
         "half-fetched: two; continue with: pgdl task fetch small/two --tasks tasks, and the same --catalogue"
         in pgdl("board", "--tasks", TASKS).err
     )
-    assert fetch(pgdl, file).code == 0
+    assert fetch(file=file).code == 0
     assert is_whole(server)
 
 
-def test_so_it_is_if_whole_archives_travel_one_after_the_other(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+def test_so_it_is_if_whole_archives_travel_one_after_the_other(
+    pgdl: Pgdl, fetch: Fetch, server: Served, tmp_path: Path
+) -> None:
     make_archive(server.directory / "data.zip", ("one",))
     second = '\n[[archives]]\nphase = "second"\nurl = "http://127.0.0.1:1/two.zip"\nbytes = 1\n' + TASK.format(
         name="two"
@@ -339,7 +337,7 @@ def test_so_it_is_if_whole_archives_travel_one_after_the_other(pgdl: Pgdl, serve
     file = catalogue(tmp_path, server.url, ("one",))
     file.write_text(file.read_text() + second)
     server.cut_every = 1000
-    assert fetch(pgdl, file, "small", "--whole").code == 2
+    assert fetch("small", "--whole", file=file).code == 2
     assert "half-fetched: one, two; continue with" in pgdl("task", "validate", TASKS).err
 
 
@@ -348,34 +346,25 @@ def interrupt(*_: object) -> None:
 
 
 def test_a_smaller_part_keeps_what_was_fetched(
-    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+    pgdl: Pgdl, fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
     monkeypatch.setattr(staging.StagedTask, "install", interrupt)
-    assert fetch(pgdl, file).code == 130
+    assert fetch().code == 130
     monkeypatch.undo()
     monkeypatch.chdir(file.parent / "folder")
-    ended = fetch(pgdl, file, "small", "--models", 2)
+    ended = fetch("small", "--models", 2)
     assert "2 of 8 models" in ended.err
     assert "tiny: 18 files of other models, fetched before, are kept for more --models" in ended.err
     assert pgdl("task", "validate", TASKS).code == 0
     server.hits.clear()
-    assert fetch(pgdl, file).code == 0
+    assert fetch().code == 0
     assert is_whole(server)
     assert len(server.hits) <= 4
     assert sorted(path.name for path in TASKS.iterdir()) == ["input_data", "reference_data"]
 
 
-def test_a_whole_archive_that_is_cut_off_leaves_a_half_fetched_task_and_no_part_of_a_file(
-    pgdl: Pgdl, server: Served, file: Path
-) -> None:
-    server.cut_every = 1000
-    assert fetch(pgdl, file, "small", "--whole").code == 2
-    assert "half-fetched: tiny; continue with: pgdl task fetch small/tiny" in pgdl("task", "validate", TASKS).err
-    assert not list(TASKS.rglob("*.partial"))
-
-
 @pytest.mark.parametrize("part", ["header", "content"])
-def test_a_damaged_member_is_named(pgdl: Pgdl, server: Served, file: Path, part: str) -> None:
+def test_a_damaged_member_is_named(fetch: Fetch, server: Served, file: Path, part: str) -> None:
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
         entries = [one for one in members.infolist() if one.filename.startswith("input_data/tiny/model_")]
@@ -384,20 +373,20 @@ def test_a_damaged_member_is_named(pgdl: Pgdl, server: Served, file: Path, part:
     content = bytearray(archive.read_bytes())
     content[begin : begin + 4] = b"\xff\xff\xff\xff"
     archive.write_bytes(content)
-    ended = fetch(pgdl, file)
+    ended = fetch()
     assert ended.code == 2
     assert f"damaged: found {entry.filename.removeprefix('input_data/tiny/')}: " in ended.err.splitlines()[-1]
 
 
-def test_an_archive_of_a_few_bytes_is_none(pgdl: Pgdl, server: Served, file: Path) -> None:
+def test_an_archive_of_a_few_bytes_is_none(fetch: Fetch, server: Served, file: Path) -> None:
     (server.directory / "data.zip").write_bytes(b"none")
-    line = fetch(pgdl, file).err.splitlines()[-1]
+    line = fetch().err.splitlines()[-1]
     assert "damaged: expected the directory of a zip archive, found 4 bytes, too few" in line
 
 
-def test_a_server_that_refuses_will_do_so_again(pgdl: Pgdl, server: Served, file: Path) -> None:
+def test_a_server_that_refuses_will_do_so_again(fetch: Fetch, server: Served, file: Path) -> None:
     server.statuses = [403]
-    line = fetch(pgdl, file).err
+    line = fetch().err
     assert line.endswith(
         "found 403 Forbidden; the server gives it to others only: check the address, and who may read it\n"
     )

@@ -1,32 +1,17 @@
 """What cannot be fetched is one line with a remedy, and nothing of it is left; archives are not trusted."""
 
 import shutil
-import ssl
 import stat
-import subprocess
-import threading
 import zipfile
-from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from in_process import Pgdl
 
 from harness.fetch import members
-from tests.fetch.archives import catalogue, make_archive
+from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
 from tests.fetch.servers import Served
-from tests.fetch.test_fetched_corpora import TASKS, fetch
 from tests.throwaway import edit_json
-
-
-def refusal(pgdl: Pgdl, file: Path, what: str = "small", *more: object) -> str:
-    """The one line on why nothing is fetched; nothing is taken for a task."""
-    ended = fetch(pgdl, file, what, *more)
-    assert ended.code == 2, ended.err
-    assert not (TASKS / "input_data").exists()
-    line = ended.err.splitlines()[-1]
-    assert [one for one in ended.err.splitlines() if one.startswith("pgdl: ")] == [line]
-    return line
 
 
 def test_misspelt_names_have_hints(pgdl: Pgdl) -> None:
@@ -43,9 +28,8 @@ def test_misspelt_names_have_hints(pgdl: Pgdl) -> None:
     assert not TASKS.exists()
 
 
-def test_a_model_that_does_not_exist(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
-    make_archive(server.directory / "data.zip")
-    line = refusal(pgdl, catalogue(tmp_path, server.url), "small", "--models", "model_0,modle_3")
+def test_a_model_that_does_not_exist(refusal: Refusal, archive: Path) -> None:
+    line = refusal("small", "--models", "model_0,modle_3")
     assert line == "pgdl: --models: no model 'modle_3' in tiny: expected some of 8; did you mean 'model_3'?"
 
 
@@ -57,48 +41,48 @@ def test_a_model_that_does_not_exist(pgdl: Pgdl, server: Served, tmp_path: Path)
         ('surplus = 1', "surplus: expected no such key, found 1"),
     ],
 )  # fmt: skip
-def test_a_wrong_catalogue(pgdl: Pgdl, tmp_path: Path, lines: str, problem: str) -> None:
+def test_a_wrong_catalogue(refusal: Refusal, tmp_path: Path, lines: str, problem: str) -> None:
     file = tmp_path / "wrong.toml"
     whole = catalogue(tmp_path, "http://127.0.0.1").read_text()
     file.write_text(f"{lines}\n{whole}" if lines.startswith("surplus") else lines)
-    assert problem.partition(": ")[2] in refusal(pgdl, file)
-    assert "cannot be read: found No such file" in refusal(pgdl, tmp_path / "none.toml")
+    assert problem.partition(": ")[2] in refusal(file=file)
+    assert "cannot be read: found No such file" in refusal(file=tmp_path / "none.toml")
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://x/ y", "ftp://example.org"])
-def test_addresses_of_a_catalogue_are_of_servers(pgdl: Pgdl, tmp_path: Path, url: str) -> None:
-    line = refusal(pgdl, file := catalogue(tmp_path, url))
+def test_addresses_of_a_catalogue_are_of_servers(refusal: Refusal, tmp_path: Path, url: str) -> None:
+    line = refusal(file=(file := catalogue(tmp_path, url)))
     expected = "http:// or https://, and ASCII characters without a space"
     assert line == f"pgdl: {file}: url of an archive: expected {expected}"
 
 
-def test_names_of_a_catalogue_are_unique_and_lead_nowhere(pgdl: Pgdl, tmp_path: Path) -> None:
-    assert "expected each once, found one twice" in refusal(pgdl, catalogue(tmp_path, "http://x", ("one", "one")))
-    assert "archives.0.tasks.0.name: expected" in refusal(pgdl, catalogue(tmp_path, "http://x", ("../one",)))
+def test_names_of_a_catalogue_are_unique_and_lead_nowhere(refusal: Refusal, tmp_path: Path) -> None:
+    assert "expected each once, found one twice" in refusal(file=catalogue(tmp_path, "http://x", ("one", "one")))
+    assert "archives.0.tasks.0.name: expected" in refusal(file=catalogue(tmp_path, "http://x", ("../one",)))
 
 
-def test_another_archive_than_the_catalogue_says(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
-    make_archive(server.directory / "data.zip")
-    line = refusal(pgdl, catalogue(tmp_path, server.url, ("tinny",)))
+def test_another_archive_than_the_catalogue_says(
+    refusal: Refusal, server: Served, archive: Path, tmp_path: Path
+) -> None:
+    line = refusal(file=catalogue(tmp_path, server.url, ("tinny",)))
     assert line.endswith("another archive than the catalogue says: expected tinny, found tiny; did you mean 'tiny'?")
-    line = refusal(pgdl, catalogue(tmp_path, server.url, task="models = 9\n"))
+    line = refusal(file=catalogue(tmp_path, server.url, task="models = 9\n"))
     assert line.endswith("another archive than the catalogue says: expected 9 models of tiny, found 8")
     (server.directory / "data.zip").write_bytes(b"<html>" * 1000)
-    assert "damaged: expected the directory of a zip archive" in refusal(pgdl, catalogue(tmp_path, server.url))
+    assert "damaged: expected the directory of a zip archive" in refusal()
 
 
-def test_a_task_that_lacks_a_file(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+def test_a_task_that_lacks_a_file(refusal: Refusal, server: Served) -> None:
     make_archive(server.directory / "made.zip")
     (server.directory / "made" / "reference_data" / "tiny" / "model_configs.json").unlink()
     make_archive(server.directory / "data.zip", tasks=())
-    line = refusal(pgdl, catalogue(tmp_path, server.url))
+    line = refusal()
     assert line.endswith("no whole task tiny: expected model_configs.json, found no such member")
 
 
-def test_a_task_that_was_not_fetched_stays_as_it_is(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
-    make_archive(server.directory / "data.zip")
+def test_a_task_that_was_not_fetched_stays_as_it_is(fetch: Fetch, server: Served, archive: Path) -> None:
     shutil.copytree(server.directory / "made", TASKS)
-    ended = fetch(pgdl, catalogue(tmp_path, server.url))
+    ended = fetch()
     assert "input_data/tiny: exists already: found a task that was not fetched; remove it" in ended.err
 
 
@@ -111,10 +95,9 @@ def test_a_task_that_was_not_fetched_stays_as_it_is(pgdl: Pgdl, server: Served, 
     ],
 )
 def test_a_record_that_somebody_wrote_is_not_trusted(
-    pgdl: Pgdl, server: Served, tmp_path: Path, change: dict[str, object], problem: str
+    pgdl: Pgdl, fetch: Fetch, archive: Path, change: dict[str, object], problem: str
 ) -> None:
-    make_archive(server.directory / "data.zip")
-    fetch(pgdl, catalogue(tmp_path, server.url))
+    fetch()
     edit_json(TASKS / "reference_data" / "tiny" / "fetched.json", lambda record: record.update(change))
     ended = pgdl("task", "validate", TASKS)
     line, verdict = ended.lines
@@ -144,16 +127,16 @@ def link(name: str) -> zipfile.ZipInfo:
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_what_leads_outside_is_refused(
-    pgdl: Pgdl, server: Served, tmp_path: Path, member: zipfile.ZipInfo, problem: str
+    refusal: Refusal, server: Served, tmp_path: Path, member: zipfile.ZipInfo, problem: str
 ) -> None:
     make_archive(server.directory / "data.zip", more=lambda archive: archive.writestr(member, b""))
-    line = refusal(pgdl, catalogue(tmp_path, server.url))
+    line = refusal()
     assert ": cannot be unpacked: " in line
     assert problem in line
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "served", "small.toml"]
 
 
-def test_members_of_no_task_are_left_alone(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+def test_members_of_no_task_are_left_alone(fetch: Fetch, server: Served) -> None:
     def more(archive: zipfile.ZipFile) -> None:
         archive.writestr("/etc/evil", b"")
         archive.writestr("input_data/tiny/.DS_Store", b"")
@@ -161,34 +144,33 @@ def test_members_of_no_task_are_left_alone(pgdl: Pgdl, server: Served, tmp_path:
         archive.writestr("input_data/tiny/.model_9/config.json", b"")
 
     make_archive(server.directory / "data.zip", more=more)
-    assert fetch(pgdl, catalogue(tmp_path, server.url)).code == 0
+    assert fetch().code == 0
     assert len(list(TASKS.rglob("*.json"))) == 10  # of eight models, the reference data, and the record
     assert not list(TASKS.rglob("secret.txt"))
 
 
 def test_bombs_are_refused_before_they_are_unpacked(
-    pgdl: Pgdl, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    refusal: Refusal, server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from harness.fetch import listing
     from harness.format import archive
 
     make_archive(server.directory / "data.zip", n_train=240)
-    file = catalogue(tmp_path, server.url)
     monkeypatch.setattr(listing, "MAX_FILES", 10)
-    assert "expected at most 10 files, found " in refusal(pgdl, file)
+    assert "expected at most 10 files, found " in refusal()
     monkeypatch.setattr(listing, "MAX_FILES", members.MAX_FILES)
     monkeypatch.setattr(listing, "MAX_REFERENCE", 100)
-    assert "model_configs.json: expected at most 100 bytes" in refusal(pgdl, file)
+    assert "model_configs.json: expected at most 100 bytes" in refusal()
     monkeypatch.setattr(listing, "MAX_REFERENCE", members.MAX_BYTES)
     monkeypatch.setattr(listing, "MAX_BYTES", 1000)
-    assert "GiB of files, found more" in refusal(pgdl, file)
+    assert "GiB of files, found more" in refusal()
     monkeypatch.setattr(archive, "SUSPECT_BYTES", 100)
     monkeypatch.setattr(archive, "MAX_RATIO", 1)
-    assert "expected at most 1 times its packed size" in refusal(pgdl, file)
+    assert "expected at most 1 times its packed size" in refusal()
 
 
-def test_no_network(pgdl: Pgdl, tmp_path: Path) -> None:
-    line = refusal(pgdl, catalogue(tmp_path, "http://127.0.0.1:1"))
+def test_no_network(refusal: Refusal, tmp_path: Path) -> None:
+    line = refusal(file=catalogue(tmp_path, "http://127.0.0.1:1"))
     assert "127.0.0.1 cannot be reached: found " in line
     assert line.endswith(
         "Connection refused; check the network (a proxy is named by HTTPS_PROXY); the same command continues"
@@ -197,39 +179,27 @@ def test_no_network(pgdl: Pgdl, tmp_path: Path) -> None:
 
 
 def test_a_proxy_that_does_not_answer_is_named_without_its_password(
-    pgdl: Pgdl, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    refusal: Refusal, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("http_proxy", "http://me:secret@127.0.0.1:1")
-    make_archive(server.directory / "data.zip")
-    line = refusal(pgdl, catalogue(tmp_path, "http://pgdl.invalid"))
+    line = refusal(file=catalogue(tmp_path, "http://pgdl.invalid"))
     assert "the proxy does not answer, or refuses: found 127.0.0.1:1; HTTPS_PROXY" in line
     assert "secret" not in line
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
-def test_a_certificate_that_nobody_vouches_for(pgdl: Pgdl, tmp_path: Path) -> None:
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-days", "1"]
-    subprocess.run([*command, "-keyout", "key.pem", "-out", "cert.pem"], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain("cert.pem", "key.pem")
-    server = HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    line = refusal(pgdl, catalogue(tmp_path, f"https://127.0.0.1:{server.server_port}"))
-    server.shutdown()
-    assert "the certificate of 127.0.0.1 is not accepted: found " in line
-    assert "REQUESTS_CA_BUNDLE names the file" in line
-
-
-def test_a_member_outside_of_the_archive_is_refused(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
-    archive = make_archive(server.directory / "data.zip")
+def test_a_member_outside_of_the_archive_is_refused(fetch: Fetch, archive: Path) -> None:
     content = bytearray(archive.read_bytes())
     first = content.index(b"PK\x01\x02")  # of the directory
     content[first + 42 : first + 46] = (2**31).to_bytes(4, "little")
     archive.write_bytes(content)
-    ended = fetch(pgdl, catalogue(tmp_path, server.url))
+    ended = fetch()
     assert ended.code == 2
     assert "a member that begins outside of the archive" in ended.err
+
+
+def test_a_certificate_that_nobody_vouches_for(refusal: Refusal, encrypted: Served, tmp_path: Path) -> None:
+    line = refusal(file=catalogue(tmp_path, encrypted.url))
+    assert "the certificate of 127.0.0.1 is not accepted: found " in line
+    assert "REQUESTS_CA_BUNDLE names the file" in line

@@ -1,4 +1,4 @@
-"""What is written is what is read, for whatever a task may hold."""
+"""The files of a task: what is written is what is read, by TensorFlow and Keras too, in the same bytes every time."""
 
 import json
 from itertools import product
@@ -126,3 +126,54 @@ def test_architectures_come_back(data: st.DataObject) -> None:
     assert found.input_shape == tuple(shape)
     written = [(layer["layer_name"], {k: v for k, v in layer.items() if k != "layer_name"}) for layer in layers]
     assert [(layer["class_name"], layer["config"]) for layer in found.canonical["layers"]] == written
+
+
+RANDOM = np.random.default_rng(0)
+WEIGHTS = [
+    ("conv2d", [("kernel", RANDOM.random((3, 3, 1, 2), np.float32)), ("bias", RANDOM.random(2, np.float32))]),
+    ("dense", [("kernel", RANDOM.random((2, 4), np.float32))]),
+]
+
+
+def test_shards_are_what_tensorflow_reads(tmp_path):
+    import tensorflow as tf
+
+    inputs = RANDOM.random((2, 4, 4, 1), np.float32)
+    write_shards(tmp_path, inputs, np.array([5, 6]), 1)
+    features = {name: tf.io.FixedLenFeature([], tf.string) for name in ("inputs", "output")}
+    records = [
+        tf.io.parse_single_example(r, features) for r in tf.data.TFRecordDataset(str(tmp_path / "shard_0.tfrecord"))
+    ]
+    np.testing.assert_array_equal([tf.io.parse_tensor(r["inputs"], tf.float32) for r in records], inputs)
+    assert [int(tf.io.parse_tensor(r["output"], tf.int32)) for r in records] == [5, 6]
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_weights_are_what_keras_reads(tmp_path, legacy):
+    if legacy:
+        import tf_keras as keras
+    else:
+        import keras
+
+    path = tmp_path / "weights.hdf5"
+    model = keras.Sequential(
+        [keras.Input((4, 4, 1)), keras.layers.Conv2D(2, 3), keras.layers.GlobalAveragePooling2D(),
+         keras.layers.Dense(4, use_bias=False)]
+    )  # fmt: skip
+    with_all = [("conv2d", WEIGHTS[0][1]), ("global_average_pooling2d", []), ("dense", WEIGHTS[1][1])]
+    for layers in (WEIGHTS, with_all):
+        write_weights(path, layers)
+        model.load_weights(path)
+        expected = [array for _, weights in layers for _, array in weights]
+        for found, array in zip(model.get_weights(), expected, strict=True):
+            np.testing.assert_array_equal(found, array)
+
+
+def test_the_bytes_do_not_depend_on_the_time(tmp_path):
+    write_weights(tmp_path / "a.hdf5", WEIGHTS)
+    # HDF5 keeps times in whole seconds since 1970, which the bytes would show
+    created = int((tmp_path / "a.hdf5").stat().st_mtime)
+    content = (tmp_path / "a.hdf5").read_bytes()
+    assert not any(second.to_bytes(4, "little") in content for second in range(created - 5, created + 5))
+    write_weights(tmp_path / "b.hdf5", WEIGHTS)
+    assert (tmp_path / "b.hdf5").read_bytes() == content

@@ -11,12 +11,13 @@ import subprocess
 import sys
 import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from tests.fuzz.reader import Reader
+from harness.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,6 +32,23 @@ MODULE = "tests.fuzz.readers"
 
 #: Readings after which a process makes room for another one: libraries keep some memory.
 MOST = 2000
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads files of a stranger.
+
+    Attributes:
+        make: writes a sample into an empty directory.
+        read: reads what has become of it.
+        changed: pattern of the files that are changed.
+        errors: what may come out besides a result.
+    """
+
+    make: Callable[[Path], object]
+    read: Callable[[Path], object]
+    changed: str = "*"
+    errors: tuple[type[Exception], ...] = (UserError,)
 
 
 class Outcome(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.fuzz.bounded import Bounded, Outcome
-from tests.fuzz.mutations import mutated
+from tests.fuzz.form_changes import mutated
 from tests.fuzz.readers import READERS
 
 

@@ -45,8 +45,7 @@ from harness.submission import find_flaw
 from harness.task.contents import read_known
 from harness.task.layout import TaskDirectory
 from tests.fuzz import samples
-from tests.fuzz.bounded import main
-from tests.fuzz.reader import Reader
+from tests.fuzz.bounded import Reader, main
 
 REFERENCE = "tiny/model_configs.json"
 

@@ -5,8 +5,7 @@ import threading
 from pathlib import Path
 
 from harness.errors import UserError
-from tests.fuzz.bounded import MEMORY, main
-from tests.fuzz.reader import Reader
+from tests.fuzz.bounded import MEMORY, Reader, main
 
 
 def _nothing(_directory: Path) -> None:

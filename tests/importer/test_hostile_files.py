@@ -7,6 +7,7 @@ import zipfile
 import h5py
 import numpy as np
 import pytest
+from hostile_arrays import HOSTILE, write_secrets
 from keras_files import dense, hdf5, network, sequential, weights_of, write_keras
 
 FILE = "m3.keras"
@@ -106,90 +107,42 @@ def test_archives(name, folder, refused):
     assert message in refused()
 
 
-def external_storage(file, folder):
-    (folder / "secret.bin").write_bytes(bytes(4 * 36))
-    file.create_dataset(KERNEL, SHAPE, "<f4", external=[(str(folder / "secret.bin"), 0, 4 * 36)])
-
-
-def external_link(file, folder):
-    with h5py.File(folder / "secret.h5", "w") as other:
-        other["kernel"] = np.zeros(SHAPE, np.float32)
-    file[KERNEL] = h5py.ExternalLink(str(folder / "secret.h5"), "/kernel")
-
-
-def external_group(file, folder):
+def external_group(group, *_):
+    file = group.file
     del file["layers"]
-    file["layers"] = h5py.ExternalLink(str(folder / "secret.h5"), "/")
+    file["layers"] = h5py.ExternalLink("secret.h5", "/")
 
 
-def soft_link(file, folder):
-    file[KERNEL] = h5py.SoftLink("/layers/dense/vars/0")
+def an_array_too_many(group, name, shape, _):
+    group[name], group["2"] = np.zeros(shape, np.float32), np.zeros(3, np.float32)
 
 
-def virtual(file, folder):
-    layout = h5py.VirtualLayout(SHAPE, "<f4")
-    layout[:] = h5py.VirtualSource(str(folder / "secret.h5"), "kernel", SHAPE)
-    file.create_virtual_dataset(KERNEL, layout)
+WEIGHTS = [
+    (HOSTILE["external storage"], "expected numbers in the file itself, found numbers in"),
+    (HOSTILE["external link"], f"{KERNEL}: expected an object of the file, found a link to"),
+    (external_group, "expected an object of the file, found a link to"),
+    (HOSTILE["soft link"], f"{KERNEL}: expected an object of the file, found a link to /layers/dense_1/vars/elsewhere"),
+    (HOSTILE["virtual"], "expected numbers in the file itself, found a view of other arrays"),
+    (HOSTILE["references"], f"{KERNEL}: expected floating-point numbers, found object"),
+    (HOSTILE["never written"], "expected numbers, found none, the array was never written"),
+    (HOSTILE["enormous"], "expected numbers in one piece, found chunks"),
+    (HOSTILE["not finite"], "expected finite numbers, found 36 of 36 NaN or infinite"),
+    (HOSTILE["integers"], "expected floating-point numbers, found int32"),
+    (HOSTILE["group"], "expected an array, found a group or type"),
+    (lambda *_: None, "weights layers/dense_1/vars: expected an array 0, found none"),
+    (an_array_too_many, "layer 1 (Dense), 'layers/dense_1' in the file: expected 2 arrays (kernel, bias), found 3"),
+]
 
 
-def references(file, folder):
-    file.create_dataset(KERNEL, data=np.full(SHAPE, file.ref, dtype=h5py.ref_dtype), dtype=h5py.ref_dtype)
-
-
-def never_written(file, folder):
-    file.create_dataset(KERNEL, SHAPE, "<f4")
-
-
-def enormous(file, folder):
-    file.create_dataset(KERNEL, (10**6, 10**6), "<f4", chunks=(1000, 1000), compression="gzip")
-
-
-def not_finite(file, folder):
-    file[KERNEL] = np.full(SHAPE, np.inf, np.float32)
-
-
-def integers(file, folder):
-    file[KERNEL] = np.zeros(SHAPE, np.int32)
-
-
-def a_group(file, folder):
-    file.create_group(KERNEL)
-
-
-def no_array(file, folder):
-    pass
-
-
-def an_array_too_many(file, folder):
-    file[KERNEL] = np.zeros(SHAPE, np.float32)
-    file["layers/dense_1/vars/2"] = np.zeros(3, np.float32)
-
-
-WEIGHTS = {
-    external_storage: "expected numbers in the file itself, found numbers in",
-    external_link: f"{KERNEL}: expected an object of the file, found a link to",
-    external_group: "expected an object of the file, found a link to",
-    soft_link: f"{KERNEL}: expected an object of the file, found a link to /layers/dense/vars/0",
-    virtual: "expected numbers in the file itself, found a view of other arrays",
-    references: f"{KERNEL}: expected floating-point numbers, found object",
-    never_written: "expected numbers, found none, the array was never written",
-    enormous: "expected numbers in one piece, found chunks",
-    not_finite: "expected finite numbers, found 36 of 36 NaN or infinite",
-    integers: "expected floating-point numbers, found int32",
-    a_group: "expected an array, found a group or type",
-    no_array: "weights layers/dense_1/vars: expected an array 0, found none",
-    an_array_too_many: "layer 1 (Dense), 'layers/dense_1' in the file: expected 2 arrays (kernel, bias), found 3",
-}
-
-
-@pytest.mark.parametrize("change", WEIGHTS, ids=lambda change: change.__name__)
-def test_weights(change, folder, refused):
+@pytest.mark.parametrize(("write", "message"), WEIGHTS, ids=[message for _, message in WEIGHTS])
+def test_weights(write, message, folder, refused):
+    write_secrets(folder, SHAPE)
     image = io.BytesIO(hdf5(weights_of(2, 6, 3)))
     with h5py.File(image, "a") as file:
         del file[KERNEL]
-        change(file, folder)
+        write(file["layers/dense_1/vars"], "0", SHAPE, folder)
     write_keras(folder / FILE, network(**CELL), image.getvalue())
-    assert WEIGHTS[change] in refused()
+    assert message in refused()
 
 
 def whole_model(attribute):

@@ -95,8 +95,7 @@ def test_weights_before_training(folder, pgdl, rows):
     write_keras(folder / "i2.keras", network(**{name: rows[2][name] for name in HYPERPARAMETERS}), hdf5(initial[2]))
     files = ["i0.npz", "i1.weights.h5", "i2.keras"]
     write_table(
-        folder / "models.csv",
-        [{**row, "initial_weights": files[n] if n < 3 else ""} for n, row in enumerate(rows)],
+        folder / "models.csv", [{**row, "initial_weights": files[n] if n < 3 else ""} for n, row in enumerate(rows)]
     )
     outcome = pgdl(*IMPORT)
     assert outcome.code == 0, outcome

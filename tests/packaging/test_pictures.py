@@ -1,4 +1,4 @@
-"""The pictures of the documents: they need no network, and are drawn from what `pgdl board` prints."""
+"""Pages and pictures of the documents are drawn from what `pgdl` prints."""
 
 import json
 import re
@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from repository import ROOT
+from throwaway import make_task
 
 PICTURES = sorted((ROOT / "docs").glob("*.svg"))
 TEXT = "{http://www.w3.org/2000/svg}text"
@@ -42,7 +43,7 @@ BOARD = json.dumps({
 })  # fmt: skip
 
 
-def drawn(board):
+def drawn_board(board):
     command = [sys.executable, ROOT / ".ci" / "draw_board.py"]
     return subprocess.run(command, input=board, capture_output=True, text=True, check=True).stdout
 
@@ -64,7 +65,7 @@ def test_every_picture_of_the_documents_is_drawn_by_make():
 
 
 def test_a_board_is_drawn_line_by_line():
-    texts = [element.text for element in ElementTree.fromstring(drawn(BOARD)).iter(TEXT)]
+    texts = [element.text for element in ElementTree.fromstring(drawn_board(BOARD)).iter(TEXT)]
     assert texts == [
         *("rank", "submission", "score", "digits", "toys & <more>", "excess", "p", "ranks"),
         *("1", "mine", "9.10", "8.00", "10.20", "1.75", "<0.0001", "1-2"),
@@ -76,7 +77,7 @@ def test_a_board_is_drawn_line_by_line():
 
 
 def test_dots_and_lines_are_at_scores_and_intervals():
-    picture = drawn(BOARD)
+    picture = drawn_board(BOARD)
     found = re.findall(r'<g id="score-([^"]+)">\s*<path d="M ([\d.]+) ', picture)
     dots = {name: float(place) for name, place in found}
     found = re.findall(r'<g id="interval-([^"]+)">\s*<path d="M ([\d.]+) [\d.]+\s+L ([\d.]+) ', picture)
@@ -91,6 +92,137 @@ def test_dots_and_lines_are_at_scores_and_intervals():
     assert dots == pytest.approx(places, abs=0.2)
 
 
-def test_only_kinds_of_rows_are_faint():
-    faint = re.findall(r'<text style="[^"]*fill: #8a8f98"[^>]*>([^<]*)<', drawn(BOARD))
-    assert faint == ["baseline", "baseline", "reference", "reference"]
+RESULTS = ROOT / ".ci" / "write_results.py"
+
+COMPARISON = """\
+rank,measure,family,score,score:digits_a,score:digits_b,kendall,kendall:digits_a,seconds_per_model,models,failed,outcomes,reason
+1,drawn,margin,12.3456,10,14.6912,0.5,0.5,0.0123,4,0,,
+2,some,norm,5,5,5,-0.25,-0.25,0.1,4,0,,
+2,log_some,norm,5,5,5,-0.25,-0.25,0.002,4,0,,
+4,reversed,norm,4,4,4,0.25,0.25,0.1,4,1,1 EXCEPTION,
+5,never,norm,,,,,,,4,4,4 EXCEPTION,refused
+"""
+
+VALUES = {
+    "drawn": {"digits_a": [1, 2, 3], "digits_b": [1, 2]},
+    "drawn:seed=1": {"digits_a": [1, 2, 3], "digits_b": [2, 1]},
+    "some": {"digits_a": [1, 10, 100], "digits_b": [5, 5]},
+    "log_some": {"digits_a": [0, 1, 2], "digits_b": [0.7, 0.7]},
+    "reversed": {"digits_a": [3, 2, 1], "digits_b": [5, 5]},
+}
+
+
+#: What `pgdl score --format json` prints, in part.
+CORPORA = {
+    "submissions": [
+        {"submission": name, "score": score, "tasks": {"images": {"official": score, "kendall": kendall}}}
+        for name, score, kendall in (
+            ("drawn", 9.0, 0.4),
+            ("some", 2.0, -0.1),
+            ("log_some", 2.5, -0.1),
+            ("never", None, 0),
+        )
+    ]
+}
+
+
+def page(tmp_path):
+    calls = ["submission,task,model,value", "never,digits_a,model_0,"]
+    for measure, tasks in VALUES.items():
+        calls += [f"{measure},{task},model_{n},{v}" for task, row in tasks.items() for n, v in enumerate(row)]
+    for task in ("digits_a", "digits_b"):
+        make_task(tmp_path / "tasks", name=task)
+    (tmp_path / "comparison.csv").write_text(COMPARISON)
+    (tmp_path / "calls.csv").write_text("\n".join(calls))
+    (tmp_path / "corpora.json").write_text(json.dumps(CORPORA))
+    files = [tmp_path / name for name in ("tasks", "comparison.csv", "calls.csv", "corpora.json")]
+    command = [sys.executable, RESULTS, "page", *files]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_measures_that_order_models_alike_share_a_line_and_seeds_show_randomness(tmp_path):
+    lines = [line for line in page(tmp_path).splitlines() if line.startswith("| ")]
+    # On b two seeds exchange two models, whose ranks 1 and 2 vary by 1/4 over models: all is random; on a nothing is.
+    assert lines == [
+        "| rank | measure | family | score | a | b | Kendall | own | s | failed "
+        "| real images: score | real images: Kendall |",
+        "| 1 | `drawn` | margin | 12.35 | 10.00 | 14.69 | 0.500 | 50 | 0.012 |  | 9.00 | 0.400 |",
+        "| 2 | `some`, `log_some` | norm | 5.00 | 5.00 | 5.00 | -0.250 |  | 0.100, 0.002 |  | 2.00, 2.50 | -0.100 |",
+        "| 4 | `reversed` | norm | 4.00 | 4.00 | 4.00 | 0.250 |  | 0.100 | 1 |  |  |",
+    ]
+
+
+def test_the_page_has_mean_and_deviation_of_the_oracle(tmp_path):
+    text = " ".join(page(tmp_path).split())
+    found = re.search(r"with noise of 0.02 have (\S+) ± \S+ \((\S+) ± \S+ (\S+) ± \S+ mean and standard", text)
+    total, *tasks = (float(number.strip(",)")) for number in found.groups())
+    assert total == pytest.approx(sum(tasks) / 2, abs=0.1)
+    assert 0 < total < 100
+
+
+def test_the_page_says_how_far_the_rankings_agree(tmp_path):
+    text = " ".join(page(tmp_path).split())
+    # Ranks of the scores 3, 1.5, 1.5 here and 3, 1, 2 there; of the coefficients 3, 1.5, 1.5 on both sides.
+    assert "over 3 measures Spearman's coefficient is 0.87 for scores, 1.00 for Kendall's." in text
+
+
+def test_measures_that_draw_are_asked_for_with_another_seed():
+    command = [sys.executable, RESULTS, "seeds", "3"]
+    names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip().split(",")
+    assert "mixup_error:seed=3" in names
+    assert not [name for name in names if name.startswith("num_params")]
+
+
+CORPUS = ROOT / ".ci" / "write_corpus.py"
+
+#: Measure -> score and Kendall's coefficient on each corpus; None: a network was refused.
+SCORES = {
+    "vpm": ((12.0, 0.5), (13.0, 0.7)),
+    "l2_norm": ((5.0, -0.25), (5.0, -0.25)),
+    "l2_dist": ((4.0, 0.25), (2.0, 0.0)),
+    "vc_dim": ((3.0, 0.1), (3.0, 0.1)),
+    "alpha_req": ((3.0, 0.1), None),
+}
+
+DEMO = """\
+# All measures on the demo tasks
+
+| rank | measure | family | score | a | b | Kendall | own | s | failed |
+|---|---|---|---|---|---|---|---|---|---|
+| 1 | `l2_norm`, `l2_dist` | norm | 9.50 | 9.00 | 10.00 | 0.300 |  | 0.1 |  |
+| 3 | `vpm` | margin | 1.00 | 1.00 | 1.00 | 0.400 | 0 | 0.1 |  |
+"""
+
+
+def scored(name):
+    tasks = {
+        corpus: {"official": found and found[0], "kendall": found and found[1]}
+        for corpus, found in zip(("images_a", "images_b"), SCORES[name], strict=True)
+    }
+    return {"submission": name, "score": None if None in SCORES[name] else 1.0, "tasks": tasks}
+
+
+def test_scores_are_beside_those_of_the_demo_and_measures_that_refuse_a_network_come_last(tmp_path):
+    (tmp_path / "scores.json").write_text(json.dumps({"submissions": [scored(name) for name in SCORES]}))
+    (tmp_path / "results.md").write_text(DEMO)
+    command = [sys.executable, CORPUS, tmp_path / "scores.json", tmp_path / "results.md"]
+    with_demo, among, _, *lines = subprocess.run(
+        command, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    # Ranks of the mean scores 3, 2, 1 and 1, 2.5, 2.5; of the coefficients 3, 1, 2 and 3, 1.5, 1.5.
+    assert with_demo == (
+        "- Corpora and demo tasks: over 3 measures Spearman's coefficient is -0.87 for scores, 0.87 for Kendall's."
+    )
+    # Ranks 4, 3, 2, 1 and 4, 3, 1, 2; 4, 1, 3, 2 and 4, 1, 2, 3.
+    assert among == (
+        "- images_a and images_b: over 4 measures Spearman's coefficient is 0.80 for scores, 0.80 for Kendall's."
+    )
+    assert lines == [
+        "| rank | measure | family | score | a | b | Kendall | score, demo | Kendall, demo |",
+        "|---|---|---|---|---|---|---|---|---|",
+        "| 1 | `vpm` | label variation | 12.50 | 12.00 | 13.00 | 0.600 | 1.00 | 0.400 |",
+        "| 2 | `l2_norm` | norm | 5.00 | 5.00 | 5.00 | -0.250 | 9.50 | 0.300 |",
+        "| 3 | `l2_dist` | norm | 3.00 | 4.00 | 2.00 | 0.125 | 9.50 | 0.300 |",
+        "| 3 | `vc_dim` | size | 3.00 | 3.00 | 3.00 | 0.100 |  |  |",
+        "|  | `alpha_req` | representation |  | 3.00 |  |  |  |  |",
+    ]

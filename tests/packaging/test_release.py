@@ -1,12 +1,20 @@
-"""A tag is released only as the version that the files state, and only after it ran from wheel and sdist everywhere."""
+"""A release: what is pinned, what the workflows and the image try, and which tag is accepted."""
 
+import json
+import os
+import re
 import shutil
 import subprocess
+import sys
+from importlib import metadata
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from repository import PYPROJECT, ROOT
+from packaging.utils import canonicalize_name
+from repository import PACKAGES, PYPROJECT, ROOT, SHIPPED
+from throwaway import make_task
 
 JOBS = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]
 STATED = {
@@ -72,3 +80,176 @@ def test_publishing_waits_for_all_of_it_and_alone_may_publish():
 def test_the_scripts_of_its_steps_are_there():
     scripts = [step["run"].split()[0] for job in JOBS.values() for step in job["steps"] if "run" in step]
     assert [(ROOT / one).exists() for one in scripts if one.startswith(".ci/")] == [True] * 3
+
+
+LINES = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+PINNED = {canonicalize_name(name): version for name, version in (line.split("==") for line in LINES)}
+PROJECT = PYPROJECT["project"]
+INSTALLED = ("dev", "docs", "testbed", "tensorflow", "jax", "torch", "run", "site", "parquet")
+EXTRAS = [text for extra in INSTALLED for text in PROJECT["optional-dependencies"][extra]]
+DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS] if not text.startswith(PROJECT["name"])]
+
+#: What PyPI's build of PyTorch needs in addition to that for processors.
+CUDA = ("nvidia-", "cuda-", "triton")
+
+
+def is_installed(name):
+    """Whether a distribution is there; that of the documentation is installed by `make docs` alone."""
+    return next(metadata.distributions(name=name), None) is not None
+
+
+def needed():
+    """Names of all distributions that the direct dependencies bring, as far as they are installed here."""
+    names, waiting = set(), list(DIRECT)
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        if name in names or name.startswith(CUDA):
+            continue
+        names.add(name)
+        further = map(Requirement, metadata.requires(name) or ()) if is_installed(name) else ()
+        extras = ["", *requirement.extras]
+        waiting += [
+            other for other in further
+            if other.marker is None or any(other.marker.evaluate({"extra": extra}) for extra in extras)
+        ]  # fmt: skip
+    return names
+
+
+@pytest.mark.parametrize("requirement", DIRECT, ids=lambda requirement: requirement.name)
+def test_every_dependency_is_pinned_at_a_version_that_it_accepts(requirement):
+    assert requirement.specifier.contains(PINNED[canonicalize_name(requirement.name)])
+
+
+def test_everything_that_they_need_is_pinned_and_nothing_else():
+    assert needed() <= set(PINNED)
+    assert set(filter(is_installed, PINNED)) <= needed()
+
+
+def test_nothing_is_pinned_twice():
+    assert len(LINES) == len(PINNED)
+
+
+WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())
+TESTED = WORKFLOW["jobs"]
+NEWEST = TESTED["test"]["strategy"]["matrix"]["python"][-1]
+
+
+def commands(job):
+    return [step["run"] for step in TESTED[job]["steps"] if "run" in step]
+
+
+@pytest.mark.parametrize(("job", "target"), [("test", "make test"), ("demo", "make demo")])
+def test_the_sandbox_is_allowed_before_it_is_needed(job, target):
+    ran = commands(job)
+    allow = ran.index("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0")
+    assert allow < next(number for number, command in enumerate(ran) if command.startswith(target))
+
+
+def test_the_oldest_and_the_newest_python_are_tested():
+    oldest = TESTED["test"]["strategy"]["matrix"]["python"][0]
+    chosen = (ROOT / ".ci/find-python").read_text()
+    assert f"(3, {oldest[2:]}) <= sys.version_info[:2] <= (3, {NEWEST[2:]})" in chosen
+
+
+def test_the_image_and_the_demo_use_the_newest_python():
+    assert f"ARG PYTHON={NEWEST}\n" in (ROOT / "Dockerfile").read_text()
+    assert f"make demo PYTHON=python{NEWEST}" in commands("demo")
+
+
+def test_the_leaderboard_is_published():
+    (upload,) = [step["with"] for step in TESTED["demo"]["steps"] if "upload-artifact" in step.get("uses", "")]
+    site, records = upload["path"].split()
+    assert f'cat {site}/leaderboard.md >> "$GITHUB_STEP_SUMMARY"' in commands("demo")
+    demo = subprocess.run(["make", "-n", "demo"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert f"--results {records} --output" in demo
+    assert f"--html {site}\n" in demo
+
+
+TEXT = (ROOT / "Dockerfile").read_text()
+INSTRUCTIONS = [
+    (word, " ".join(rest.split()))
+    for word, _, rest in (
+        line.partition(" ")
+        for line in re.sub(r"^ *#.*\n", "", TEXT, flags=re.MULTILINE).replace("\\\n", " ").splitlines()
+        if line
+    )
+]
+TARGET = "/opt/pgdl"
+
+
+def steps(instruction):
+    return [rest for word, rest in INSTRUCTIONS if word == instruction]
+
+
+def copied():
+    """Source -> where it goes, for everything that is copied."""
+    return {source: copy.split()[-1] for copy in steps("COPY") for source in copy.split()[:-1]}
+
+
+def pip_step():
+    return next(step for step in steps("RUN") if "pip install" in step)
+
+
+def test_what_is_copied_is_what_the_package_is_built_from():
+    project = PYPROJECT["project"]
+    sources = {"pyproject.toml", "constraints.txt", project["readme"], *project["license-files"], *PACKAGES, *SHIPPED}
+    assert set(copied()) == sources
+    assert all((ROOT / source).exists() for source in sources)
+
+
+def test_what_is_copied_reaches_the_engine():
+    kept = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    assert set(kept) == set(copied())
+
+
+def test_the_steps_are_portable_shell():
+    for step in steps("RUN"):
+        subprocess.run(["sh", "-n", "-c", step], check=True)
+
+
+def test_what_the_sandbox_needs_is_installed():
+    assert "bubblewrap libseccomp2 util-linux" in next(step for step in steps("RUN") if "apt-get" in step)
+
+
+@pytest.mark.parametrize("extras", ["tensorflow", "gpu", "tensorflow,jax"])
+def test_the_argument_decides_what_is_installed(machine, extras):
+    machine.add("pip")
+    machine.run("sh", "-c", f"EXTRAS={extras}; {pip_step()}")
+    package = f"{TARGET}[{extras}]"
+    assert machine.calls() == [f"pip install --no-cache-dir --constraint {TARGET}/constraints.txt {package}"]
+
+
+def test_the_stage_for_codabench_is_root_without_an_entry_point():
+    """The platform gives the whole command, and files that belong to root."""
+    stage = TEXT.partition("AS codabench\n")[2].partition("\nFROM ")[0]
+    assert [line.split()[0] for line in stage.splitlines() if line] == ["ENV", "CMD"]
+
+
+def test_it_is_the_command_run_by_an_ordinary_user():
+    (entry,) = steps("ENTRYPOINT")
+    (user,) = steps("USER")
+    assert json.loads(entry) == [next(iter(PYPROJECT["project"]["scripts"]))]
+    assert int(user.split(":")[0]) > 0
+
+
+@pytest.mark.skipif("PGDL_TEST_INSTALL" not in os.environ, reason="slow; set PGDL_TEST_INSTALL=1 to install for real")
+@pytest.mark.timeout(900)
+def test_the_package_is_installed_and_runs(tmp_path):
+    target = tmp_path / "opt/pgdl"
+    for source, destination in copied().items():
+        place = tmp_path / destination.lstrip("/")
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, place)
+        else:
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / source, place)
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    environment = {"PATH": f"{tmp_path}/venv/bin:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    step = f"EXTRAS=tensorflow; {pip_step()}".replace(TARGET, str(target))
+    subprocess.run(["sh", "-e", "-c", step], env=environment, check=True)
+    shutil.rmtree(target)
+    make_task(tmp_path / "tasks")
+    run = ["pgdl", "run", "vc_dim", "--tasks", "tasks", "--unsafe-no-sandbox"]
+    ran = subprocess.run(run, env=environment, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "8 of 8" in ran.stdout

@@ -1,9 +1,14 @@
 """Several processes that share questions, whose files exist only while they are asked."""
 
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 
 import pytest
 from e2e.real_runs import wait_for
+from forks import forks
 from processes.conftest import is_alive, started
 
 from harness.errors import UserError
@@ -77,3 +82,11 @@ def test_models_that_cannot_be_run_do_not_lose_the_others(start, monkeypatch):
 def test_no_question_starts_no_process(monkeypatch):
     monkeypatch.setattr(several, "Process", None)
     assert list(ask_all("tests.processes.odd_program", RUNTIMES["jax"], [])) == []
+
+
+def test_all_threads_that_wait_for_a_fork_learn_how_it_ended():
+    program = [sys.executable, "-c", "import time; time.sleep(0.2); raise SystemExit(3)"]
+    with Path(os.devnull).open("rb+") as none, ThreadPoolExecutor(8) as threads:
+        fork = forks.start("tensorflow", program, os.environ, [none.fileno()] * 3)
+        assert list(threads.map(fork.wait, [None] * 4 + [60] * 4)) == [3] * 8
+    assert fork.poll() == 3

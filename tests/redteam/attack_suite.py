@@ -1,38 +1,25 @@
-"""The files of the attack suite, and what each is expected to do.
+"""The attacks, and what each is expected to do.
 
-Every file in attacks/ is one submission. Its name starts with the kind of attack:
-
-    a endless in Python   b endless in C     c ignores signals     d processes       e daemons
-    f memory              g files            h output, input       i values, errors  j ways to die
-    k control channel     l worker's code    m other processes     n network         o other files
-    p debugging           q read-only files  r earlier, other calls                  s names and times
-    t kernel
-
-Constants state the expected result: EXPECT, the possible outcomes; UNDER_LANDLOCK, those in that sandbox if different;
-ON_PLATFORM, those in that sandbox in a platform's container, where workers are root, if different again;
-ALLOWED_ON_PLATFORM, what it may print there; VALUE, the value; RUNTIME, the only framework in which it runs, if not
-all; TWICE, that it is called twice and looks for its own marks; KNOWN_BREACH, the reason why it succeeds at present;
-BREACHED, the sandboxes in which it does, if not all. An attack that detects its own success prints BREACH.
-The files in controls/ are honest and return their VALUE.
+A file in attacks/ has the attacks of one kind, each a function; the files' letters are those of docs/security.md. A
+submission is made of each: the function as `complexity`, with the definitions of its file and of tools.py that it uses.
+Attacks of one expression are rows of a table.
+Its value is 1.0 if it returns nothing. The decorator `expected` states the result. An attack that detects its own
+success prints BREACH. The functions in controls/ are honest and return their value.
 """
 
 import ast
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-FILES = {path.stem: path for path in sorted(HERE.glob("[ac]*s/*.py"))}
 TIME_LIMIT = 3
 MEMORY = "900M"
 
-#: Names of sandboxes in constants: Landlock's, and the same in a container of a platform.
+#: Names of sandboxes in expectations: Landlock's, and the same in a container of a platform.
 LANDLOCK, PLATFORM = "landlock", "platform"
-CONSTANTS = (
-    "EXPECT", "UNDER_LANDLOCK", "ON_PLATFORM", "ALLOWED_ON_PLATFORM", "VALUE", "TWICE", "KNOWN_BREACH", "BREACHED",
-    "RUNTIME",
-)  # fmt: skip
 
 #: Attacks that run without PGDL_REDTEAM, in addition to the controls.
 SHORT = {
@@ -43,55 +30,144 @@ SHORT = {
 }  # fmt: skip
 
 
-def constants(path: Path) -> dict[str, Any]:
-    """The constants of an attack, read without running it."""
-    found = {}
-    for statement in ast.parse(path.read_text()).body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            name = statement.targets[0].id
-            if name in CONSTANTS:
-                found[name] = ast.literal_eval(statement.value)
-    return found
+def expected(*outcomes: str, **more: Any) -> Callable[[Any], Any]:
+    """State the possible outcomes of an attack, and more that `Attack` lists. It is read from the source, never run."""
+    raise NotImplementedError
 
 
-def calls(path: Path) -> list[str]:
-    """Names under which an attack is submitted."""
-    return [path.stem, f"{path.stem}_again"] if "TWICE" in constants(path) else [path.stem]
+@dataclass(frozen=True)
+class Attack:
+    """An attack, or a control.
+
+    Attributes:
+        name: of the function, and of the submission.
+        source: of the submission.
+        outcomes: that are possible.
+        under_landlock: those in that sandbox if different.
+        on_platform: those in that sandbox in a platform's container, where workers are root, if different again.
+        allowed_on_platform: lines that it may print there.
+        value: that it must return.
+        runtime: the only framework in which it runs, if not all.
+        twice: whether it is called twice, and looks for its own marks.
+        on_import: whether it runs when its file is imported; `complexity` does nothing then.
+        known_breach: the reason why it succeeds at present.
+        breached: the sandboxes in which it does, if not all.
+    """
+
+    name: str
+    source: str = field(repr=False)
+    outcomes: tuple[str, ...]
+    under_landlock: tuple[str, ...] | None = None
+    on_platform: tuple[str, ...] | None = None
+    allowed_on_platform: tuple[str, ...] = ()
+    value: float | None = None
+    runtime: str | None = None
+    twice: bool = False
+    on_import: bool = False
+    known_breach: str | None = None
+    breached: tuple[str, ...] | None = None
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is honest."""
+        return self.name.startswith("control_")
+
+    @property
+    def calls(self) -> list[str]:
+        """Names under which it is submitted."""
+        return [self.name, f"{self.name}_again"] if self.twice else [self.name]
+
+    def breach_in(self, sandbox: str) -> str | None:
+        """The reason why it succeeds in a sandbox; None if it must not."""
+        return self.known_breach if self.breached is None or sandbox in self.breached else None
+
+    def require(self, row: dict[str, Any], sandbox: str) -> None:
+        """Assert that its record is as expected."""
+        under = self.under_landlock or self.outcomes
+        possible = {LANDLOCK: under, PLATFORM: self.on_platform or under}.get(sandbox, self.outcomes)
+        assert row["outcome"] in possible, (row["outcome"], row["message"], row["output_tail"][-2000:])
+        allowed = self.allowed_on_platform if sandbox == PLATFORM else ()
+        assert {line for line in row["output_tail"].splitlines() if "BREACH" in line} <= set(allowed)
+        assert row["outcome"] != "OK" or self.value in (None, row["value"])
 
 
-def expected_of(path: Path, sandbox: str) -> tuple[str, ...]:
-    """The possible outcomes of an attack in a sandbox."""
-    said = constants(path)
-    under = said.get("UNDER_LANDLOCK", said["EXPECT"])
-    found: tuple[str, ...] = {LANDLOCK: under, PLATFORM: said.get("ON_PLATFORM", under)}.get(sandbox, said["EXPECT"])
-    return found
+ON_IMPORT = """
+{name}(None, None)
+complexity = lambda model, dataset: 1.0
+"""
+AS_COMPLEXITY = """
+def complexity(model, dataset):
+    value = {name}(model, dataset)
+    return 1.0 if value is None else value
+"""
 
 
-def known_breach(path: Path, sandbox: str) -> str | None:
-    """The reason why an attack succeeds in a sandbox; None if it must not."""
-    said = constants(path)
-    return said["KNOWN_BREACH"] if "KNOWN_BREACH" in said and sandbox in said.get("BREACHED", sandbox) else None
+def attacks_of(file: Path) -> Iterator[Attack]:
+    """The attacks of a file, read without running it."""
+    texts = [(HERE / "tools.py").read_text(), file.read_text()]
+    texts.append("\n".join(_functions(ast.parse(texts[1]))))
+    definitions = [(statement, text) for text in texts for statement in ast.parse(text).body]
+    for function, _ in definitions:
+        call = function.decorator_list[0] if isinstance(function, ast.FunctionDef) and function.decorator_list else None
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "expected":
+            assert ast.get_docstring(function), function.name
+            outcomes = tuple(map(ast.literal_eval, call.args))
+            more = {word.arg: ast.literal_eval(word.value) for word in call.keywords}
+            end = ON_IMPORT if more.get("on_import") else AS_COMPLEXITY
+            source = "\n".join([*_used(definitions, function.name), end.format(name=function.name)])
+            yield Attack(function.name, source, outcomes, **more)
 
 
-def require_expected(row: dict[str, Any], path: Path, sandbox: str) -> None:
-    """Assert that the record of an attack is as expected."""
-    said = constants(path)
-    assert row["outcome"] in expected_of(path, sandbox), (row["outcome"], row["message"], row["output_tail"][-2000:])
-    allowed = said.get("ALLOWED_ON_PLATFORM", ()) if sandbox == PLATFORM else ()
-    assert {line for line in row["output_tail"].splitlines() if "BREACH" in line} <= set(allowed)
-    if row["outcome"] == "OK" and "VALUE" in said:
-        assert row["value"] == said["VALUE"]
+def _functions(module: ast.Module) -> Iterator[str]:
+    """The rows of a file's table `ROWS`, each written as a function."""
+    for statement in module.body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "ROWS":
+            for name, outcomes, action, why in (row.elts for row in statement.value.elts):
+                head = f"@expected({ast.unparse(outcomes).strip('()')})\ndef {name.value}(model, dataset):"
+                yield f"{head}\n    {why.value!r}\n    return {ast.unparse(action)}"
 
 
-def prepared(paths: Iterable[Path], directory: Path, target: Path, cache: str, token: str) -> list[Path]:
+def _used(definitions: list[tuple[ast.stmt, str]], name: str) -> Iterator[str]:
+    """The source of the definitions that a function needs, in their order: no other attack's words are in memory."""
+    needed, names = set(), [name]
+    while names:
+        wanted = names.pop()
+        for statement, _ in definitions:
+            if statement not in needed and wanted in _bound(statement):
+                needed.add(statement)
+                names += [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    for statement, text in definitions:
+        if statement in needed:
+            kept = [node for node in getattr(statement, "decorator_list", ()) if not isinstance(node, ast.Call)]
+            first = min(node.lineno for node in (statement, *kept))
+            yield "\n".join(text.splitlines()[first - 1 : statement.end_lineno])
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """The names that a statement at the top of a file gives a meaning."""
+    if isinstance(statement, ast.ImportFrom) and statement.module in ("attack_suite", "tools"):
+        return set()
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+#: Name -> attack.
+ATTACKS = {attack.name: attack for file in sorted(HERE.glob("[ac]*s/*.py")) for attack in attacks_of(file)}
+
+
+def prepared(attacks: Iterable[Attack], directory: Path, target: Path, cache: str, token: str) -> list[Path]:
     """Write attacks with the true paths filled in, and a second copy of those that look for their own marks."""
     places = {"@TASK@": str(target), "@CACHE@": cache, "@TOKEN@": token, "@HOST@": os.uname().nodename}
     copies = []
-    for path in paths:
-        source = path.read_text()
+    for attack in attacks:
+        source = attack.source
         for place, true in places.items():
             source = source.replace(place, true)
-        for name in calls(path):
+        for name in attack.calls:
             copies.append(directory / f"{name}.py")
             copies[-1].write_text(f"{source}\n# {name}\n")
     return copies

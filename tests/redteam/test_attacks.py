@@ -7,7 +7,6 @@ PGDL_REDTEAM="NAME NAME" runs the named ones; otherwise a few run, in the defaul
 them in containers, in place of these kinds of sandbox.
 """
 
-import ast
 import os
 import subprocess
 from pathlib import Path
@@ -15,7 +14,14 @@ from typing import Any
 
 import psutil
 import pytest
-from attack_suite import FILES, MEMORY, SHORT, TIME_LIMIT, calls, constants, known_breach, prepared, require_expected
+from attack_suite import (
+    ATTACKS,
+    MEMORY,
+    SHORT,
+    TIME_LIMIT,
+    Attack,
+    prepared,
+)
 from e2e.real_runs import PGDL, records, wait_for
 
 from harness.sandbox import KINDS
@@ -29,13 +35,12 @@ MODES = [(start, name) for start in STARTS for name in RUNTIMES if CHOSEN or nam
 pytestmark = pytest.mark.timeout(1800)
 
 
-def chosen(runtime: str) -> dict[str, Path]:
+def chosen(runtime: str) -> list[Attack]:
     """The attacks and controls that run in a runtime."""
-    framework = RUNTIMES[runtime].framework
-    fitting = {name: path for name, path in FILES.items() if constants(path).get("RUNTIME", framework) == framework}
+    fitting = [attack for attack in ATTACKS.values() if attack.runtime in (None, RUNTIMES[runtime].framework)]
     if CHOSEN:
-        return {name: path for name, path in fitting.items() if FULL or name in CHOSEN}
-    return {name: path for name, path in fitting.items() if name in SHORT or path.parent.name == "controls"}
+        return [attack for attack in fitting if FULL or attack.name in CHOSEN]
+    return [attack for attack in fitting if attack.name in SHORT or attack.is_control]
 
 
 @pytest.fixture
@@ -71,7 +76,7 @@ def rows(mode, runs, tmp_path_factory, target, token, surroundings, beacon) -> R
 
 def run_all(start: str, runtime: str, directory: Path, target: Path, token: str, surroundings: dict[str, str]) -> Rows:
     """Run all attacks of a runtime."""
-    submissions = prepared(chosen(runtime).values(), directory, target, surroundings["PGDL_CACHE"], token)
+    submissions = prepared(chosen(runtime), directory, target, surroundings["PGDL_CACHE"], token)
     command = [
         *PGDL, "run", *submissions, "--tasks", target, "--results", directory / "results.db",
         "--time-limit", TIME_LIMIT, "--memory", MEMORY, "--sandbox", start, "--runtime", runtime,
@@ -91,20 +96,20 @@ each_mode = pytest.mark.parametrize("mode", MODES, indirect=True, ids="-".join)
 
 
 @pytest.mark.parametrize(
-    ("mode", "name"),
-    [pytest.param(mode, name, id=f"{'-'.join(mode)}-{name}") for mode in MODES for name in chosen(mode[1])],
+    ("mode", "attack"),
+    [pytest.param(mode, attack, id=f"{'-'.join(mode)}-{attack.name}") for mode in MODES for attack in chosen(mode[1])],
     indirect=["mode"],
 )
-def test_attack(request, mode, rows, name):
-    if (reason := known_breach(FILES[name], mode[0])) is not None:
+def test_attack(request, mode, rows, attack):
+    if (reason := attack.breach_in(mode[0])) is not None:
         request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
-    for row in (rows[called] for called in calls(FILES[name])):
-        require_expected(row, FILES[name], mode[0])
+    for called in attack.calls:
+        attack.require(rows[called], mode[0])
 
 
 @each_mode
 def test_everything_has_one_record(mode, rows):
-    assert set(rows) == {called for path in chosen(mode[1]).values() for called in calls(path)}
+    assert set(rows) == {called for attack in chosen(mode[1]) for called in attack.calls}
 
 
 @each_mode
@@ -145,10 +150,3 @@ def processes_of(token: str) -> list[psutil.Process]:
         except (OSError, psutil.Error):
             continue
     return found
-
-
-def test_attacks_say_what_they_are():
-    """Every file has a docstring about the attack and its defence, and the expected outcomes."""
-    for path in FILES.values():
-        assert ast.get_docstring(ast.parse(path.read_text())), path
-        assert "EXPECT" in constants(path), path

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attack_suite import FILES, MEMORY, PLATFORM, TIME_LIMIT, calls, constants, known_breach, prepared, require_expected
+from attack_suite import ATTACKS, MEMORY, PLATFORM, TIME_LIMIT, prepared
 from e2e.real_runs import records
 from matrix import full
 
@@ -23,8 +23,7 @@ CHOSEN = {
     "n_socket_families", "o_guessed_paths", "p_ptrace", "r_left_files", "t_becomes_root", "t_namespaces",
 }  # fmt: skip
 
-FRAMEWORK = RUNTIMES[DEFAULT].framework
-NAMES = [name for name, path in FILES.items() if constants(path).get("RUNTIME", FRAMEWORK) == FRAMEWORK]
+NAMES = [name for name, attack in ATTACKS.items() if attack.runtime in (None, RUNTIMES[DEFAULT].framework)]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +33,7 @@ def rows(request, tmp_path_factory, target, token, surroundings, beacon) -> dict
     for name in ("program", "data"):
         (directory / name).mkdir()
     selected = [item.callspec.params["name"] for item in request.session.items if item.path == Path(__file__)]
-    copies = prepared((FILES[name] for name in selected), directory, target, cache, token)
+    copies = prepared((ATTACKS[name] for name in selected), directory, target, cache, token)
     command = [
         "env", f"PGDL_CACHE={cache}", "SECRET_TOKEN=hunter2", "pgdl", "run", *copies, "--tasks", target,
         "--results", directory / "results.db", "--time-limit", TIME_LIMIT, "--memory", MEMORY,
@@ -50,7 +49,7 @@ def rows(request, tmp_path_factory, target, token, surroundings, beacon) -> dict
 @pytest.mark.rest
 @pytest.mark.parametrize("name", [name if name in CHOSEN else full(name) for name in NAMES])
 def test_attack_on_a_platform(request, rows, name):
-    if (reason := known_breach(FILES[name], PLATFORM)) is not None:
+    if (reason := ATTACKS[name].breach_in(PLATFORM)) is not None:
         request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
-    for called in calls(FILES[name]):
-        require_expected(rows[called], FILES[name], PLATFORM)
+    for called in ATTACKS[name].calls:
+        ATTACKS[name].require(rows[called], PLATFORM)

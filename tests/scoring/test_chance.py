@@ -1,6 +1,7 @@
-"""The level of chance and p-values of one task: exact small cases, validity under chance, power."""
+"""Chance: the level and p-values of a task and over tasks, of the best of many, and what a task can show."""
 
 from collections.abc import Iterator
+from itertools import permutations, product
 
 import hypothesis.strategies as st
 import numpy as np
@@ -8,7 +9,17 @@ import pytest
 from hypothesis import given, settings
 from scoring_examples import TOY_GAP, TOY_MEASURE, Task, task, tasks, toy
 
-from scoring import ScoreUndefined, compare_with_chance, official_score
+from scoring import (
+    Chance,
+    Grid,
+    ScoreUndefined,
+    adjusted_p_values,
+    compare_with_chance,
+    detectable_difference,
+    official_score,
+    p_values,
+    smallest_p_value,
+)
 from scoring.conditioning import conditioning
 from scoring.permutations import Scorer
 
@@ -102,11 +113,6 @@ def test_only_the_order_counts_and_a_seed_repeats(t: Task, seed: int) -> None:
     assert all(1 / 21 <= p_value <= 1 for p_value in found.p_values.values())
 
 
-def test_one_permutation_is_enough() -> None:
-    found = compare_with_chance(*toy().arrays, n_permutations=1)
-    assert set(found.p_values.values()) <= {1 / 2, 1}
-
-
 def test_the_seed_is_0_unless_another_one_is_given() -> None:
     random = random_task(np.random.default_rng(0)).arrays
     found, same, other = (compare_with_chance(*random, 20, *seed) for seed in ((), (0,), (1,)))
@@ -118,3 +124,164 @@ def test_undefined_and_refused() -> None:
         compare_with_chance(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays)
     with pytest.raises(ValueError, match="n_permutations: expected 1 or more, found 0"):
         compare_with_chance(*toy().arrays, n_permutations=0)
+
+
+PAIR = ("a", "b")
+
+
+def chance(score: float, *dealt: list[float]) -> Chance:
+    """A score beside scores under chance, a list for each pair of hyperparameters."""
+    return Chance(score, 0.0, 0.0, {(str(number), "x"): np.array(scores) for number, scores in enumerate(dealt)})
+
+
+def test_on_one_task_it_is_the_largest_p_value_of_all_pairs() -> None:
+    one = chance(0.5, [0.1, 0.2, 0.3, 0.6], [0.1, 0.5, 0.7, 0.9])
+    assert p_values([{"t": one}]).tolist() == [one.p_value] == [4 / 5]
+
+
+def test_alone_a_measure_needs_no_adjustment() -> None:
+    one = {"t": chance(0.5, [0.1, 0.2, 0.3, 0.6]), "u": chance(0.5, [0.1, 0.2, 0.3, 0.6])}
+    assert adjusted_p_values([one]).tolist() == p_values([one]).tolist()
+
+
+def test_each_is_compared_with_the_best_by_chance_of_itself_and_those_below() -> None:
+    """With the same four permutations: the best of all has 0.4, 0.5, 0.3, 0.6; of the lower two 0.4, 0.2, 0.3, 0.6."""
+    high, middle, low = (
+        {"t": chance(score, dealt)}
+        for score, dealt in ((0.55, [0.1, 0.5, 0.2, 0.1]), (0.35, [0.4, 0.1, 0.1, 0.2]), (0.3, [0.1, 0.2, 0.3, 0.6]))
+    )
+    assert adjusted_p_values([middle, low, high]).tolist() == [3 / 5, 3 / 5, 2 / 5]
+    assert p_values([middle, low, high]).tolist() == [2 / 5, 3 / 5, 1 / 5]
+
+
+def test_copies_of_a_measure_cost_nothing() -> None:
+    one, other = {"t": chance(0.5, [0.1, 0.2, 0.3, 0.6])}, {"t": chance(0.4, [0.3, 0.1, 0.1, 0.2])}
+    alone, with_copies = adjusted_p_values([one, other]), adjusted_p_values([one, *[other] * 20])
+    assert with_copies[:2].tolist() == alone.tolist()
+
+
+def test_several_tasks_have_the_mean_of_the_worst_cases() -> None:
+    """Where every permutation gives the same score, luck has no part in how tasks meet."""
+    both = {"t": chance(0.5, [0.2] * 9, [0.4] * 9), "u": chance(0.5, [0.6] * 9, [0.1] * 9)}
+    assert p_values([both]).tolist() == [1.0]  # (0.4 + 0.6) / 2 reaches the mean of 0.5
+    assert p_values([both | {"u": chance(0.51, [0.6] * 9, [0.1] * 9)}]).tolist() == [1 / 10]
+
+
+def test_nobody_has_no_p_value() -> None:
+    assert p_values([]).size == adjusted_p_values([]).size == 0
+
+
+@given(st.integers(0, 2**32), st.integers(1, 6), st.integers(1, 3))
+def test_adjusted_ones_are_no_smaller_and_rise_as_scores_fall(seed: int, n_measures: int, n_tasks: int) -> None:
+    random = np.random.default_rng(seed)
+    measures = [
+        {str(t): chance(float(random.integers(5)) / 4, *random.integers(5, size=(2, 19)) / 4) for t in range(n_tasks)}
+        for _ in range(n_measures)
+    ]
+    own, adjusted = p_values(measures), adjusted_p_values(measures)
+    assert (adjusted >= own).all()
+    scores = np.array([np.mean([one.score for one in tasks.values()]) for tasks in measures])
+    assert (np.diff(adjusted[np.argsort(-scores, kind="stable")]) >= 0).all()
+
+
+@pytest.mark.parametrize("n_tasks", [1, 3])
+def test_the_best_of_twenty_useless_measures_is_seldom_significant(n_tasks: int) -> None:
+    """Half of them follow one hyperparameter; their own p-values would be significant on two boards of ten."""
+    random = np.random.default_rng(0)
+    smallest = []
+    for _ in range(30):
+        boards: list[dict[str, Chance]] = [{} for _ in range(20)]
+        for number in range(n_tasks):
+            gap = random.normal(size=16)
+            for place, board in enumerate(boards):
+                known = task(gap.tolist(), random.normal(size=16).tolist(), a=2, b=2, c=2, d=2)
+                values = np.array([*known.measure.values()]) + (place % 2) * 2 * known.grid.codes[:, 0]
+                board[str(number)] = compare_with_chance(values, gap, known.grid, n_permutations=99)
+        smallest.append(adjusted_p_values(boards).min())
+    assert np.mean(np.array(smallest) <= 0.1) <= 0.2
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    few, many = ({"t": chance(0.5, [0.1] * n)} for n in (4, 9))
+    for wrong in ([few, many], [{}]):
+        with pytest.raises(ValueError, match="expected a task for every measure, and as many permutations for all"):
+            p_values(wrong)  # type: ignore[arg-type]
+
+
+def grid_of(*sizes: int) -> Grid:
+    number = int(np.prod(sizes))
+    return task([0.0] * number, [0.0] * number, **dict(zip("abcdefg", sizes, strict=False))).grid
+
+
+def exact_p_value(measure: np.ndarray, gap: np.ndarray, grid: Grid) -> float:
+    """The share of all ways to deal values out among models that share two hyperparameters, the largest over pairs."""
+    scorer, shares = Scorer(gap, conditioning(grid)), []
+    for pair in conditioning(grid).sets:
+        numbers = grid.group_numbers(pair)
+        groups = [np.flatnonzero(numbers == number) for number in range(numbers.max() + 1)]
+        order = np.concatenate(groups)
+        deals = np.empty((0, measure.size))
+        for dealt in product(*(permutations(group) for group in groups)):
+            values = np.empty(measure.size)
+            values[order] = measure[np.concatenate(dealt)]
+            deals = np.vstack([deals, values])
+        shares.append(np.mean(scorer(deals) >= official_score(measure, gap, grid).score - 1e-9))
+    return float(max(shares))
+
+
+def test_the_gap_itself_has_the_smallest_p_value_on_eight_networks() -> None:
+    _, gap, grid = toy().arrays
+    assert smallest_p_value(grid) == 1 / 16
+    assert exact_p_value(np.array(gap), np.array(gap), grid) == 1 / 16
+
+
+@given(tasks())
+def test_no_measure_has_a_smaller_one(one: Task) -> None:
+    """Also where gaps are equal, and the gap itself does not have the smallest."""
+    measure, gap, grid = one.arrays
+    if len(measure) == 8 and len(set(gap)) > 1:
+        assert exact_p_value(np.array(measure), np.array(gap), grid) >= smallest_p_value(grid)
+
+
+def test_larger_grids_have_smaller_p_values() -> None:
+    assert [smallest_p_value(grid_of(*sizes)) for sizes in ((2, 2, 3), (3, 3, 2), (2, 2, 1, 2))] == [
+        1 / 2**6, 1 / 2**9, 1 / 2**4,
+    ]  # fmt: skip
+    assert smallest_p_value(grid_of(2, 2, 2, 2)) == 1 / 24**4
+    assert smallest_p_value(grid_of(10, 10, 10)) == 0.0
+
+
+@pytest.mark.parametrize("sizes", [(2, 2, 2, 2), (2, 2, 2, 2, 2), (3, 3, 3)])
+def test_a_difference_of_that_size_is_seen_in_8_of_10_cases(sizes: tuple[int, ...]) -> None:
+    """Of measures with normal noise whose scores are about 25."""
+    random, grid = np.random.default_rng(0), grid_of(*sizes)
+    gap = random.normal(size=len(grid.models))
+    scorer, noise = Scorer(gap, conditioning(grid)), random.normal(size=(2000, gap.size))
+    strengths = np.linspace(0.05, 3, 60)
+    strength = min(strengths, key=lambda one: abs(scorer(gap + one * noise[:300]).mean() - 0.25))
+    scores = 100 * scorer(gap + strength * noise)
+    differences = scores[:1000] - scores[1000:]
+    wanted = detectable_difference(gap, grid)
+    assert np.mean(differences + wanted > 1.645 * differences.std()) == pytest.approx(0.8, abs=0.1)
+
+
+def test_only_the_order_of_gaps_counts() -> None:
+    grid, gap = grid_of(2, 2, 2, 2), np.random.default_rng(0).normal(size=16)
+    assert detectable_difference(gap, grid) == detectable_difference(np.exp(gap), grid)
+    assert detectable_difference(gap, grid, seed=1) != detectable_difference(gap, grid)
+
+
+def test_more_networks_see_smaller_differences() -> None:
+    random = np.random.default_rng(0)
+    grids = [grid_of(*sizes) for sizes in ((2,) * 4, (2,) * 5, (2, 2, 2, 2, 2, 3))]
+    found = [detectable_difference(random.normal(size=len(grid.models)), grid) for grid in grids]
+    assert found[0] > 1.3 * found[1] > 1.3 * 1.3 * found[2]
+
+
+@pytest.mark.parametrize(("gap", "sizes"), [(TOY_GAP, (4, 2)), ([0.1] * 8, (2, 2, 2))])
+def test_where_there_is_nothing_to_tell(gap: list[float], sizes: tuple[int, ...]) -> None:
+    with pytest.raises(ScoreUndefined):
+        detectable_difference(gap, grid_of(*sizes))
+    if len(sizes) == 2:
+        with pytest.raises(ScoreUndefined):
+            smallest_p_value(grid_of(*sizes))

@@ -1,4 +1,4 @@
-"""Submissions compared: intervals, ranks, groups, and the boards of which little can be said."""
+"""Submissions compared: intervals, ranks, groups, boards of which little can be said, and what is beyond a fit."""
 
 import math
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ from scoring import (
     HeldOut,
     ScoreUndefined,
     TaskCalls,
+    additive_fit,
     compare_submissions,
     official_score,
     score_submission,
@@ -103,11 +104,6 @@ def test_a_perfect_measure_and_a_constant_one() -> None:
     assert found.difference("perfect", "constant").p_value == 0
 
 
-def test_a_single_submission() -> None:
-    (standing,) = compare_submissions(board({"only": 0.5})).standings.values()
-    assert (standing.best_rank, standing.worst_rank, standing.group) == (1, 1, 1)
-
-
 def unfinished(values: dict[str, float | Failure]) -> dict[str, dict[str, TaskCalls]]:
     finished = board({"x": 0.5})["x"]["task1"]
     return {"x": {"task1": TaskCalls(GRID, finished.gap, {**finished.values, **values})}}
@@ -117,11 +113,6 @@ def unfinished(values: dict[str, float | Failure]) -> dict[str, dict[str, TaskCa
 def test_a_board_without_a_finished_submission_says_so(value: float | Failure) -> None:
     with pytest.raises(ScoreUndefined, match=r"expected a finished submission, found none among 1$"):
         compare_submissions(unfinished({"model_3": value}))
-
-
-def test_an_empty_board_says_so() -> None:
-    with pytest.raises(ScoreUndefined, match=r"expected a finished submission, found none among 0$"):
-        compare_submissions({})
 
 
 def test_unfinished_submissions_are_named_and_compared_with_none() -> None:
@@ -281,3 +272,65 @@ def test_the_interval_on_other_tasks_is_no_narrower() -> None:
     of_task = board({"x": 0.5})["x"]["task1"]
     (standing,) = compare_submissions({"x": dict.fromkeys("abcd", of_task)}).standings.values()
     assert (standing.tasks_low, standing.tasks_high) == (standing.low, standing.high)
+
+
+GRID_OF_FIT = task([0.0] * 32, [0.0] * 32, a=2, b=2, c=2, d=2, e=2).grid
+NOISE = np.random.default_rng(2).normal(size=32)
+GAP_OF_FIT = GRID_OF_FIT.codes @ [0.3, 0.2, 0.1, 0.3, 0.2] + 0.5 * np.random.default_rng(1).normal(size=32)
+
+
+def calls_of_fit(values: object, gap: object = GAP_OF_FIT, grid: Grid = GRID_OF_FIT) -> TaskCalls:
+    named = [dict(zip(grid.models, np.asarray(one).tolist(), strict=True)) for one in (gap, values)]
+    return TaskCalls(grid, *named)
+
+
+def answers(**measures: object) -> dict[str, bool]:
+    return beyond({name: {"task": calls_of_fit(values)} for name, values in measures.items()})
+
+
+def beyond(submissions: dict[str, dict[str, TaskCalls]]) -> dict[str, bool]:
+    standings = compare_submissions(submissions).standings
+    return {name: standing.beyond_hyperparameters for name, standing in standings.items()}
+
+
+def test_the_gap_is_beyond_the_fit_and_the_fit_is_not() -> None:
+    """In either direction: information has no sign."""
+    fit = additive_fit(GAP_OF_FIT, GRID_OF_FIT)
+    found = answers(
+        gap=GAP_OF_FIT, fit=fit, likewise=np.exp(fit), noise=NOISE, against=-GAP_OF_FIT, constant=np.ones(32)
+    )
+    assert {name for name, beyond in found.items() if beyond} == {"gap", "against"}
+
+
+def test_a_small_lead_is_not_enough() -> None:
+    """The fit with a few networks in the order of their gaps scores more, but that may be luck."""
+    fit = additive_fit(GAP_OF_FIT, GRID_OF_FIT)
+    slightly = np.where(np.arange(32) < 4, GAP_OF_FIT, fit)
+    assert answers(slightly=slightly) == {"slightly": False}
+
+
+def test_the_answer_is_of_the_measure_alone() -> None:
+    together = answers(noise=NOISE, gap=GAP_OF_FIT, mixed=GAP_OF_FIT + 0.05 * NOISE)
+    for name, values in {"noise": NOISE, "gap": GAP_OF_FIT, "mixed": GAP_OF_FIT + 0.05 * NOISE}.items():
+        assert answers(one=values)["one"] == answers(one=np.exp(values))["one"] == together[name]
+
+
+def test_all_tasks_count_together() -> None:
+    """What leads on one task and falls behind on the other is not beyond."""
+    good = GAP_OF_FIT + 0.5 * NOISE
+    half = {"task": calls_of_fit(good), "other": calls_of_fit(np.ones(32))}
+    whole = {"task": calls_of_fit(good), "other": calls_of_fit(good)}
+    assert beyond({"half": half, "whole": whole}) == {"half": False, "whole": True}
+
+
+def test_unfinished_submissions_have_no_answer() -> None:
+    late = calls_of_fit(GAP_OF_FIT)
+    values = {**late.values, GRID_OF_FIT.models[0]: Failure("TIMEOUT", exceeded=True)}
+    found = beyond({
+        "late": {"task": TaskCalls(GRID_OF_FIT, late.gap, values)},
+        "endless": {"task": calls_of_fit([math.inf, *GAP_OF_FIT[1:]])},
+        "gap": {"task": calls_of_fit(GAP_OF_FIT)},
+    })  # fmt: skip
+    assert found == {"gap": True}
+    with pytest.raises(ScoreUndefined):
+        beyond({})

@@ -1,6 +1,9 @@
-"""Fits of the gaps by hyperparameters: least squares, whatever the order of models and values, with ties kept."""
+"""The grid of hyperparameters, and fits of the gaps by them."""
 
+import re
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -8,8 +11,145 @@ import pytest
 from hypothesis import given
 from scoring_examples import TOY_GAP, Task, cells, task, tasks, toy
 
-from scoring import Grid, ScoreUndefined, additive_fit, fit_from_effects, main_effects, official_score
+from scoring import Grid, GridError, ScoreUndefined, additive_fit, fit_from_effects, main_effects, official_score
 from scoring.values import Value
+
+POSSIBLE: dict[str, list[Any]] = {"width": [64, 128], "depth": [2, 4]}
+Damage = Callable[[dict[str, dict[str, Any]]], object]
+
+
+def current() -> dict[str, dict[str, Any]]:
+    return {
+        "model_0": {"width": 64, "depth": 2},
+        "model_1": {"width": 64, "depth": 4},
+        "model_2": {"width": 128, "depth": 2},
+        "model_3": {"width": 128, "depth": 4},
+    }
+
+
+def test_a_grid_keeps_the_order_of_models_and_sorts_names() -> None:
+    grid = Grid.from_hyperparameters(POSSIBLE, dict(reversed(current().items())))
+    assert grid.models == ("model_3", "model_2", "model_1", "model_0")
+    assert grid.names == ("depth", "width")
+    assert grid.values == {"depth": (2, 4), "width": (64, 128)}
+    assert grid.codes.tolist() == [[1, 1], [0, 1], [1, 0], [0, 0]]
+
+
+def test_groups_share_the_values_they_are_grouped_by() -> None:
+    grid = Grid.from_hyperparameters(POSSIBLE, dict(reversed(current().items())))
+    number_of_model = [3.0, 2.0, 1.0, 0.0]
+    assert grid.groups(number_of_model, by=["width"]).tolist() == [[0, 1], [2, 3]]
+    assert grid.groups(number_of_model, by=["depth"]).tolist() == [[0, 2], [1, 3]]
+    assert grid.groups(number_of_model, by=["width", "depth"]).tolist() == [[0], [1], [2], [3]]
+    assert grid.groups(number_of_model, by=[]).shape == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "listed", "written"),
+    [
+        ("dropout", [0, 0.5], [0.0, "0.5"]),
+        ("width", [256, 512], ["256", 512.0]),
+        ("width", ["256", "512"], [256.0, np.int64(512)]),
+        ("convwidth", [256, 512], [256.5, "512.9"]),  # the competition takes int() of this one
+        ("decay", [0.0, 1e-4], ["-0.0", "1E-4"]),
+        ("optimizer", ["sgd", None], ["sgd", None]),
+    ],
+)
+def test_the_same_value_matches_however_it_is_written(name: str, listed: list[Any], written: list[Any]) -> None:
+    grid = Grid.from_hyperparameters({name: listed}, {"first": {name: written[0]}, "second": {name: written[1]}})
+    assert grid.codes.tolist() == [[0], [1]]
+
+
+def test_values_that_only_look_alike_stay_apart() -> None:
+    listed: list[Any] = ["1_0", 10, "nan", "inf", 1, 11, 256.5]
+    grid = Grid.from_hyperparameters({"h": listed}, {str(value): {"h": value} for value in listed})
+    assert grid.values["h"] == tuple(listed)
+
+
+def with_value(model: str, **values: Any) -> Damage:
+    return lambda models: models[model].update(values)
+
+
+def with_model(model: str, **values: Any) -> Damage:
+    return lambda models: models.update({model: values})
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (with_value("model_1", depth=8), "model 'model_1': hyperparameter 'depth': expected one of 2, 4, found 8"),
+        (
+            with_value("model_1", depth=[4]),
+            "model 'model_1': hyperparameter 'depth': expected a finite number, text or null, found [4]",
+        ),
+        (
+            with_model("copy", depth=4, width=64),
+            "cell (depth=4, width=64): expected one model, found 'model_1' and 'copy'",
+        ),
+        (
+            with_value("model_0", dropout=0),
+            "model 'model_0': expected the hyperparameters depth, width, found depth, dropout, width",
+        ),
+        (with_model("copy"), "model 'copy': expected the hyperparameters depth, width, found none"),
+        (
+            dict.clear,
+            "the grid is empty: expected at least one model and one hyperparameter, "
+            "found 0 models and 2 hyperparameters",
+        ),
+    ],
+)
+def test_models_that_form_no_grid_are_refused(damage: Damage, message: str) -> None:
+    models = current()
+    damage(models)
+    with pytest.raises(GridError, match=f"^{re.escape(message)}$"):
+        Grid.from_hyperparameters(POSSIBLE, models)
+
+
+@pytest.mark.parametrize(
+    ("possible", "message"),
+    [
+        ([2, 4, "2.0"], "hyperparameter 'depth': expected distinct possible values, found 2 and '2.0'"),
+        ([], "hyperparameter 'depth': expected at least one possible value, found none"),
+        ([2, float("nan")], "hyperparameter 'depth': expected a finite number, text or null, found nan"),
+    ],
+)
+def test_possible_values_that_make_no_axis_are_refused(possible: list[Any], message: str) -> None:
+    with pytest.raises(GridError, match=f"^{re.escape(message)}$"):
+        Grid.from_hyperparameters({"depth": possible}, {"m": {"depth": 2}})
+
+
+def test_a_grid_may_have_empty_cells_and_names_the_first() -> None:
+    models = current()
+    del models["model_2"]
+    grid = Grid.from_hyperparameters(POSSIBLE, models)
+    assert (grid.is_complete, grid.n_cells) == (False, 4)
+    assert grid.empty_cell() == "no model in cell (depth=2, width=128) (4 cells, 3 models)"
+    whole = Grid.from_hyperparameters(POSSIBLE, current())
+    assert (whole.is_complete, whole.empty_cell()) == (True, "")
+
+
+def test_models_of_one_group_share_a_number() -> None:
+    grid = Grid.from_hyperparameters(POSSIBLE, current())
+    assert grid.group_numbers(["width"]).tolist() == [0, 0, 1, 1]
+    assert grid.group_numbers(["depth"]).tolist() == [0, 1, 0, 1]
+    assert grid.group_numbers([]).tolist() == [0, 0, 0, 0]
+
+
+def test_an_empty_cell_of_an_astronomically_large_grid_is_found_at_once() -> None:
+    names = [f"h{i:02}" for i in range(60)]
+    grid = Grid.from_hyperparameters({name: [0, 1] for name in names}, {"only": dict.fromkeys(names, 0)})
+    assert "h59=1) (1152921504606846976 cells, 1 models)" in grid.empty_cell()
+
+
+def test_no_other_way_round_the_check() -> None:
+    with pytest.raises(GridError, match="found 'a' and 'b'"):
+        Grid(("a", "b"), ("depth",), {"depth": (2, 4)}, np.array([[0], [0]]))
+
+
+def test_more_hyperparameters_than_any_study_has_are_refused() -> None:
+    values = {f"h{n}": 0 for n in range(101)}
+    with pytest.raises(GridError, match=r"^expected at most 100 hyperparameters, found 101$"):
+        Grid.from_hyperparameters({name: [0] for name in values}, {"model": values})
 
 
 def by_least_squares(gap: list[float], grid: Grid) -> np.ndarray:

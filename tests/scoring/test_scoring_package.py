@@ -1,8 +1,12 @@
-"""The package as a whole: pure, quick to import, and its parts agree with each other."""
+"""The package as a whole: pure, quick to import, and its scores are those of the competition's own program."""
 
+import json
+import os
 import subprocess
 import sys
 from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +14,7 @@ from scoring_examples import TOY_GAP, TOY_MEASURE, task, toy
 
 import scoring
 from scoring import (
+    Grid,
     ScoreUndefined,
     granulated_kendall,
     kendall_tau,
@@ -73,3 +78,47 @@ def test_noisy_oracle() -> None:
     assert (noisy_oracle(gap, noise=0.0) == gap).all()
     with pytest.raises(ValueError, match="scale < 0"):
         noisy_oracle(gap, noise=-0.1)
+
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(os.environ.get("PGDL_CONFORMANCE_DATA", ROOT / "../shared/data/pgdl"))
+SCORES = DATA / "official_scores.json"
+
+needs_data = pytest.mark.skipif(not SCORES.is_file(), reason=f"no competition data: {SCORES} does not exist")
+
+SUBMISSIONS = ["VPM_1", "VPM_80", "VR", "WCV"]
+TASKS = ["task1_v4", "task2_v1"]
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+@needs_data
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("submission", SUBMISSIONS)
+def test_the_published_score_to_its_last_digit(submission: str, task: str) -> None:
+    configs = {
+        model if "model" in model else f"model_{model}": config
+        for model, config in read(DATA / "reference_data" / task / "model_configs.json").items()
+    }
+    hyperparameters = next(iter(configs.values()))["hparams"]
+    grid = Grid.from_hyperparameters(
+        {name: axis["possible_values"] for name, axis in hyperparameters.items()},
+        {
+            model: {name: axis["current_value"] for name, axis in config["hparams"].items()}
+            for model, config in configs.items()
+        },
+    )
+    metrics = [config["metrics"] for config in configs.values()]
+    gap = [m["train_acc"] - m["test_acc"] for m in metrics]
+    predictions = read(DATA / "predictions" / submission / f"{task}.predict")
+    score = official_score([predictions[model] for model in grid.models], gap, grid).score
+    assert score == pytest.approx(read(SCORES)[submission][task], rel=0, abs=1e-12)
+
+
+@needs_data
+def test_all_published_scores_are_looked_at() -> None:
+    assert {(s, t) for s, tasks in read(SCORES).items() for t in tasks} == {
+        (submission, task) for submission in SUBMISSIONS for task in TASKS
+    }

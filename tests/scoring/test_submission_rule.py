@@ -1,13 +1,31 @@
-"""The competition's rule for a whole submission, and what the reader is told about tasks without a score."""
+"""The competition's rule for a whole submission, under shorter time limits, its place, and the spread of its seeds."""
 
+import math
 from dataclasses import replace
+from itertools import pairwise
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 from scoring_examples import TOY_GAP, TOY_MEASURE, task, toy
 
-from scoring import RULE, Failure, TaskCalls, TaskScore, score_submission, score_task
+from scoring import (
+    Entry,
+    Failure,
+    Grid,
+    ScoreUndefined,
+    TaskCalls,
+    TaskScore,
+    TimeStep,
+    measure_stability,
+    official_score,
+    pareto_front,
+    rank,
+    score_submission,
+    score_task,
+    scores_by_limit,
+)
 
 CRASH = Failure("crashed")
 LATE = Failure("time_exceeded", exceeded=True)
@@ -71,10 +89,7 @@ def test_neither_the_order_of_tasks_nor_of_calls_matters(data: st.DataObject) ->
     assert score_submission(shuffled) == score_submission(tasks)
 
 
-@given(
-    st.lists(st.sampled_from([TOY_MEASURE, TOY_GAP, [-g for g in TOY_GAP]]), min_size=1, max_size=4),
-    st.data(),
-)
+@given(st.lists(st.sampled_from([TOY_MEASURE, TOY_GAP, [-g for g in TOY_GAP]]), min_size=1, max_size=4), st.data())
 def test_the_names_of_tasks_matter_only_to_what_is_skipped(measures: list[list[float]], data: st.DataObject) -> None:
     named = data.draw(st.permutations([f"task{i}" for i in range(len(measures))]))
     first = score_submission({f"task{i}": calls(measure) for i, measure in enumerate(measures)})
@@ -108,6 +123,201 @@ def test_a_task_without_an_official_score_does_not_count_for_anybody() -> None:
     assert (alone.score, alone.complete) == (None, True)
 
 
-def test_the_rule_fits_on_a_board() -> None:
-    assert RULE.count(". ") == 1
-    assert RULE.endswith(".")
+scores = st.one_of(st.none(), st.floats(), st.sampled_from([0.0, 20.0, 50.0, 50.0, 100.0]))
+entries = st.builds(Entry, st.text("abc", max_size=3), scores, complete=st.booleans(), eligible=st.booleans())
+boards = st.lists(entries, max_size=8, unique_by=lambda entry: entry.name)
+
+
+def score_of(entry: Entry) -> float:
+    return -math.inf if entry.score is None or not math.isfinite(entry.score) else entry.score
+
+
+def beats(first: Entry, second: Entry) -> bool:
+    """The rule in words, for entries that may be ranked."""
+    if -math.inf in (score_of(first), score_of(second)) or first.complete == second.complete:
+        return score_of(first) > score_of(second)
+    return first.complete
+
+
+def test_a_board() -> None:
+    board = [
+        Entry("unsafe", 99.0, complete=True, eligible=False),
+        Entry("nothing", None, complete=False),
+        Entry("partial", 80.0, complete=False),
+        Entry("zero", 0.0, complete=True),
+        Entry("second", 20.0, complete=True),
+        Entry("also second", 20.0, complete=True),
+        Entry("best", 30.0, complete=True),
+        Entry("broken", float("nan"), complete=True),
+    ]
+    assert [(ranked.entry.name, ranked.rank) for ranked in rank(board)] == [
+        ("best", 1),
+        ("also second", 2),
+        ("second", 2),
+        ("zero", 4),
+        ("partial", 5),
+        ("broken", 6),
+        ("nothing", 6),
+        ("unsafe", None),
+    ]
+
+
+@given(boards)
+def test_a_rank_is_one_more_than_the_number_of_better_entries(board: list[Entry]) -> None:
+    eligible = [entry for entry in board if entry.eligible]
+    for ranked in rank(board):
+        if ranked.entry.eligible:
+            assert ranked.rank == 1 + sum(beats(other, ranked.entry) for other in eligible)
+        else:
+            assert ranked.rank is None
+
+
+@given(boards, st.data())
+def test_every_entry_appears_once_and_in_the_same_place_however_the_board_is_given(
+    board: list[Entry], data: st.DataObject
+) -> None:
+    ordered = rank(board)
+    assert sorted(ranked.entry.name for ranked in ordered) == sorted(entry.name for entry in board)
+    assert rank(data.draw(st.permutations(board))) == ordered
+
+
+@given(boards)
+def test_what_may_not_be_ranked_comes_last_and_the_rest_in_order(board: list[Entry]) -> None:
+    ordered = rank(board)
+    for above, below in pairwise(ordered):
+        assert above.entry.eligible or not below.entry.eligible
+        assert above.rank is None or below.rank is None or above.rank <= below.rank
+
+
+MODELS = toy().grid.models
+GAP = dict(zip(MODELS, TOY_GAP, strict=True))
+TASKS = {name: TaskCalls(toy().grid, GAP, toy().measure) for name in ("task1", "task2")}
+SCORE = score_submission(TASKS).score
+
+
+def seconds(slowest: float, others: float = 1.0) -> dict[str, float]:
+    return {model: slowest if model == "model_3" else others for model in MODELS}
+
+
+def test_a_score_is_there_from_the_slowest_call_on() -> None:
+    assert scores_by_limit(TASKS, {"task1": seconds(9), "task2": seconds(5)}) == [
+        TimeStep(0, 0, ()),
+        TimeStep(5, 0, ("task2",)),
+        TimeStep(9, SCORE, ("task1", "task2")),
+    ]
+
+
+def test_on_average_over_a_task() -> None:
+    steps = scores_by_limit(TASKS, {"task1": seconds(9), "task2": seconds(5)}, budget="average")
+    assert [(step.limit_s, step.score) for step in steps] == [(0, 0), (1.5, 0), (2, SCORE)]
+
+
+def test_a_call_that_was_over_its_limit_stays_so() -> None:
+    late = TaskCalls(toy().grid, GAP, {**toy().measure, "model_0": Failure("TIMEOUT", exceeded=True)})
+    steps = scores_by_limit({**TASKS, "task2": late}, {"task1": seconds(2), "task2": seconds(3)})
+    assert steps == [TimeStep(0, 0, ()), TimeStep(2, 0, ("task1",))]
+
+
+def test_a_task_that_failed_otherwise_is_left_out_as_ever() -> None:
+    crashed = TaskCalls(toy().grid, GAP, {**toy().measure, "model_0": Failure("CRASH")})
+    steps = scores_by_limit({"task1": TASKS["task1"], "task2": crashed}, {"task1": seconds(2)})
+    assert steps == [TimeStep(0, 0, ("task2",)), TimeStep(2, SCORE, ("task1", "task2"))]
+
+
+def test_nothing_was_called() -> None:
+    assert scores_by_limit({}, {}) == [TimeStep(0, None, ())]
+    uncalled = TaskCalls(toy().grid, GAP, {})
+    assert scores_by_limit({"task1": uncalled}, {}) == [TimeStep(0, None, ("task1",))]
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ({"task3": {}}, "seconds: expected tasks of the submission, found task3"),
+        ({"task1": {"model_9": 1.0}}, "seconds, task 'task1': expected models of the grid, found model_9"),
+        ({"task1": {"model_0": -1.0}}, "seconds, task 'task1': expected finite times of 0 or more"),
+        ({"task1": {"model_0": math.nan}}, "seconds, task 'task1': expected finite times of 0 or more"),
+    ],
+)
+def test_wrong_times_are_refused(times: dict[str, dict[str, float]], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        scores_by_limit(TASKS, times)
+
+
+@pytest.mark.parametrize(
+    ("costs", "scores", "front"),
+    [
+        ([1, 2, 3, 4], [10, 30, 20, 40], [True, True, False, True]),
+        ([1, 1, 2], [5, 5, 5], [True, True, False]),  # equals do not exclude each other
+        ([1, 2], [None, 5], [False, True]),
+        ([1, 2], [math.nan, None], [False, False]),
+        ([3], [0], [True]),
+        ([], [], []),
+    ],
+)
+def test_the_pareto_front(costs: list[float], scores: list[float | None], front: list[bool]) -> None:
+    assert pareto_front(costs, scores) == front
+
+
+def test_costs_that_are_none_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected the same length, found 2 and 1"):
+        pareto_front([1, 2], [1])
+    with pytest.raises(ValueError, match="costs: expected finite numbers"):
+        pareto_front([math.inf], [1])
+
+
+NOISY_GAP = np.random.default_rng(0).normal(size=32)
+NOISY_GRID: Grid = task(NOISY_GAP.tolist(), NOISY_GAP.tolist(), a=2, b=2, c=2, d=2, e=2).grid
+
+
+def called(n_values: int, seed: int = 1, noise: float = 0.5) -> tuple[np.ndarray, dict[str, list[float]]]:
+    """Values of a noisy measure that count, and those of other seeds."""
+    values = NOISY_GAP + noise * np.random.default_rng(seed).normal(size=(n_values, 32))
+    return values[0], {model: values[1:, i].tolist() for i, model in enumerate(NOISY_GRID.models)}
+
+
+def test_a_measure_without_randomness_is_steady() -> None:
+    measure = np.arange(32.0)
+    found = measure_stability(measure, NOISY_GAP, NOISY_GRID, {"model_0": [0.0, 0.0], "model_1": [1.0, 1.0]})
+    assert (found.n_repeated, found.n_unsteady) == (2, 0)
+    assert found.error == pytest.approx(0, abs=1e-12)
+    assert found.score == official_score(measure, NOISY_GAP, NOISY_GRID).score
+
+
+def test_repeats_of_all_models_or_some_estimate_the_true_spread() -> None:
+    scores = [official_score(called(1, seed)[0], NOISY_GAP, NOISY_GRID).score for seed in range(100, 400)]
+    all_of_them, half = [], []
+    for seed in range(20):
+        measure, repeats = called(4, seed)
+        all_of_them.append(measure_stability(measure, NOISY_GAP, NOISY_GRID, repeats).error)
+        chosen = np.random.default_rng(seed).choice(NOISY_GRID.models, 16, replace=False)
+        half.append(
+            measure_stability(measure, NOISY_GAP, NOISY_GRID, {model: repeats[model] for model in chosen}).error
+        )
+    assert np.mean(all_of_them) == pytest.approx(np.std(scores), rel=0.3)
+    assert np.mean(half) == pytest.approx(np.std(scores), rel=0.3)
+
+
+def test_unsteady_models_are_counted() -> None:
+    found = measure_stability(TOY_MEASURE, TOY_GAP, toy().grid, {"model_0": [9.0], "model_1": [1.0]})
+    assert (found.n_repeated, found.n_unsteady) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "message"),
+    [
+        ({}, "repeats: expected at least one model, found none"),
+        ({"model_9": [1.0]}, "repeats: expected models of the grid, found model_9"),
+        ({"model_0": [1.0], "model_1": [1.0, 2.0]}, "same number of values for each model, at least one, found 1, 2"),
+        ({"model_0": []}, "same number of values for each model, at least one, found 0"),
+        ({"model_0": [float("nan")]}, "repeats: expected finite numbers"),
+    ],
+)
+def test_wrong_repeats_are_refused(repeats: dict[str, list[float]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        measure_stability(TOY_MEASURE, TOY_GAP, toy().grid, repeats)
+
+
+def test_two_hyperparameters_have_no_stability() -> None:
+    with pytest.raises(ScoreUndefined, match="expected at least 3 hyperparameters that vary"):
+        measure_stability(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays, {"model_0": [1.0]})

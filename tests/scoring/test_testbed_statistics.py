@@ -1,4 +1,4 @@
-"""Spread over classes, marginals, divergences and consistency of the testbed: closed forms and enumeration."""
+"""Kappas, statistics and the trade-off point of the testbed: closed forms and enumeration."""
 
 import itertools
 
@@ -6,8 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
-from scoring import ScoreUndefined, class_spread, divergences_from, gaussian_divergence, inconsistency, marginal
+from scoring import (
+    ScoreUndefined,
+    class_spread,
+    divergences_from,
+    error_rates,
+    gaussian_divergence,
+    inconsistency,
+    marginal,
+    one_vs_rest_kappas,
+    trade_off,
+)
 
 CLOUDS = st.lists(st.integers(0, 10_000), min_size=1, max_size=4).map(
     lambda seeds: [np.random.default_rng(seed).uniform(0, 1, (6, 2)) for seed in seeds]
@@ -34,10 +45,6 @@ def test_a_marginal_is_the_mean_over_the_two_other_axes():
         marginal(np.full((2, 2, 2), np.nan), 1)
 
 
-def test_a_shift_by_one_deviation_is_half_a_nat():
-    assert gaussian_divergence([1.3, 0], 1.69 * np.eye(2), [0, 0], 1.69 * np.eye(2)) == pytest.approx(0.5)
-
-
 def test_a_wider_gaussian():
     """1/2 [tr - 2 + ln(1 / 4^2)] with covariance 4 I against I."""
     assert gaussian_divergence([0, 0], 4 * np.eye(2), [0, 0], np.eye(2)) == pytest.approx((8 - 2 - np.log(16)) / 2)
@@ -56,25 +63,120 @@ def test_equal_points_have_a_divergence_too():
         divergences_from([np.zeros((1, 2))], 0)
 
 
-def test_the_order_of_a_measure():
-    errors = [0.1, 0.2, 0.3, 0.4]
-    assert inconsistency([1, 2, 3, 4], errors) == 0
-    assert inconsistency([4, 3, 2, 1], errors) == 1
-    assert inconsistency([5, 5, 5, 5], errors) == 0.5
-
-
-def test_eight_models_give_fifty_sixths():
-    """Table 3 of the paper: 12/28, 9/28 and 18/28 of the pairs of eight models."""
-    random = np.random.default_rng(0)
-    for _ in range(50):
-        found = 56 * inconsistency(random.integers(0, 5, 8), random.integers(0, 5, 8))
-        assert found == pytest.approx(round(found))
-    for published, pairs in ((0.428571, 12), (0.321429, 9), (0.642857, 18)):
-        assert published == pytest.approx(pairs / 28, abs=1e-6)
-
-
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=6))
 def test_it_is_the_share_of_pairs_in_the_wrong_order(models):
     pairs = itertools.combinations(models, 2)
     wrong = [(1 - np.sign(a[0] - b[0]) * np.sign(a[1] - b[1])) / 2 for a, b in pairs]
     assert inconsistency(*zip(*models, strict=True)) == pytest.approx(np.mean(wrong))
+
+
+CONFUSIONS = (
+    st.integers(2, 6)
+    .flatmap(lambda n: arrays(np.int64, (n, n), elements=st.integers(0, 30)))
+    .map(
+        lambda counts: counts + np.eye(len(counts), dtype=np.int64)  # an example of every class at least
+    )
+)
+
+
+def test_the_example_with_twenty_of_twenty_five():
+    both = one_vs_rest_kappas([[20, 5], [10, 15]])
+    assert both == pytest.approx([0.4, 0.4])
+    assert error_rates([[20, 5], [10, 15]]) == pytest.approx([0.2, 0.4])
+
+
+@given(CONFUSIONS)
+def test_each_class_has_the_kappa_of_its_own_table(counts):
+    total = counts.sum()
+    for number, kappa in enumerate(one_vs_rest_kappas(counts)):
+        hit = counts[number, number]
+        missed, wrongly = counts[number].sum() - hit, counts[:, number].sum() - hit
+        table = np.array([[hit, missed], [wrongly, total - hit - missed - wrongly]]) / total
+        expected = table.sum(axis=1) @ table.sum(axis=0)
+        assert kappa == pytest.approx((np.trace(table) - expected) / (1 - expected) if expected < 1 else 1)
+
+
+@given(CONFUSIONS, st.randoms(use_true_random=False))
+def test_renumbering_the_classes_renumbers_the_results(counts, random):
+    order = random.sample(range(len(counts)), len(counts))
+    shuffled = counts[np.ix_(order, order)]
+    np.testing.assert_allclose(one_vs_rest_kappas(shuffled), one_vs_rest_kappas(counts)[order])
+    np.testing.assert_allclose(error_rates(shuffled), error_rates(counts)[order])
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([[1, 2]], "expected a square matrix"),
+        ([[1, -2], [1, 1]], "negative or not finite"),
+        ([[1, 2], [0, 0]], "found none of class 1"),
+    ],
+)
+def test_other_matrices_are_refused(counts, message):
+    for function in (error_rates, one_vs_rest_kappas):
+        with pytest.raises(ValueError, match=message):
+            function(counts)
+
+
+SIZES, SSIM, UNSEEN = [100.0, 250.0, 1000.0], [0.6, 0.8, 1.0], [0.0, 0.25, 0.5]
+CONSTANT = np.ones((3, 3, 3))
+
+
+def cells(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(0, 3, (3, 3, 3))
+
+
+@pytest.mark.parametrize("settings", [{}, {"grid_only": True}, {"normalize_axes": True}])
+def test_a_constant_objective_leaves_the_corner(settings):
+    found = trade_off(CONSTANT, SIZES, SSIM, UNSEEN, **settings)
+    assert (found.size, found.ssim, found.unseen) == (100, 0.6, 0.5)
+    assert found.objective == pytest.approx(1)
+
+
+def test_the_penalty_at_the_corner():
+    assert trade_off(CONSTANT, SIZES, SSIM, UNSEEN).penalty == pytest.approx(0.5**2 + 0.6**2)
+    assert trade_off(CONSTANT, SIZES, SSIM, UNSEEN, normalize_axes=True).penalty == 0
+
+
+@given(st.integers(0, 1000), st.booleans())
+def test_without_a_penalty_it_is_the_smallest_objective(seed, grid_only):
+    objective = cells(seed)
+    found = trade_off(objective, SIZES, SSIM, UNSEEN, weight=0, grid_only=grid_only)
+    size, ssim, unseen = np.unravel_index(objective.argmin(), objective.shape)
+    assert (found.size, found.ssim, found.unseen) == (SIZES[size], SSIM[ssim], UNSEEN[unseen])
+    assert found.objective == pytest.approx(objective.min())
+
+
+@given(st.integers(0, 1000), st.floats(0, 5), st.floats(0, 5))
+def test_a_heavier_penalty_buys_a_smaller_one(seed, first, second):
+    light, heavy = (trade_off(cells(seed), SIZES, SSIM, UNSEEN, weight=w) for w in sorted((first, second)))
+    assert heavy.penalty <= light.penalty + 1e-9
+    assert heavy.objective >= light.objective - 1e-9
+
+
+def test_between_cells_a_linear_objective_is_found_exactly():
+    """J = -2 a x with x = ssim and penalty x^2 is smallest at x = a."""
+    objective = np.broadcast_to(-2 * 0.8 * np.array([0.6, 1.0])[:, None], (1, 2, 1))
+    found = trade_off(objective, [5], [0.6, 1.0], [0.0])
+    assert found.ssim == pytest.approx(0.8)
+    assert trade_off(objective, [5], [0.6, 1.0], [0.0], grid_only=True).ssim in (0.6, 1.0)
+
+
+def test_other_arrays_are_interpolated_at_the_point():
+    size, ssim, unseen = np.meshgrid(SIZES, SSIM, UNSEEN, indexing="ij")
+    found = trade_off(cells(3), SIZES, SSIM, UNSEEN, also={"linear": size + 10 * ssim - unseen})
+    assert found.values["linear"] == pytest.approx(found.size + 10 * found.ssim - found.unseen)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"sizes": [1, 1, 2]}, "sizes: expected ascending"),
+        ({"unseen": [0.0, 0.1]}, "objective: expected shape"),
+        ({"objective": np.full((3, 3, 3), np.nan)}, "objective: expected finite"),
+        ({"weight": -1}, "weight: expected a finite number"),
+    ],
+)
+def test_other_arguments_are_refused(settings, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        trade_off(**({"objective": CONSTANT, "sizes": SIZES, "ssim": SSIM, "unseen": UNSEEN} | settings))

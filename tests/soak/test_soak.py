@@ -15,9 +15,8 @@ from typing import Any
 import psutil
 import pytest
 from e2e.real_runs import PGDL, records, wait_for
+from redteam.attack_suite import ATTACKS
 from throwaway import make_task
-
-ATTACKS = Path(__file__).parent.parent / "redteam" / "attacks"
 
 #: Attacks that end soon, of every kind that could leave something behind.
 CHOSEN = (
@@ -73,7 +72,7 @@ def test_nothing_leaks_in_2000_calls(tmp_path, competition, environment, capsys)
     submissions = [tmp_path / f"s{number}.py" for number in range(CALLS // MODELS)]
     attacks = itertools.cycle(CHOSEN)
     for number, path in enumerate(submissions):
-        source = (ATTACKS / f"{next(attacks)}.py").read_text() if number % 3 == 0 else HONEST.format(number=number)
+        source = ATTACKS[next(attacks)].source if number % 3 == 0 else HONEST.format(number=number)
         path.write_text(f"{source}\n# {number}\n")
     database, cache = tmp_path / "results.db", tmp_path / "cache"
     before, started, worst = len(psutil.pids()), time.monotonic(), 0

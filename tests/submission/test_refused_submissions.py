@@ -32,12 +32,6 @@ def test_links_are_not_followed(target: str, folder: Path) -> None:
     assert problem_of(folder) == "link: expected a regular file, found a link"
 
 
-def test_complexity_py_itself_may_not_be_a_link(tmp_path: Path) -> None:
-    (tmp_path / "margin").mkdir()
-    (tmp_path / "margin" / "complexity.py").symlink_to("/etc/passwd")
-    assert problem_of(tmp_path / "margin") == "complexity.py: expected a regular file, found a link"
-
-
 def test_a_pipe_is_neither_read_nor_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     assert problem_of(folder) == "pipe: expected a regular file, found a device, pipe or socket"

@@ -1,16 +1,25 @@
-"""The digest says whether two submissions are the same, whatever they came in."""
+"""Digests: whether two submissions are the same, what counts of code, and which files of the library are in them."""
 
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import assume, given, settings
 from submission_files import MEASURE, write_folder, write_zip
 
+import baselines
+from baselines.core.families import families
 from harness.inspector.archive import read_zip
 from harness.inspector.folder import read_folder
 from harness.inspector.main import inspect
-from harness.submission import Submission, find_submission
+from harness.submission import Submission, code_of, find_baseline, find_named, find_submission, library, write_files
 
 paths = st.sampled_from(["complexity.py", "a", "ab", "b/a", "b/c/a.py", "data.bin"])
 files = st.dictionaries(paths, st.binary(max_size=20))
@@ -61,3 +70,138 @@ def test_bytes_do_not_wander_between_names_and_contents() -> None:
 
 def test_neither_the_name_nor_the_order_of_files_matters() -> None:
     assert digest({"a": b"1", "b": b"2"}, "x") == digest({"b": b"2", "a": b"1"}, "y")
+
+
+CODE = b'''"""A module."""
+
+import math
+
+
+class Area:
+    """Of circles."""
+
+    def of(self, radius: float, *, exact: bool = True) -> float:
+        # the usual formula
+        text = f"{radius:.2f}" "!"
+        return math.pi * radius**2 if exact else len(text)
+'''
+
+#: That of Python 3.11, 3.12 and 3.13.
+DIGEST = "b92e431a9aca353a1ed0038c39641f4e201707a698e870aeaa9065349bc7cc40"
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        (b"# the usual formula", b"# a well-known formula, and\n        # on two lines"),
+        (b'"""Of circles."""', b'"""Of other circles."""'),
+        (b'"""A module."""\n', b""),
+        (
+            b"radius: float, *, exact: bool = True",
+            b"\n        radius: float,\n        *,\n        exact: bool=True,\n    ",
+        ),
+    ],
+)
+def test_how_it_is_written_does_not_count(now: bytes, then: bytes) -> None:
+    assert code_of(CODE.replace(now, then)) == code_of(CODE)
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        (b"radius**2", b"radius**3"), (b"radius**2", b"radius**2.0"), (b"True", b"None"), (b'"!"', b'"?"'),
+        (b".2f", b".3f"), (b"math.pi", b"math.e"), (b"import math", b"import math as maths"), (b"*, ", b""),
+        (b"text = ", b"text: str = "),
+    ],
+)  # fmt: skip
+def test_what_it_computes_counts(now: bytes, then: bytes) -> None:
+    assert code_of(CODE.replace(now, then)) != code_of(CODE)
+
+
+def test_it_is_the_same_in_every_python() -> None:
+    assert code_of(CODE).hex() == DIGEST
+
+
+def test_measures_of_the_library_have_it_and_submissions_of_participants_do_not() -> None:
+    found = find_named("num_params")
+    assert found is not None
+    path = next(name for name in found.files if name.startswith("baselines/size/"))
+    commented = replace(found, files=found.files | {path: found.files[path] + b"\n# a comment\n"})
+    changed = replace(found, files=found.files | {path: found.files[path] + b"\nOTHER = 1\n"})
+    assert commented.digest == found.digest != changed.digest
+    theirs = replace(found, is_baseline=False)
+    assert replace(commented, is_baseline=False).digest != theirs.digest
+
+
+#: Lists the measures in a directory, without the help of an installation that points to this checkout.
+LISTING = """
+import sys, json
+from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
+sys.meta_path[:] = [BuiltinImporter, FrozenImporter, PathFinder]
+sys.path.insert(0, sys.argv[1])
+import baselines, complexity
+print(json.dumps([baselines.__file__, *baselines.MEASURES]))
+"""
+
+
+def some_measure(family: str) -> str:
+    return next(name for name, one in baselines.MEASURES.items() if one.family == family.replace("_", " "))
+
+
+def submission_of(family: str) -> Submission:
+    found = find_baseline(some_measure(family))
+    assert found is not None
+    return found
+
+
+def families_in(submission: Submission) -> set[str]:
+    return {path.split("/")[1] for path in submission.files if path.count("/") == 2} - {"core", "network"}
+
+
+@pytest.mark.parametrize("family", families())
+def test_its_files_are_enough(family: str, tmp_path: Path) -> None:
+    """A process that sees nothing else of the library imports them, and finds the measures of these families."""
+    submission = submission_of(family)
+    write_files(submission.files, tmp_path)
+    command = [sys.executable, "-I", "-c", LISTING, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    place, *names = json.loads(done.stdout)
+    assert Path(place).is_relative_to(tmp_path)
+    shown = families_in(submission)
+    assert names == [name for name, one in baselines.MEASURES.items() if one.family.replace(" ", "_") in shown]
+
+
+@pytest.fixture
+def copied_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the library whose files are taken instead."""
+    package = shutil.copytree(Path(baselines.__file__).parent, tmp_path / "baselines")
+    monkeypatch.setattr(baselines, "__file__", str(package / "__init__.py"))
+    yield package
+    forget()
+
+
+def forget() -> None:
+    library._library.cache_clear()
+    library._files_of.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("edited", "changed"),
+    [
+        ("sharpness/hessian.py", {"sharpness"}),
+        ("norm/terms.py", {"norm", "margin"}),
+        ("core/sample.py", set(families())),
+        ("network/fold.py", set(families())),
+        ("__init__.py", set(families())),
+    ],
+)
+def test_an_edit_makes_new_versions_of_what_is_made_of_the_file(
+    edited: str, changed: set[str], copied_library: Path
+) -> None:
+    forget()
+    before = {family: submission_of(family).digest for family in families()}
+    forget()
+    with (copied_library / edited).open("a") as file:
+        file.write("EDITED = True\n")
+    after = {family: submission_of(family).digest for family in families()}
+    assert {family for family in families() if before[family] != after[family]} == changed

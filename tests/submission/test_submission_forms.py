@@ -1,34 +1,27 @@
-"""What can be handed in: a .py file, a directory, a zip, or the name of a baseline."""
+"""What can be handed in: a .py file, a directory, a zip, or a baseline; its name, and what is said of its source."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import hypothesis.strategies as st
 import pytest
+import yaml
+from hypothesis import given, settings
 from submission_files import MEASURE, problem_of, write_folder, write_zip
 
 import baselines
 from harness.errors import UserError
-from harness.submission import find_submission, find_submissions, write_files
+from harness.submission import find_flaw, find_submission, find_submissions, names_of_files, write_files
 
 HELPED = {"complexity.py": MEASURE, "helpers/margins.py": b"K = 3\n", "table.bin": bytes(range(256))}
 
-needs_a_baseline = pytest.mark.skipif(not baselines.MEASURES, reason="no baselines are installed")
 
-
-def test_a_single_file_is_the_complexity_py_whatever_its_name(tmp_path: Path) -> None:
-    write_folder(tmp_path, {"margin.py": MEASURE})
-    submission = find_submission(str(tmp_path / "margin.py"))
-    assert (submission.name, submission.files) == ("margin", {"complexity.py": MEASURE})
-    assert (submission.problem, submission.is_baseline) == (None, False)
-
-
-def test_a_directory_brings_all_its_files(tmp_path: Path) -> None:
-    submission = find_submission(str(write_folder(tmp_path / "margin", HELPED)))
-    assert (submission.name, submission.files, submission.problem) == ("margin", HELPED, None)
-
-
-def test_a_zip_brings_all_its_files(tmp_path: Path) -> None:
-    submission = find_submission(str(write_zip(tmp_path / "margin.zip", HELPED.items())))
-    assert (submission.name, submission.files, submission.problem) == ("margin", HELPED, None)
+def test_a_file_a_folder_and_a_zip_bring_all_their_files(tmp_path: Path) -> None:
+    file = write_folder(tmp_path, {"margin.py": MEASURE}) / "margin.py"  # is complexity.py, whatever its name
+    folder, archive = write_folder(tmp_path / "margin", HELPED), write_zip(tmp_path / "margin.zip", HELPED.items())
+    for path, files in ((file, {"complexity.py": MEASURE}), (folder, HELPED), (archive, HELPED)):
+        found = find_submission(str(path))
+        assert (found.name, found.files, found.problem, found.is_baseline) == ("margin", files, None, False)
 
 
 def test_what_is_written_for_the_sandbox_is_what_was_read(tmp_path: Path) -> None:
@@ -123,14 +116,12 @@ def test_a_name_of_nothing_says_where_the_baselines_are_listed() -> None:
     assert str(error.value).endswith("; pgdl measures lists the baselines")
 
 
-@needs_a_baseline
 def test_a_misspelt_baseline_is_recognised() -> None:
     name = max(baselines.MEASURES, key=len)
     with pytest.raises(UserError, match=f"did you mean '{name}'\\?$"):
         find_submission(name[:-1] + "_")
 
 
-@needs_a_baseline
 def test_a_baseline_is_a_submission_that_carries_what_it_is_made_of() -> None:
     name = next(iter(baselines.MEASURES))
     submission = find_submission(name)
@@ -146,7 +137,6 @@ def test_a_baseline_is_a_submission_that_carries_what_it_is_made_of() -> None:
     assert set(submission.files) == {"complexity.py", *(f"baselines/{file.relative_to(root)}" for file in parts)}
 
 
-@needs_a_baseline
 def test_a_baseline_goes_before_a_path_and_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = next(iter(baselines.MEASURES))
     write_folder(tmp_path / name, {"complexity.py": MEASURE})
@@ -181,12 +171,6 @@ def test_what_is_misspelt_gets_a_suggestion(tmp_path: Path, monkeypatch: pytest.
         find_submission("my_measure/complexity.py/complexity.py")
 
 
-def test_several_submissions_keep_their_order(tmp_path: Path) -> None:
-    write_folder(tmp_path, {"b.py": MEASURE, "a.py": MEASURE})
-    found = find_submissions((str(tmp_path / "b.py"), str(tmp_path / "a.py")))
-    assert [submission.name for submission in found] == ["b", "a"]
-
-
 def test_two_submissions_of_one_name_are_refused(tmp_path: Path) -> None:
     first, second = tmp_path / "one" / "margin.py", tmp_path / "two" / "margin.py"
     for file in (first, second):
@@ -194,3 +178,164 @@ def test_two_submissions_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="a second submission named 'margin'; give each") as error:
         find_submissions((str(first), str(second)))
     assert str(error.value).startswith(f"{second}: ")
+
+
+def name_of(path: Path) -> str:
+    return find_submission(str(path)).name
+
+
+def with_metadata(directory: Path, name: str) -> Path:
+    text = yaml.safe_dump({"name": name}).encode()
+    return write_folder(directory / "folder", {"complexity.py": MEASURE, "metadata": text})
+
+
+def test_files_and_folders_give_their_name(tmp_path: Path) -> None:
+    write_folder(tmp_path, {"margin.v2.py": MEASURE, "a.b/complexity.py": MEASURE})
+    write_zip(tmp_path / "team-7.zip", [("complexity.py", MEASURE)])
+    assert name_of(tmp_path / "margin.v2.py") == "margin.v2"
+    assert name_of(tmp_path / "a.b") == "a.b"
+    assert name_of(tmp_path / "team-7.zip") == "team-7"
+
+
+def test_complexity_py_in_a_folder_is_named_after_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_folder(tmp_path / "margin", {"complexity.py": MEASURE})
+    assert name_of(folder / "complexity.py") == "margin"
+    monkeypatch.chdir(folder)
+    assert name_of(Path("complexity.py")) == "margin"
+    assert name_of(Path()) == "margin"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("a|b", "a_b"),
+        ("<b>x</b>", "_b_x__b_"),
+        ("[red]x", "_red_x"),
+        ("one\ntwo\tthree", "one_two_three"),
+        ("\x1b[31mred", "__31mred"),
+        ("../../etc", "_._.._etc"),
+        ("  spaces  ", "spaces"),
+        ("größe π", "gr__e _"),
+        ("m\u0430rgin", "m_rgin"),  # a Cyrillic a
+        ("-1+100", "_1+100"),
+        ("=cmd()", "_cmd__"),
+        ("__bold__", "__bold__"),
+        ("www.evil.example", "www.evil.example"),
+        ("x" * 100, "x" * 80),
+    ],
+)
+def test_odd_characters_are_replaced(written: str, shown: str, tmp_path: Path) -> None:
+    assert name_of(with_metadata(tmp_path, written)) == shown
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.text(min_size=1, max_size=100))
+def test_every_name_is_one_printable_cell_of_a_table(written: str) -> None:
+    with TemporaryDirectory() as directory:
+        name = name_of(with_metadata(Path(directory), written))
+    assert 1 <= len(name) <= 80
+    assert name.isprintable()
+    assert name.isascii()
+    assert not set(name) & set("|<>[]/\\`\"'&;$")
+    assert name[0] not in "-+=@. "
+
+
+RESERVED = ["vc_dim", "VC-dim", "noisy_oracle", "Noisy Oracle", "hyperparameters"]
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_a_name_of_the_harness_own_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / f"{name}.py").write_bytes(MEASURE)
+    with pytest.raises(UserError, match=f"cannot be called '{name}': .*; name it with --as NAME"):
+        find_submissions([str(tmp_path / f"{name}.py")])
+    with pytest.raises(UserError, match="cannot be called"):
+        find_submissions([str(with_metadata(tmp_path, "mine"))], [name])
+    (found,) = find_submissions([str(tmp_path / f"{name}.py")], ["mine"])
+    assert found.name == "mine"
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_metadata_that_claim_such_a_name_make_the_submission_invalid(name: str, tmp_path: Path) -> None:
+    found = find_submission(str(with_metadata(tmp_path, name)))
+    assert found.name == "folder"
+    assert found.problem is not None
+    assert "expected a name of your own" in found.problem
+
+
+def test_a_given_name_goes_before_all_others(tmp_path: Path) -> None:
+    folder = with_metadata(tmp_path, "Margin of team 7")
+    assert find_submission(str(folder), "anna").name == "anna"
+    with pytest.raises(UserError, match="cannot be a name: expected at most 80 ASCII letters"):
+        find_submission(str(folder), "größe")
+    with pytest.raises(UserError, match=r"^'': cannot be a name"):  # of a variable that is not set
+        find_submission(str(folder), "")
+
+
+def test_names_are_given_to_paths_in_their_order(tmp_path: Path) -> None:
+    files = [str(tmp_path / student / "margin.py") for student in ("anna", "bert")]
+    for file in files:
+        write_folder(Path(file).parent, {"margin.py": MEASURE})
+    found = find_submissions([files[0], "random", files[1]], ["anna", "bert"])
+    assert [submission.name for submission in found] == ["anna", "random", "bert"]
+    with pytest.raises(UserError, match=r"--as: expected one for each SUBMISSION .* \(2 in all\), found 1"):
+        find_submissions([*files, "random"], ["anna"])
+
+
+def test_the_source_is_the_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "margin.py").write_bytes(MEASURE)
+    monkeypatch.chdir(tmp_path)
+    assert find_submission("margin.py").source == str(tmp_path / "margin.py")
+    assert find_submission("random").source == "library"
+
+
+def test_names_of_files_are_theirs_whatever_the_metadata_say(tmp_path: Path) -> None:
+    """As for the submissions of participants, two of whom hand in one file, or the name of another."""
+    members = [("complexity.py", MEASURE), ("metadata", b"name: bob\n")]
+    files = [write_zip(tmp_path / f"{name}.zip", members) for name in ("alice", "bob")]
+    folder = write_folder(tmp_path / "v1.2", dict(members))
+    arguments = [*map(str, files), "vc_dim", str(folder)]
+    names = names_of_files(arguments)
+    assert names == ["alice", "bob", "v1.2"]
+    assert [one.name for one in find_submissions(arguments, names)] == ["alice", "bob", "vc_dim", "v1.2"]
+
+
+@pytest.mark.parametrize(
+    ("source", "flaw"),
+    [
+        ("", "complexity.py: expected a function complexity(model, dataset), found none"),
+        ("def complexty(model, dataset):\n    return 1", "complexity.py: expected a function complexity"),
+        ("print(complexity)", "complexity.py: expected a function complexity"),
+        ("x = 1\ndef complexity(model:\n", "complexity.py: line 2: "),
+        ("x = 'a\0b'", "complexity.py: source code "),
+        ("\u00ff".encode("latin-1").decode("latin-1"), "complexity.py: "),
+    ],
+)
+def test_a_flaw(source: str, flaw: str) -> None:
+    assert find_flaw(source.encode()).startswith(flaw)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def complexity(model, dataset): return 1",
+        "complexity = lambda model, dataset: 1",
+        "from other import complexity",
+        "from other import measure as complexity",
+        "from other import *",
+        "if True:\n    def complexity(model, dataset): return 1",
+        "exec('def complexity(model, dataset): return 1')",
+        "globals()['complexity'] = print",
+        "import sys\nsys.modules[__name__].__dict__['complexity'] = print",
+        "class complexity: pass",
+        "for complexity in []: pass",
+        "(" * 5_000,  # whatever the parser says of it
+        "x = " + "-" * 200_000 + "1",
+    ],
+)
+def test_what_only_a_run_can_tell(source: str) -> None:
+    flaw = find_flaw(source.encode())
+    assert flaw == "" or "line 1" in flaw or "too" in flaw
+
+
+def test_a_source_that_takes_too_much_memory_is_left_to_the_run() -> None:
+    assert find_flaw(b"complexity = [" + b"0," * 20_000_000 + b"]") == ""

@@ -1,17 +1,21 @@
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from in_process import Pgdl, in_process
-
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for `throwaway`
+from throwaway import make_task
 
 
 @pytest.fixture(autouse=True)
 def _cache(monkeypatch, shared_cache) -> None:
     monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
     monkeypatch.setenv("COLUMNS", "120")
+
+
+@pytest.fixture
+def task(tmp_path) -> Path:
+    """The directory of a valid task."""
+    return make_task(tmp_path)
 
 
 @pytest.fixture

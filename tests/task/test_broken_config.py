@@ -1,6 +1,10 @@
+"""Broken architectures and reference data: one line names the file, what was expected and what was found."""
+
 import numpy as np
 import pytest
-from throwaway import dense_weights, edit_json, make_task, write_json, write_weights
+from throwaway import dense_weights, edit_json, write_json, write_weights
+
+from harness.format.reference import read_reference
 
 FILE = "model_3/config.json"
 
@@ -22,13 +26,7 @@ def in_keras(class_name, name, *feeding, module=None, **settings):
     """A layer as Keras 2 writes it; `feeding` are the layers that feed it in a functional model."""
     nodes = [[[other, 0, 0, {}] for other in feeding]] if feeding else []
     config = {"name": name, **settings}
-    return {
-        "class_name": class_name,
-        "name": name,
-        "module": module,
-        "config": config,
-        "inbound_nodes": nodes,
-    }
+    return {"class_name": class_name, "name": name, "module": module, "config": config, "inbound_nodes": nodes}
 
 
 SOURCE = in_keras("InputLayer", "in", batch_input_shape=[None, 4])
@@ -68,10 +66,7 @@ def doubled(levels):
 
 
 def functional(*layers, inputs=("in",), outputs=("out",), tensor=0):
-    ends = {
-        "input_layers": [[name, 0, 0] for name in inputs],
-        "output_layers": [[name, 0, tensor] for name in outputs],
-    }
+    ends = {"input_layers": [[name, 0, 0] for name in inputs], "output_layers": [[name, 0, tensor] for name in outputs]}
     config = {"layers": [SOURCE, *layers], **ends}
     return lambda task: write_json(task / FILE, {"class_name": "Functional", "config": config})
 
@@ -178,24 +173,12 @@ CASES = [
         functional(in_keras("Dense", "out", "nowhere")),
         "layer out: inbound_nodes: expected names of layers, found nowhere",
     ),
-    (
-        "edited by hand",
-        sequential({"class_name": "Dense"}),
-        "expected JSON written by Keras, found KeyError('config')",
-    ),
+    ("edited by hand", sequential({"class_name": "Dense"}), "expected JSON written by Keras, found KeyError('config')"),
 ]
 
 
-@pytest.mark.parametrize(("break_it", "message"), [pytest.param(*case, id=name) for name, *case in CASES])
-def test_broken_config(tmp_path, refused, break_it, message):
-    task = make_task(tmp_path)
-    break_it(task)
-    refused(task, FILE, message)
-
-
-def test_what_only_keras_knows(tmp_path, pgdl):
+def test_what_only_keras_knows(tmp_path, pgdl, task):
     """Impossible settings, and inputs and outputs that do not fit; Keras is asked once for all models."""
-    task = make_task(tmp_path)
     wide = [{"layer_name": "Dense", "units": 4}]
     edit_json(task / "model_1/config.json", lambda c: c["model_config"][0].update(units=-4))
     edit_json(task / "model_2/config.json", lambda c: c.update(input_shape=[2, 2]))
@@ -207,10 +190,7 @@ def test_what_only_keras_knows(tmp_path, pgdl):
     outcome = pgdl("task", "validate", tmp_path)
     expected = [
         ("model_1", "refused by Keras: found layer 0 (Dense): "),
-        (
-            "model_2",
-            "output of the model: expected one number for each of at least 2 classes, found shape (2, 3)",
-        ),
+        ("model_2", "output of the model: expected one number for each of at least 2 classes, found shape (2, 3)"),
         ("model_3", "number of outputs: expected 3 as of model_0, found 4"),
         ("model_4", f"input_shape: expected (4,) as in {task / 'dataset_1/train'}, found (5,)"),
     ]
@@ -218,3 +198,116 @@ def test_what_only_keras_knows(tmp_path, pgdl):
     assert outcome.lines[-1] == "tiny: 4 problems: invalid"
     for line, (model, message) in zip(outcome.lines, expected, strict=False):
         assert line.startswith(f"{task / model / 'config.json'}: {message}")
+
+
+REFERENCE = "model_configs.json"
+
+
+def put(*keys, value):
+    """Set one value deep inside the file."""
+
+    def change(content):
+        *holders, last = keys
+        for key in holders:
+            content = content[key]
+        content[last] = value
+
+    return lambda task: edit_json(task / REFERENCE, change)
+
+
+def drop(*keys):
+    def change(content):
+        *holders, last = keys
+        for key in holders:
+            content = content[key]
+        del content[last]
+
+    return lambda task: edit_json(task / REFERENCE, change)
+
+
+def reference_text(written):
+    return lambda task: (task / REFERENCE).write_text(written)
+
+
+def current(model, value):
+    return put(model, "hparams", "width", "current_value", value=value)
+
+
+def accuracy(name, value):
+    return put("4", "metrics", name, value=value)
+
+
+BROKEN_REFERENCES = [
+    ("not JSON", reference_text("{"), "expected a JSON object, found Expecting property name"),
+    ("key twice", reference_text('{"0": {}, "0": {}}'), "expected distinct keys, found '0' twice"),
+    ("id twice", put("model_0", value={}), "expected one entry for model_0, found 'model_0' and another"),
+    ("no models", reference_text("{}"), "expected at least one model and one hyperparameter, found 0 models"),
+    ("full cell", current("1", 4), "width=4): expected one model, found 'model_0' and 'model_1'"),
+    ("impossible value", current("1", 5), "hyperparameter 'width': expected one of 4, 6, found 5"),
+    (
+        "other possible values",
+        put("1", "hparams", "width", "possible_values", value=[4, 8]),
+        "model_1: hparams.width.possible_values: expected [4, 6] as in model_0, found [4, 8]",
+    ),
+    (
+        "no current value",
+        drop("2", "hparams", "depth", "current_value"),
+        "model_2: hparams.depth: expected a current_value, found none",
+    ),
+    (
+        "no possible values",
+        drop("2", "hparams", "depth", "possible_values"),
+        "model_2: hparams.depth.possible_values: expected a list, found none",
+    ),
+    ("no hyperparameter", drop("2", "hparams", "depth"), "expected the hyperparameters activation, depth"),
+    ("no hyperparameters", drop("2", "hparams"), "model_2: hparams: expected an object, found none"),
+    ("no metrics", drop("2", "metrics"), "model_2: metrics: expected an object, found none"),
+    ("above 1", accuracy("train_acc", 98.5), "metrics.train_acc: expected a number in [0, 1], found 98.5"),
+    ("NaN", accuracy("test_acc", float("nan")), "model_4: metrics.test_acc: expected a number in [0, 1], found nan"),
+    ("infinite", accuracy("test_acc", float("inf")), "expected a number in [0, 1], found inf"),
+    ("as text", accuracy("test_acc", "0.9"), "expected a number in [0, 1], found text ('0.9')"),
+    ("true", accuracy("test_acc", True), "expected a number in [0, 1], found true"),
+    ("missing", drop("4", "metrics", "test_acc"), "expected a number in [0, 1], found none"),
+]
+
+
+ALL = [(file, case) for file, cases in ((FILE, CASES), (REFERENCE, BROKEN_REFERENCES)) for case in cases]
+
+
+@pytest.mark.parametrize(
+    ("file", "break_it", "message"), [pytest.param(file, *case, id=f"{file}: {name}") for file, (name, *case) in ALL]
+)
+def test_one_line_names_the_broken_file(refused, file, break_it, message, task):
+    break_it(task)
+    refused(task, file, message)
+
+
+def test_gap_is_train_minus_test_accuracy_to_the_last_bit(task):
+    put("1", "metrics", value={"train_acc": 0.3, "test_acc": 0.1})(task)
+    put("2", "metrics", value={"train_acc": 0.17229999999999998, "test_acc": 0.0})(task)
+    put("3", "metrics", value={"train_acc": 1, "test_acc": 0})(task)
+    gaps = read_reference(task / REFERENCE).gaps
+    assert gaps["model_1"] == 0.3 - 0.1 != 0.2
+    assert gaps["model_2"] == 0.17229999999999998
+    assert gaps["model_3"] == 1.0
+
+
+def test_ids_become_directory_names_in_natural_order(task):
+    """The competition's rule: an id without "model" in it gets the prefix "model_"."""
+
+    def rename(content):
+        content["my_model"] = content.pop("0")
+        content["10"] = content.pop("1")
+
+    edit_json(task / REFERENCE, rename)
+    reference = read_reference(task / REFERENCE)
+    assert reference.models == (
+        "model_2",
+        "model_3",
+        "model_4",
+        "model_5",
+        "model_6",
+        "model_7",
+        "model_10",
+        "my_model",
+    )

@@ -1,8 +1,11 @@
+"""Broken shards and weights: one line names the file, what was expected and what was found."""
+
 import shutil
 
+import h5py
 import numpy as np
 import pytest
-from throwaway import example, make_task, tensor, write_records
+from throwaway import dense_weights, example, tensor, write_records, write_weights
 
 from harness.format.messages import TensorProto
 from harness.format.shards import read_samples
@@ -61,12 +64,7 @@ CASES = [
     ("no label", TRAIN, records(example(inputs=ZEROS)), "expected inputs and output, found inputs"),
     ("no tensor", TRAIN, features(inputs=b"\xff"), "expected a tf.train.Example of serialized tensors"),
     ("float label", TRAIN, features(output=tensor(np.float32(0))), "output: expected int32, found float32"),
-    (
-        "vector label",
-        TRAIN,
-        features(output=tensor(np.zeros(1, np.int32))),
-        "expected a scalar, found shape (1,)",
-    ),
+    ("vector label", TRAIN, features(output=tensor(np.zeros(1, np.int32))), "expected a scalar, found shape (1,)"),
     ("integers", TRAIN, features(inputs=tensor(np.zeros(4, np.int32))), "expected float32, found int32"),
     ("too short", TRAIN, features(inputs=short_tensor()), "expected 4 numbers for shape (4,), found 1"),
     ("enormous", TRAIN, features(inputs=declaring(10**6, 10**6)), "shape of inputs: expected at most 8 axes and"),
@@ -78,12 +76,7 @@ CASES = [
         features(inputs=declaring(-2, -2, numbers=[1.0] * 4)),
         "record 1: shape of inputs: expected at most 8 axes",
     ),
-    (
-        "shape",
-        TRAIN,
-        features(inputs=FIVE_ZEROS),
-        "record 1: inputs: expected shape (4,) as of others, found (5,)",
-    ),
+    ("shape", TRAIN, features(inputs=FIVE_ZEROS), "record 1: inputs: expected shape (4,) as of others, found (5,)"),
     (
         "shape of another shard",
         TRAIN,
@@ -103,12 +96,7 @@ CASES = [
         "record 1: label: expected 0..2, because the models have 3 outputs, found 3",
     ),
     ("negative label", TRAIN, features(output=tensor(np.int32(-1))), "expected 0..2, because the models have 3"),
-    (
-        "test: no label",
-        TEST,
-        records(example(inputs=ZEROS), file=TEST),
-        "expected inputs and output, found inputs",
-    ),
+    ("test: no label", TEST, records(example(inputs=ZEROS), file=TEST), "expected inputs and output, found inputs"),
     (
         "test: shape",
         TEST,
@@ -120,21 +108,18 @@ CASES = [
 
 
 @pytest.mark.parametrize(("file", "break_it", "message"), [pytest.param(*case, id=name) for name, *case in CASES])
-def test_broken_shard(tmp_path, refused, file, break_it, message):
-    task = make_task(tmp_path)
+def test_broken_shard(refused, file, break_it, message, task):
     break_it(task)
     refused(task, file, message)
 
 
-def test_dangling_link(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_dangling_link(refused, task):
     (task / TRAIN).unlink()
     (task / TRAIN).symlink_to("nowhere")
     refused(task, TRAIN, "cannot be read: found No such file or directory")
 
 
-def test_no_shards(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_no_shards(refused, task):
     shutil.rmtree(task / "dataset_1/train")
     refused(task, "dataset_1/train", "expected shard_*.tfrecord, found no such directory")
 
@@ -149,3 +134,110 @@ def test_numbers_in_fields_of_their_own_are_read_too(tmp_path):
     [(values, read_label)] = read_samples(tmp_path / "shard_0.tfrecord")
     assert values.tolist() == [1.0, 2.0, 2.0, 2.0]
     assert read_label == 2
+
+
+WEIGHTS = "model_3/weights.hdf5"
+LAYERS = [{"units": 6}, {"units": 6}, {"units": 3}]  # of model_3
+
+
+def file_with(task, change=lambda weights: None):
+    weights = dense_weights(LAYERS, np.random.default_rng(1))
+    change(weights)
+    write_weights(task / WEIGHTS, weights)
+
+
+def missing(task):
+    (task / WEIGHTS).unlink()
+
+
+def truncated(task):
+    (task / WEIGHTS).write_bytes((task / WEIGHTS).read_bytes()[:3000])
+
+
+def empty(task):
+    (task / WEIGHTS).write_bytes(b"")
+
+
+def not_hdf5(task):
+    (task / WEIGHTS).write_text("PK zip file")
+
+
+def layout_of_keras_3(task):
+    with h5py.File(task / WEIGHTS, "w") as file:
+        file["layers/dense/vars/0"] = np.zeros((4, 6), np.float32)
+
+
+def no_layout(task):
+    with h5py.File(task / WEIGHTS, "w") as file:
+        file["kernel"] = np.zeros((4, 6), np.float32)
+
+
+def group_missing(task):
+    with h5py.File(task / WEIGHTS, "a") as file:
+        del file["dense_1"]
+
+
+def array_missing(task):
+    with h5py.File(task / WEIGHTS, "a") as file:
+        del file["dense_1/dense_1/weight_0:0"]
+
+
+def too_few_layers(task):
+    file_with(task, lambda weights: weights.pop())
+
+
+def no_bias(task):
+    file_with(task, lambda weights: weights[1].pop())
+
+
+def wrong_shape(task):
+    file_with(task, lambda weights: weights[0].__setitem__(0, np.zeros((4, 5), np.float32)))
+
+
+def not_finite(task):
+    file_with(task, lambda weights: weights[2][1].__setitem__(0, np.nan))
+
+
+def integers(task):
+    file_with(task, lambda weights: weights[0].__setitem__(1, np.zeros(6, np.int32)))
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (missing, "expected a file, found nothing"),
+        (truncated, "expected a whole HDF5 file, found 3000 bytes"),
+        (empty, "expected an HDF5 file of weights, found an empty file"),
+        (not_hdf5, "expected an HDF5 file of weights, found a file that starts otherwise"),
+        (layout_of_keras_3, "expected the HDF5 layout of Keras 2, found the .weights.h5 layout of Keras 3"),
+        (no_layout, "expected the HDF5 layout of Keras 2, found no attribute layer_names"),
+        (group_missing, "layer dense_1: expected a group of that name, found none"),
+        (array_missing, "weight dense_1/weight_0:0: expected an array of that name, found none"),
+        (too_few_layers, "expected 6 arrays in 3 layers, found 4 arrays in 2 layers"),
+        (no_bias, "layer 1 (Dense), 'dense_1' in the file: expected 2 arrays (kernel, bias), found 1"),
+        (wrong_shape, "layer 0 (Dense), 'dense' in the file: kernel: expected shape (4, 6), found (4, 5)"),
+        (not_finite, "weight dense_2/weight_1:0: expected finite numbers, found 1 of 3 NaN or infinite"),
+        (integers, "weight dense/weight_1:0: expected floating-point numbers, found int32"),
+    ],
+)
+def test_broken_weights(refused, break_it, message, task):
+    break_it(task)
+    refused(task, WEIGHTS, message)
+
+
+def test_broken_initial_weights(refused, task):
+    (task / "model_3/weights_init.hdf5").write_bytes(b"")
+    refused(task, "model_3/weights_init.hdf5", "found an empty file")
+
+
+def test_a_low_rank_update_beside_the_kernel_is_refused_with_a_remedy(refused, task):
+    with h5py.File(task / WEIGHTS, "a") as file:
+        names = [*file["dense"].attrs["weight_names"], b"dense/lora_kernel_a", b"dense/lora_kernel_b"]
+        file["dense"].attrs["weight_names"] = names
+        file["dense/dense/lora_kernel_a"], file["dense/dense/lora_kernel_b"] = np.zeros((4, 2)), np.zeros((2, 6))
+    refused(task, WEIGHTS, "expected 2 arrays (kernel, bias), found 4; add the low-rank update (LoRA) to the kernel")
+
+
+def test_remedy_for_weights_of_keras_3_is_named(refused, task):
+    layout_of_keras_3(task)
+    refused(task, WEIGHTS, "; write it with model.save('weights.hdf5') of Keras 3")

@@ -3,7 +3,8 @@
 import h5py
 import numpy as np
 import pytest
-from throwaway import dense_weights, make_task, write_weights
+from hostile_arrays import HOSTILE, write_secrets
+from throwaway import dense_weights, write_weights
 
 from harness.errors import UserError
 from harness.format.architecture import LayerShapes, ModelShapes, read_architecture
@@ -13,110 +14,44 @@ from harness.task.layout import TaskDirectory
 from harness.task.task import read_task
 
 FILE = "model_3/weights.hdf5"
-KERNEL, GROUP = "dense/dense/weight_0:0", "dense/dense"
+KERNEL = "dense/dense/weight_0:0"
 SHAPE = (4, 6)  # of that kernel
-SECRET = np.arange(24, dtype="<f4").reshape(SHAPE)
 
 
-def instead_of_kernel(make):
-    """Write something else in the place of the first kernel."""
-
-    def change(task):
-        SECRET.tofile(task / "secret.bin")
-        with h5py.File(task / "secret.hdf5", "w") as file:
-            file["kernel"] = SECRET
-        with h5py.File(task / FILE, "a") as file:
-            del file[KERNEL]
-            make(file[GROUP], task)
-
-    return change
-
-
-def external_storage(group, task):
-    group.create_dataset("weight_0:0", SHAPE, "<f4", external=[(str(task / "secret.bin"), 0, SECRET.nbytes)])
-
-
-def external_link(group, task):
-    group["weight_0:0"] = h5py.ExternalLink(str(task / "secret.hdf5"), "/kernel")
-
-
-def soft_link(group, task):
-    group["elsewhere"] = h5py.ExternalLink(str(task / "secret.hdf5"), "/")
-    group["weight_0:0"] = h5py.SoftLink("/dense/dense/elsewhere/kernel")
-
-
-def virtual(group, task):
-    layout = h5py.VirtualLayout(SHAPE, "<f4")
-    layout[:] = h5py.VirtualSource(str(task / "secret.hdf5"), "kernel", SHAPE)
-    group.create_virtual_dataset("weight_0:0", layout)
-
-
-def packed(group, task):
-    group.create_dataset("weight_0:0", data=SECRET, compression="gzip", shuffle=True)
-
-
-def chunked(group, task):
-    group.create_dataset("weight_0:0", data=SECRET, chunks=(2, 2))
-
-
-def enormous(group, task):
-    group.create_dataset("weight_0:0", (10**6, 10**6), "<f4", chunks=(1000, 1000), compression="gzip")
-
-
-def enormous_in_one_piece(group, task):
+def enormous_in_one_piece(group, name, *_):
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     properties.set_alloc_time(h5py.h5d.ALLOC_TIME_LATE)
     space = h5py.h5s.create_simple((10**6, 10**6))
-    h5py.h5d.create(group.id, b"weight_0:0", h5py.h5t.IEEE_F32LE, space, properties)
+    h5py.h5d.create(group.id, name.encode(), h5py.h5t.IEEE_F32LE, space, properties)
 
 
-def never_written(group, task):
-    group.create_dataset("weight_0:0", SHAPE, "<f4")
+CASES = [
+    (HOSTILE["external storage"], "expected numbers in the file itself, found numbers in {task}/secret.bin"),
+    (HOSTILE["external link"], "expected an object of the file, found a link to {task}/secret.h5 /kernel"),
+    (HOSTILE["soft link"], "expected an object of the file, found a link to /dense/dense/elsewhere/kernel"),
+    (HOSTILE["virtual"], "expected numbers in the file itself, found a view of other arrays"),
+    (HOSTILE["packed"], "expected numbers in one piece, found chunks through 2 filters; h5repack -l CONTI -f NONE"),
+    (HOSTILE["chunked"], "expected numbers in one piece, found chunks; h5repack -l CONTI -f NONE"),
+    (HOSTILE["enormous"], "expected numbers in one piece, found chunks through 1 filters"),
+    (enormous_in_one_piece, "kernel: expected shape (4, 6), found (1000000, 1000000)"),
+    (HOSTILE["never written"], "expected numbers, found none, the array was never written"),
+    (HOSTILE["references"], "expected floating-point numbers, found object"),
+    (HOSTILE["texts"], "expected floating-point numbers, found object"),
+    (HOSTILE["group"], "expected an array, found a group or type"),
+    (HOSTILE["type"], "expected an array, found a group or type"),
+]
 
 
-def references(group, task):
-    data = np.full(SHAPE, group.ref, dtype=h5py.ref_dtype)
-    group.create_dataset("weight_0:0", data=data, dtype=h5py.ref_dtype)
-
-
-def texts(group, task):
-    group.create_dataset("weight_0:0", data=np.full(SHAPE, b"x" * 100, dtype=object), dtype=h5py.string_dtype())
-
-
-def a_group(group, task):
-    group.create_group("weight_0:0")
-
-
-def a_type(group, task):
-    group["weight_0:0"] = np.dtype("<f4")
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (external_storage, "expected numbers in the file itself, found numbers in {task}/secret.bin"),
-        (external_link, "expected an object of the file, found a link to {task}/secret.hdf5 /kernel"),
-        (soft_link, "expected an object of the file, found a link to /dense/dense/elsewhere/kernel"),
-        (virtual, "expected numbers in the file itself, found a view of other arrays"),
-        (packed, "expected numbers in one piece, found chunks through 2 filters; h5repack -l CONTI -f NONE"),
-        (chunked, "expected numbers in one piece, found chunks; h5repack -l CONTI -f NONE"),
-        (enormous, "expected numbers in one piece, found chunks through 1 filters"),
-        (enormous_in_one_piece, "kernel: expected shape (4, 6), found (1000000, 1000000)"),
-        (never_written, "expected numbers, found none, the array was never written"),
-        (references, "expected floating-point numbers, found object"),
-        (texts, "expected floating-point numbers, found object"),
-        (a_group, "expected an array, found a group or type"),
-        (a_type, "expected an array, found a group or type"),
-    ],
-)
-def test_numbers_that_are_not_plainly_in_the_file(tmp_path, refused, make, message):
-    task = make_task(tmp_path)
-    instead_of_kernel(make)(task)
+@pytest.mark.parametrize(("write", "message"), CASES)
+def test_numbers_that_are_not_plainly_in_the_file(refused, write, message, task):
+    write_secrets(task, SHAPE)
+    with h5py.File(task / FILE, "a") as file:
+        del file[KERNEL]
+        write(file["dense/dense"], "weight_0:0", SHAPE, task)
     refused(task, FILE, message.format(task=task))
 
 
-def test_a_group_that_is_in_another_file(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_a_group_that_is_in_another_file(refused, task):
     for name in ("other.hdf5", FILE):
         write_weights(task / name, dense_weights([{"units": 6}, {"units": 6}, {"units": 3}], np.random.default_rng(1)))
     with h5py.File(task / FILE, "a") as file:
@@ -125,8 +60,7 @@ def test_a_group_that_is_in_another_file(tmp_path, refused):
     refused(task, FILE, f"dense: expected an object of the file, found a link to {task}/other.hdf5 /dense")
 
 
-def test_the_whole_model_is_in_another_file(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_the_whole_model_is_in_another_file(refused, task):
     (task / FILE).rename(task / "other.hdf5")
     with h5py.File(task / FILE, "w") as file:
         file["model_weights"] = h5py.ExternalLink(str(task / "other.hdf5"), "/")
@@ -144,8 +78,7 @@ def test_the_whole_model_is_in_another_file(tmp_path, refused):
         (np.array([b"dense/..", b"dense_1", b"dense_2"]), "layer dense/..: expected a group of that name, found none"),
     ],
 )
-def test_names_that_no_layer_has(tmp_path, refused, names, message):
-    task = make_task(tmp_path)
+def test_names_that_no_layer_has(refused, names, message, task):
     with h5py.File(task / FILE, "a", libver="latest") as file:  # which keeps long lists, too
         del file.attrs["layer_names"]
         file.attrs["layer_names"] = names
@@ -153,17 +86,15 @@ def test_names_that_no_layer_has(tmp_path, refused, names, message):
 
 
 @pytest.mark.rest
-def test_a_layer_that_is_listed_over_and_over(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_a_layer_that_is_listed_over_and_over(refused, task):
     with h5py.File(task / FILE, "a", libver="latest") as file:
         del file.attrs["layer_names"]
         file.attrs["layer_names"] = np.full(MAX_NAMES // 2 + 1, b"dense")
     refused(task, FILE, f"number of weights: expected at most {MAX_NAMES} arrays, found more")
 
 
-def test_no_damaged_byte_ends_in_anything_but_one_line(tmp_path):
+def test_no_damaged_byte_ends_in_anything_but_one_line(task):
     """Damage in the numbers themselves cannot be told; the file is small enough for most of it to be elsewhere."""
-    task = make_task(tmp_path)
     whole, architecture = (task / "model_0/weights.hdf5").read_bytes(), read_architecture(task / "model_0")
     kernels = [("kernel", (4, 4)), ("bias", (4,))], [("kernel", (4, 3)), ("bias", (3,))]
     shapes = ModelShapes(tuple(LayerShapes("Dense", tuple(weights)) for weights in kernels), (3,))
@@ -181,15 +112,13 @@ def test_no_damaged_byte_ends_in_anything_but_one_line(tmp_path):
     assert [line for line in lines if len(line.splitlines()) > 1] == []
 
 
-def test_a_file_that_is_larger_than_any_such_model(tmp_path, refused):
-    task = make_task(tmp_path)
+def test_a_file_that_is_larger_than_any_such_model(refused, task):
     with (task / FILE).open("r+b") as stream:
         stream.truncate(1 << 40)
     refused(task, FILE, "too large: expected at most 67114816 bytes for 93 parameters, found 1099511627776")
 
 
-def test_what_changes_while_a_run_goes_on_is_noticed(tmp_path):
-    make_task(tmp_path)
+def test_what_changes_while_a_run_goes_on_is_noticed(tmp_path, task):
     model = read_task(TaskDirectory(tmp_path).runnable()[0]).models[0]
     (tmp_path / "canonical").mkdir()
     weights = model.directory / "weights_init.hdf5"

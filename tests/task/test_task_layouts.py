@@ -1,14 +1,18 @@
+"""Layouts of tasks, the mark of hidden ones, and models that have not learned."""
+
 import json
 import shutil
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from throwaway import GAPS, make_task
+from throwaway import GAPS, edit_json, make_task
 
 from harness.errors import UserError
-from harness.task.layout import TaskDirectory
+from harness.task.layout import TaskDirectory, hidden_names
+from harness.task.task import read_tasks
 
 GAPS_OF_ALL = ["0.0500", "0.1925", "0.1750", "0.4000"]  # smallest, mean, median, largest
 
@@ -54,8 +58,7 @@ def test_training_shards_are_enough_to_run(tmp_path, pgdl):
     assert pgdl("task", "validate", tmp_path).code == 0
 
 
-def test_leftovers_of_archivers_are_ignored(tmp_path, pgdl):
-    task = make_task(tmp_path)
+def test_leftovers_of_archivers_are_ignored(tmp_path, pgdl, task):
     make_task(tmp_path / "__MACOSX")
     (tmp_path / ".hidden" / "model_0").mkdir(parents=True)
     (tmp_path / ".DS_Store").write_bytes(b"")
@@ -83,18 +86,11 @@ def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl)
     ("arguments", "message"),
     [
         (["--task", "tinny"], "no task 'tinny': expected one of tiny; did you mean 'tiny'?"),
-        (
-            ["tiny/dataset_1"],
-            "no task here: expected TASK/model_* or input_data/TASK/model_*, found neither; name",
-        ),
-        (
-            ["nowhere"],
-            "not a directory: expected a directory, found nothing; name the directory of the tasks",
-        ),
+        (["tiny/dataset_1"], "no task here: expected TASK/model_* or input_data/TASK/model_*, found neither; name"),
+        (["nowhere"], "not a directory: expected a directory, found nothing; name the directory of the tasks"),
     ],
 )
-def test_what_cannot_be_found(tmp_path, pgdl, monkeypatch, arguments, message):
-    make_task(tmp_path)
+def test_what_cannot_be_found(tmp_path, pgdl, monkeypatch, arguments, message, task):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PGDL_TASKS", ".")
     outcome = pgdl("task", "validate", *arguments)
@@ -127,9 +123,8 @@ def test_list_and_show(tmp_path, pgdl):
     assert described["gap_error"] == pytest.approx({"n_test": 48, "standard_error": variance**0.5, "share": share})
 
 
-def test_nothing_heavy_is_imported(tmp_path):
+def test_nothing_heavy_is_imported(tmp_path, task):
     """TensorFlow never is; listing tasks reads reference data without HDF5 and protocol buffers."""
-    make_task(tmp_path)
     program = """if True:
         import json, sys
         from harness.cli.main import cli
@@ -154,3 +149,108 @@ def test_a_task_that_would_hide_those_in_the_flat_layout_is_refused(tmp_path, pg
     assert ended.code == 2
     assert f"{tmp_path}: cannot take another task: expected no tasks, or input_data/TASK, found mine in" in ended.err
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("layout", ["flat", "full"])
+@pytest.mark.parametrize("reference", [True, False])
+def test_a_marked_task_is_hidden_with_or_without_reference_data(tmp_path, layout, reference):
+    make_task(tmp_path, layout=layout, hidden=True, reference=reference)
+    make_task(tmp_path, layout=layout, name="public")
+    assert {task.name: task.hidden for task in read_tasks(TaskDirectory(tmp_path).runnable())} == {
+        "public": False,
+        "tiny": True,
+    }
+    assert hidden_names(TaskDirectory(tmp_path).all()) == {"tiny"}
+
+
+@pytest.mark.parametrize("place", ["input_data", "input_data/tiny", "reference_data", "reference_data/tiny"])
+def test_it_is_hidden_wherever_one_looks_from(tmp_path, place):
+    make_task(tmp_path, layout="full", hidden=True)
+    assert hidden_names(TaskDirectory(tmp_path / place).all()) == {"tiny"}
+
+
+@pytest.mark.parametrize("name", ["metadata", "metadata.yaml", "metadata.yml"])
+def test_no_ending_unmarks_a_task(tmp_path, name, task):
+    (task / name).write_text("hidden: true")
+    assert hidden_names(TaskDirectory(tmp_path).runnable()) == {"tiny"}
+
+
+def test_one_mark_is_enough(tmp_path):
+    task = make_task(tmp_path, layout="full", hidden=True)
+    (task / "metadata").write_text("hidden: false")
+    assert hidden_names(TaskDirectory(tmp_path).runnable()) == {"tiny"}
+
+
+def test_every_command_says_so(tmp_path, pgdl):
+    make_task(tmp_path, hidden=True)
+    validated = pgdl("task", "validate", tmp_path).lines
+    assert validated == ["tiny: 8 models, hidden: valid"]
+    assert pgdl("task", "list", tmp_path).lines[1].split()[:2] == ["tiny", "yes"]
+    assert pgdl("task", "show", tmp_path).out.startswith("tiny (flat, hidden, ")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "not a mark: expected one line, `hidden: true` or `hidden: false`, found nothing"),
+        ("hidden", "not a mark: expected one line, `hidden: true` or `hidden: false`, found text"),
+        ("- hidden: true", "not a mark: expected one line"),
+        ("hiden: true", "keys: expected hidden, once, found 'hiden'"),
+        ("{}", "keys: expected hidden, once, found nothing"),
+        ("hidden: true\nname: x", "keys: expected hidden, once, found 'hidden, name'"),
+        ("hidden: true\nhidden: false", "keys: expected hidden, once, found 'hidden, hidden'"),
+        ("hidden: 1", "hidden: expected true or false, found '1'"),
+        ("hidden: 'true'", "hidden: expected true or false, found 'true'"),
+        ("hidden:", "hidden: expected true or false, found ''"),
+        ("hidden: !!bool maybe", "hidden: expected true or false, found 'maybe'"),
+        ("hidden: !!timestamp x", "hidden: expected true or false, found 'x'"),
+        ("? [hidden]\n: true", "keys: expected hidden, once, found 'a list'"),
+        ("hidden: [", "not YAML: expected one line"),
+        ("hidden: true #" + 70_000 * "x", "too large: expected at most 65536 bytes, found 70014 bytes"),
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused(tmp_path, refused, content, problem, task):
+    (task / "metadata").write_text(content)
+    refused(task, "metadata", problem)
+    with pytest.raises(UserError):
+        hidden_names(TaskDirectory(tmp_path).runnable())
+
+
+def test_a_mark_that_is_no_file_is_refused(refused, task):
+    (task / "metadata").symlink_to("nowhere")
+    refused(task, "metadata", "cannot be read: found No such file or directory")
+
+
+def test_the_mark_of_reference_data_without_models_is_checked_too(tmp_path, pgdl):
+    make_task(tmp_path, layout="full", hidden=True)
+    assert pgdl("task", "validate", tmp_path / "reference_data").lines == [
+        "tiny: reference data of 8 models, no models to run, hidden: valid"
+    ]
+    (tmp_path / "reference_data/tiny/metadata").write_text("hidden: maybe")
+    outcome = pgdl("task", "validate", tmp_path / "reference_data")
+    assert (outcome.code, outcome.lines[1]) == (2, "tiny: 1 problem: invalid")
+
+
+def test_a_mark_out_of_reach_does_not_pass_for_none(tmp_path, pgdl):
+    make_task(tmp_path, layout="full", reference=False)
+    (tmp_path / "reference_data").mkdir()
+    (tmp_path / "reference_data/tiny").symlink_to("tiny")  # leads to itself
+    outcome = pgdl("task", "list", tmp_path)
+    assert outcome.code == 2
+    assert "reference_data/tiny/metadata: cannot tell whether the task is hidden" in outcome.err
+
+
+@pytest.mark.parametrize(("number", "said"), [(1, "model_1 has"), (2, "2 models (model_1, model_2) have")])
+def test_models_at_chance_accuracy_are_named(number: int, said: str, tmp_path: Path, pgdl) -> None:
+    make_task(tmp_path)
+    (reference,) = tmp_path.glob("**/model_configs.json")
+
+    def unlearned(content):
+        for model in ["1", "2"][:number]:
+            content[model]["metrics"] = {"train_acc": 0.4, "test_acc": 0.4}
+        return content
+
+    assert not [line for line in pgdl("task", "validate", tmp_path).lines if "chance reaches" in line]
+    edit_json(reference, unlearned)
+    (line,) = [one for one in pgdl("task", "validate", tmp_path).lines if "chance reaches" in one]
+    assert line.startswith(f"tiny: note: {said} a train accuracy that chance reaches (up to 0.")

@@ -50,8 +50,7 @@ def page(tmp_path, pgdl):
 @pytest.mark.parametrize(
     "text", [r"$\frac$", "$x$ and $", r"\(", "a\x1b[31mb", "<script>alert(1)</script>", "a\u202eb", "{{ 7 * 7 }}"]
 )
-def test_names_and_values_of_hyperparameters_are_text(tmp_path, pgdl, text):
-    task = make_task(tmp_path)
+def test_names_and_values_of_hyperparameters_are_text(tmp_path, pgdl, text, task):
     content = (task / "model_configs.json").read_text()
     (task / "model_configs.json").write_text(
         content.replace('"activation"', json.dumps(text)).replace('"relu"', json.dumps(f"{text} value"))

@@ -58,19 +58,14 @@ def test_shards_are_read_in_natural_order(tmp_path):
     np.testing.assert_array_equal(read(tmp_path).data.inputs, inputs)
 
 
-def test_canonical_files_hold_the_model_and_nothing_else(tmp_path):
-    directory = make_task(tmp_path)
-    hints = {
-        "name": "weight_decay_0",
-        "kernel_regularizer": {"class_name": "L2"},
-        "kernel_initializer": "zeros",
-    }
+def test_canonical_files_hold_the_model_and_nothing_else(tmp_path, task):
+    hints = {"name": "weight_decay_0", "kernel_regularizer": {"class_name": "L2"}, "kernel_initializer": "zeros"}
 
     def train_like_this(content):
         content["model_config"][0].update(hints)
         content["model_config"].insert(1, {"layer_name": "Dropout", "rate": 0.5})
 
-    edit_json(directory / "model_0/config.json", train_like_this)
+    edit_json(task / "model_0/config.json", train_like_this)
     target = tmp_path / "canonical"
     target.mkdir()
     read(tmp_path).models[0].write_canonical(target)
@@ -84,7 +79,7 @@ def test_canonical_files_hold_the_model_and_nothing_else(tmp_path):
         ],
     }
     for archive, source in (("weights.npz", "weights.hdf5"), ("initial_weights.npz", "weights_init.hdf5")):
-        with np.load(target / archive) as written, h5py.File(directory / "model_0" / source) as file:
+        with np.load(target / archive) as written, h5py.File(task / "model_0" / source) as file:
             assert sorted(written.files) == ["w0", "w1", "w2", "w3"]
             for i, (layer, weight) in enumerate((layer, weight) for layer in ("dense", "dense_1") for weight in (0, 1)):
                 np.testing.assert_array_equal(written[f"w{i}"], file[f"{layer}/{layer}/weight_{weight}:0"][()])
@@ -96,10 +91,9 @@ def shown(tmp_path, number=0):
     return read(tmp_path).models[number].shown_digest
 
 
-def test_how_a_model_was_trained_does_not_change_the_digest_of_what_is_shown(tmp_path):
-    directory = make_task(tmp_path)
+def test_how_a_model_was_trained_does_not_change_the_digest_of_what_is_shown(tmp_path, task):
     edit_json(
-        directory / "model_0/config.json",
+        task / "model_0/config.json",
         lambda content: content["model_config"].insert(1, {"layer_name": "Dropout", "rate": 0.1}),
     )
     model = read(tmp_path).models[0]
@@ -110,11 +104,11 @@ def test_how_a_model_was_trained_does_not_change_the_digest_of_what_is_shown(tmp
         content["model_config"][0] = {name: first[name] for name in reversed(first)} | trained
         content["model_config"][1] = {"layer_name": "Dropout", "rate": 0.5, "seed": 7, "noise_shape": [1, 4]}
 
-    edit_json(directory / "model_0/config.json", train_otherwise)
-    with h5py.File(directory / "model_0/weights.hdf5", "a") as file:
+    edit_json(task / "model_0/config.json", train_otherwise)
+    with h5py.File(task / "model_0/weights.hdf5", "a") as file:
         file.attrs["training_config"] = "adam"
-    (directory / "model_0").rename(directory / "model_8")
-    (directory / "model_configs.json").unlink()
+    (task / "model_0").rename(task / "model_8")
+    (task / "model_configs.json").unlink()
     again = read(tmp_path).models[-1]
     assert again.digest != model.digest
     assert again.shown_digest == model.shown_digest
@@ -124,9 +118,8 @@ def test_how_a_model_was_trained_does_not_change_the_digest_of_what_is_shown(tmp
     assert first in (tmp_path / "canonical/architecture.json").read_text()
 
 
-def test_whatever_is_shown_changes_its_digest(tmp_path):
-    directory = make_task(tmp_path)
-    model = directory / "model_0"
+def test_whatever_is_shown_changes_its_digest(tmp_path, task):
+    model = task / "model_0"
     digests = [shown(tmp_path), shown(tmp_path, 1)]
     for file in ("weights.hdf5", "weights_init.hdf5"):
         with h5py.File(model / file, "a") as content:
@@ -141,8 +134,7 @@ def test_whatever_is_shown_changes_its_digest(tmp_path):
     assert len(set(digests)) == len(digests)
 
 
-def test_canonical_data(tmp_path):
-    make_task(tmp_path)
+def test_canonical_data(tmp_path, task):
     data = read(tmp_path).data
     target = tmp_path / "canonical"
     target.mkdir()
@@ -161,8 +153,7 @@ def test_initial_weights_are_optional(tmp_path):
     assert sorted(path.name for path in target.iterdir()) == ["architecture.json", "weights.npz"]
 
 
-def test_all_problems_are_found_at_once_and_a_run_shows_the_first(tmp_path, pgdl):
-    task = make_task(tmp_path)
+def test_all_problems_are_found_at_once_and_a_run_shows_the_first(tmp_path, pgdl, task):
     (task / "model_0/weights.hdf5").unlink()
     (task / "model_3/config.json").write_text("")
     (task / "dataset_1/train/shard_0.tfrecord").write_bytes(b"")
@@ -185,8 +176,7 @@ def test_all_problems_are_found_at_once_and_a_run_shows_the_first(tmp_path, pgdl
     assert str(refused.value).splitlines() == [*outcome.lines[:3], more]
 
 
-def test_ids_of_models_and_reference_agree(tmp_path, pgdl):
-    task = make_task(tmp_path)
+def test_ids_of_models_and_reference_agree(tmp_path, pgdl, task):
     (task / "model_5").rename(task / "model_9")
     reference = task / "model_configs.json"
     assert pgdl("task", "validate", tmp_path).lines == [
@@ -208,8 +198,7 @@ def test_second_time_starts_no_process_and_decodes_nothing(tmp_path, monkeypatch
     assert read(tmp_path).data.n_samples == 24
 
 
-def test_damaged_cache_is_as_good_as_none(tmp_path, own_cache):
-    make_task(tmp_path)
+def test_damaged_cache_is_as_good_as_none(tmp_path, own_cache, task):
     data = read(tmp_path).data
     inputs = np.array(data.inputs)
     (data.directory / "inputs.npy").write_bytes((data.directory / "inputs.npy").read_bytes()[:200])
@@ -221,16 +210,14 @@ def test_damaged_cache_is_as_good_as_none(tmp_path, own_cache):
     assert sorted(path.suffix for path in (own_cache / "training_data").iterdir()) == ["", ".lock"]
 
 
-def test_broken_shards_leave_nothing_in_the_cache(tmp_path, own_cache):
-    task = make_task(tmp_path)
+def test_broken_shards_leave_nothing_in_the_cache(tmp_path, own_cache, task):
     (task / "dataset_1/train/shard_1.tfrecord").write_bytes(b"short")
     with pytest.raises(InvalidTaskError):
         read(tmp_path)
     assert [path.suffix for path in (own_cache / "training_data").iterdir()] == [".lock"]
 
 
-def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_cache, monkeypatch, new_processes):
-    make_task(tmp_path)
+def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_cache, monkeypatch, new_processes, task):
     monkeypatch.setattr(shapes, "keras_process", keras_process)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     read(tmp_path)
@@ -238,8 +225,7 @@ def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_ca
         assert entry.read_text() == (shared_cache / "shapes" / entry.name).read_text()
 
 
-def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch, new_processes):
-    make_task(tmp_path)
+def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch, new_processes, task):
     monkeypatch.setattr(shapes, "keras_process", keras_process)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "executable", "false")
@@ -251,17 +237,15 @@ def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch, new_processes):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems know no such names")
-def test_a_name_that_no_database_would_be_read_with_is_refused(tmp_path):
-    directory = make_task(tmp_path)
-    (directory / "model_3").rename(directory / "model_3\n\x1b[31m")
-    directory.rename(directory.with_name("a\udcfftask"))
+def test_a_name_that_no_database_would_be_read_with_is_refused(tmp_path, task):
+    (task / "model_3").rename(task / "model_3\n\x1b[31m")
+    task.rename(task.with_name("a\udcfftask"))
     with pytest.raises(InvalidTaskError) as raised:
         read(tmp_path)
     found = [line for line in str(raised.value).splitlines() if "cannot be recorded: " in line]
     assert [line.split(": ")[0] for line in found] == [f"{tmp_path}/a?task", f"{tmp_path}/a?task/model_3 ?[31m"]
 
 
-def test_a_name_in_any_language_is_read(tmp_path):
-    directory = make_task(tmp_path)
-    directory.rename(directory.with_name("Ünï [x] 数字"))
+def test_a_name_in_any_language_is_read(tmp_path, task):
+    task.rename(task.with_name("Ünï [x] 数字"))
     assert read(tmp_path).name == "Ünï [x] 数字"

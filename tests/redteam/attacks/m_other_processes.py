@@ -1,13 +1,97 @@
-"""Lists processes. There are none but its own, and at most two that hold the sandbox open."""
+"""Other processes and the harness' memory."""
 
+import ctypes
 import os
+import platform
+import re
+import signal
+import time
 
-EXPECT = ("OK",)
-UNDER_LANDLOCK = ("FORBIDDEN",)  # there is no list
+from attack_suite import expected
+from tools import processes
+
+#: mov edi, 2 (AF_INET); mov esi, 1; xor edx, edx; mov eax, 41 (socket); syscall; again: mov eax, 34 (pause); syscall
+CODE = bytes.fromhex("bf02000000 be01000000 31d2 b829000000 0f05 b822000000 0f05 ebf7")
 
 
-def complexity(model, dataset):
+def sockets(pid):
+    links = []
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{pid}/fd/{name}"))
+        except OSError:
+            pass
+    return sum(link.startswith("socket:") for link in links)
+
+
+@expected("OK")
+def m_code_of_placeholder(model, dataset):
+    """Writes code into the placeholder process of the sandbox, to make a system call of its choice there.
+
+    That process must be out of reach, and under the same filter as the worker; otherwise the filter could be bypassed.
+    """
+    if platform.machine() != "x86_64":
+        return
+    for pid in processes():
+        try:
+            if pid == os.getpid():
+                continue
+            before = sockets(pid)
+            waits_at = int(open(f"/proc/{pid}/syscall").read().split()[-1], 16) - 2  # the call is begun anew from here
+            memory = os.open(f"/proc/{pid}/mem", os.O_RDWR)
+            os.pwrite(memory, CODE, waits_at)
+        except OSError:
+            continue
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.1)
+        os.kill(pid, signal.SIGCONT)
+        time.sleep(0.2)
+        print(f"BREACH: code in another process, which made {sockets(pid) - before} sockets without the filter")
+
+
+@expected("OK")
+def m_environments(model, dataset):
+    """Reads the environment and command line of every process that it sees, PID 1's above all."""
+    for path in (f"/proc/{pid}/{name}" for pid in processes() for name in ("environ", "cmdline")):
+        try:
+            content = open(path, "rb").read()
+        except OSError:
+            continue
+        for secret in (b"SECRET_TOKEN", b"PGDL_", b"@TASK@"):
+            if secret in content:
+                print(f"BREACH: {path} holds {secret}")
+
+
+@expected("OK")
+def m_memory_of_first_process(model, dataset):
+    """Opens the memory and the descriptors of PID 1 of the namespace and of its own parent."""
+    for pid in {1, os.getppid()} - {os.getpid()}:
+        for name in ("mem", "environ", "fd/0", "root/etc/hostname"):
+            try:
+                os.close(os.open(f"/proc/{pid}/{name}", os.O_RDWR if name == "mem" else os.O_RDONLY))
+            except OSError:
+                continue
+            print(f"BREACH: {name} of {open(f'/proc/{pid}/cmdline').read()!r}")
+
+
+@expected("OK", under_landlock=("FORBIDDEN",))  # there is no list
+def m_other_processes(model, dataset):
+    """Lists processes. There are none but its own, and at most two that hold the sandbox open."""
     others = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {os.getpid()}
     if len(others) > 2 or max(others, default=0) > 100:
         print(f"BREACH: processes {others}")
-    return 1.0
+
+
+SECRETS = re.compile(rb"hunter[2]|/singl[e]/model_|model_configs[.]jso[n]\x00")  # does not match itself
+
+
+@expected("OK")
+def m_own_memory(model, dataset):
+    """Searches its own memory for what the harness knows: a fork inherits all of its parent's."""
+    for line in open("/proc/self/maps"):
+        span, permissions, *_, name = line.split(maxsplit=5) if line.count(" ") > 5 else (*line.split(), "")
+        start, end = (int(part, 16) for part in span.split("-"))
+        if permissions.startswith("rw") and end - start <= 64 << 20:
+            found = SECRETS.search(ctypes.string_at(start, end - start))
+            if found:
+                print(f"BREACH: {found.group()} in {name}")

@@ -1,8 +1,0 @@
-"""Hangs while it is imported. The clock starts before the import."""
-
-import time
-
-EXPECT = ("TIMEOUT",)
-
-while True:
-    time.sleep(1)

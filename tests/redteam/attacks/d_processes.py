@@ -1,0 +1,129 @@
+"""Too many processes and threads, and the limits of others."""
+
+import os
+import platform
+import resource
+import signal
+import threading
+import time
+from pathlib import Path
+
+from attack_suite import expected
+from tools import attempt, processes
+from torch.utils.data import DataLoader
+
+
+@expected("OK", on_platform=("MEMORY", "TIMEOUT"))  # only the watch bounds the number of root's processes
+def d_counted_children(model, dataset):
+    """Counts how many children it can have. RLIMIT_NPROC bounds them, for a caller who is root, too."""
+    for _ in range(1000):
+        try:
+            os.posix_spawn("/bin/sleep", ["sleep", "1000"], {})
+        except OSError:
+            return
+    print("BREACH: 1000 children")
+
+
+@expected("TIMEOUT", "CRASH", "MEMORY")
+def d_fork_bomb(model, dataset):
+    """Forks without end. RLIMIT_NPROC bounds it; the process namespace dies as one."""
+    while True:
+        try:
+            os.fork()
+        except OSError:
+            pass
+
+
+#: again: mov eax, 57 (fork); syscall; test eax, eax; jnz again; wait: mov eax, 34 (pause); syscall; jmp wait
+CODE = bytes.fromhex("b839000000 0f05 85c0 75f5 b822000000 0f05 ebf7")
+MOST = 128 + 4 * os.cpu_count()
+
+
+@expected("OK")
+def d_forks_elsewhere(model, dataset):
+    """Writes code into another process of the sandbox, to fork without end there: its limits may be wider."""
+    if platform.machine() != "x86_64":
+        return
+    for pid in set(processes()) - {os.getpid()}:
+        try:
+            waits_at = int(open(f"/proc/{pid}/syscall").read().split()[-1], 16) - 2  # the call is begun anew from here
+            memory = os.open(f"/proc/{pid}/mem", os.O_RDWR)
+            os.pwrite(memory, CODE, waits_at)
+        except OSError:
+            continue
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.1)
+        os.kill(pid, signal.SIGCONT)
+        time.sleep(0.5)
+        print(f"BREACH: code written into {pid}; there are {len(processes())} processes, {MOST} are allowed")
+
+
+def holds_the_sandbox_open(pid):
+    """Whether it is the placeholder of a fast start, which is the call's own."""
+    try:
+        return "cat" in open(f"/proc/{pid}/cmdline").read()
+    except OSError:
+        return False
+
+
+@expected("OK")
+def d_limits_of_others(model, dataset):
+    """Limits and slows down processes of the same user outside: its parent, and those with numbers near its own."""
+    own = os.getpid()
+    for pid in {os.getppid(), *range(max(own - 100, 2), own)} - {0, 1, own}:
+        if holds_the_sandbox_open(pid):
+            continue
+        attempt(f"limits {pid}", lambda pid=pid: resource.prlimit(pid, resource.RLIMIT_NOFILE, (1, 1)))
+        attempt(f"slows down {pid}", lambda pid=pid: os.setpriority(os.PRIO_PROCESS, pid, 19))
+        attempt(f"moves {pid}", lambda pid=pid: os.sched_setaffinity(pid, {0}))
+        attempt(f"schedules {pid}", lambda pid=pid: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0)))
+
+
+@expected("EXCEPTION", "FORBIDDEN", "MEMORY", "TIMEOUT", runtime="torch")
+def d_loader_processes(model, dataset):
+    """Starts far more worker processes of PyTorch's data loader than the limit allows."""
+    batches = list(DataLoader(dataset, num_workers=2000))
+    print("BREACH: 2,000 processes")
+    return float(len(batches))
+
+
+@expected("OK")
+def d_priority(model, dataset):
+    """Asks for real-time scheduling, a better priority and protection from the kernel's memory killer."""
+    score = Path("/proc/self/oom_score_adj")
+    attempt("real-time", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)))
+    attempt("priority", lambda: os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 1))
+    attempt("memory killer", lambda: score.write_text("-1"))  # 0 and more protects from nothing
+
+
+@expected("OK")
+def d_raises_limits(model, dataset):
+    """Raises its own limits. They are hard limits, and no capability is left to raise those."""
+    for name in ("RLIMIT_NPROC", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CORE"):
+        kind = getattr(resource, name)
+        soft, hard = resource.getrlimit(kind)
+        if hard == resource.RLIM_INFINITY or soft != hard:
+            print(f"BREACH: {name} is {soft}, {hard}")
+        attempt(f"raised {name}", lambda: resource.setrlimit(kind, (hard + 1, hard + 1)))
+
+
+@expected("OK", on_platform=("MEMORY", "TIMEOUT"))  # only the watch bounds the number of root's processes
+def d_thread_bomb(model, dataset):
+    """Starts threads without end. Threads count as processes for RLIMIT_NPROC."""
+    for _ in range(2000):
+        try:
+            threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+        except RuntimeError:
+            return
+    print("BREACH: 2000 threads")
+
+
+@expected("OK", on_platform=("MEMORY", "TIMEOUT"))  # only the watch bounds the number of root's processes
+def d_zombies(model, dataset):
+    """Leaves dead children unreaped until no more can be made."""
+    for _ in range(2000):
+        try:
+            os.posix_spawn("/bin/true", ["true"], {})
+        except OSError:
+            return
+    print("BREACH: 2000 zombies")

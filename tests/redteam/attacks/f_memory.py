@@ -1,0 +1,302 @@
+"""More memory than the limit, where a watch might not see it."""
+
+import ctypes
+import fcntl
+import mmap
+import os
+import platform
+import signal
+import socket
+import threading
+import time
+
+import jax.numpy as jnp
+import numpy as np
+import tensorflow as tf
+import torch
+from attack_suite import expected
+from tools import attempt
+
+
+@expected("MEMORY", "TIMEOUT", runtime="jax")  # the latter where the machine is slow
+def f_arrays_of_jax(model, dataset):
+    """Hoards arrays of JAX, which Python's allocator knows nothing of."""
+    held = [(jnp.ones(1 << 20) * number).block_until_ready() for number in range(512)]
+    print(f"BREACH: {len(held) << 2} MiB")
+
+
+def hoard_in_children(children, numbers):
+    """Start processes that hold arrays, and wait."""
+    for _ in range(children):
+        if os.fork() == 0:
+            held = np.ones(numbers)
+            time.sleep(1000)
+            os._exit(int(held[0]))
+    time.sleep(1000)
+
+
+@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
+def f_children(model, dataset):
+    """Spreads memory over children, each far below the limit. The whole tree is measured."""
+    hoard_in_children(16, 8 << 20)
+
+
+SIZE, PIECE = 992 << 20, 16 << 20
+
+
+def drop_pages(shared):
+    """Fill a mapping, and drop its pages."""
+    for start in range(0, SIZE, PIECE):
+        shared[start : start + PIECE] = b"x" * PIECE
+        shared.madvise(mmap.MADV_DONTNEED, start, PIECE)
+    time.sleep(0.5)
+    print(f"BREACH: {SIZE >> 20} MiB in a mapping without resident pages", flush=True)
+
+
+@expected("FORBIDDEN")
+def f_emptied_mapping(model, dataset):
+    """Fills an anonymous shared mapping and drops its pages from the page tables: the kernel keeps them nevertheless.
+
+    Shared memory without a file is refused.
+    """
+    drop_pages(mmap.mmap(-1, SIZE))
+
+
+EXIT = {"x86_64": 60, "aarch64": 93}.get(platform.machine(), 60)  # ends a thread, not its process
+
+
+def hoard():
+    time.sleep(0.1)
+    held = np.ones(112 << 20)
+    time.sleep(0.5)
+    print(f"BREACH: {held.nbytes >> 20} MiB behind an ended thread", flush=True)
+    time.sleep(1000)
+
+
+@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
+def f_ended_thread(model, dataset):
+    """Hoards memory in a process whose first thread has ended, so that the process itself seems to have no memory."""
+    if os.fork() == 0:
+        threading.Thread(target=hoard).start()
+        ctypes.CDLL(None).syscall(EXIT, 0)
+    while True:
+        time.sleep(1)
+
+
+PR_SET_DUMPABLE = 4
+
+
+@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
+def f_hides_memory(model, dataset):
+    """Makes itself undumpable, to hide its memory, and hoards. The sizes of such a process can be read nevertheless."""
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    hoard_in_children(8, 24 << 20)
+
+
+@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
+def f_lists(model, dataset):
+    """Hoards Python objects. The memory watchdog looks from outside."""
+    held = [bytes([1]) * (1 << 20) for _ in range(2048)]
+    print(f"BREACH: {len(held)} MiB")
+
+
+@expected("OK")
+def f_locks(model, dataset):
+    """Locks single bytes of files, as many as it can: each lock takes kernel memory. Locking is refused."""
+    with open(f"{os.environ['TMPDIR']}/locked", "w") as file:
+        locked = 0
+        try:
+            for byte in range(0, 20_000, 2):
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+                locked += 1
+        except OSError:
+            pass
+    if locked:
+        print(f"BREACH: {locked} locks")
+
+
+@expected("FORBIDDEN")
+def f_mapped_zeros(model, dataset):
+    """Maps /dev/zero as shared, another form of shared memory without a file: its pages need not be resident."""
+    drop_pages(mmap.mmap(os.open("/dev/zero", os.O_RDWR), SIZE))
+
+
+@expected("OK")
+def f_memfd(model, dataset):
+    """Keeps memory in anonymous files that no process maps. memfd_create is refused on a CPU."""
+    attempt("memfd_create", lambda: os.memfd_create("hoard"))
+
+
+@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
+def f_numpy(model, dataset):
+    """Hoards NumPy arrays and swallows MemoryError."""
+    hoard = []
+    for _ in range(256):
+        try:
+            hoard.append(np.ones(1 << 20))
+        except MemoryError:
+            pass
+    print("BREACH: 2 GiB")
+
+
+@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
+def f_orphan(model, dataset):
+    """Hoards memory in a daemon whose parent is gone. PID 1 of the namespace adopts orphans, and is watched."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            held = [np.ones(1 << 20) for _ in range(256)]
+            print(f"BREACH: {len(held) << 3} MiB")
+        os._exit(0)
+    while True:
+        time.sleep(1)
+
+
+WIDE, STEP, MADV_NOHUGEPAGE, MAP_NORESERVE = 640 << 30, 2 << 20, 15, 0x4000
+
+
+@expected("MEMORY", "TIMEOUT")  # the latter where the machine is slow
+def f_page_tables(model, dataset):
+    """Reads one byte of every 2 MiB of a huge empty mapping: no page becomes resident, but each needs a page table."""
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    start = libc.mmap(None, WIDE, mmap.PROT_READ, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    libc.madvise(start, WIDE, MADV_NOHUGEPAGE)
+    for piece in range(start, start + WIDE, 1 << 30):
+        (ctypes.c_char * (1 << 30)).from_address(piece)[::STEP]
+    time.sleep(0.5)
+    tables = next(line for line in open("/proc/self/status") if line.startswith("VmPTE"))
+    print(f"BREACH: {tables}", flush=True)
+
+
+LIMIT = 900 << 20
+
+
+@expected("OK")
+def f_pipes(model, dataset):
+    """Keeps memory in full pipes. The number of descriptors and the kernel's own quota per user bound it."""
+    held, pipes = 0, []
+    try:
+        while held < LIMIT:
+            pipes.append(os.pipe())
+            os.set_blocking(pipes[-1][1], False)
+            held += os.write(pipes[-1][1], b"x" * (1 << 20))
+    except OSError:
+        return
+    print("BREACH: the memory limit in pipes")
+
+
+@expected("FORBIDDEN")
+def f_shared_mapping(model, dataset):
+    """Writes to an anonymous shared mapping, which RLIMIT_DATA would not see. It is refused."""
+    chunk = b"x" * (1 << 20)
+    shared = mmap.mmap(-1, 2 << 30)
+    for _ in range(2 << 10):
+        shared.write(chunk)
+    print("BREACH: 2 GiB shared")
+
+
+# a full /dev/shm is SIGBUS on the first touch
+@expected("EXCEPTION", "CRASH", "MEMORY", "OUTPUT", "FORBIDDEN", runtime="torch")
+def f_shared_tensors(model, dataset):
+    """Hoards tensors in shared memory, as PyTorch does for its worker processes: files in /dev/shm, of bounded size."""
+    held = [torch.full((1 << 22,), float(number)).share_memory_() for number in range(64)]
+    print(f"BREACH: {len(held) << 4} MiB of shared memory")
+
+
+CLONE, CLONE_PARENT = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 56), 0x8000
+
+
+@expected("OK", "MEMORY")
+def f_sibling_process(model, dataset):
+    """Hoards memory in a sibling: CLONE_PARENT makes it a child of the worker's parent, outside the sandbox."""
+    child = ctypes.PyDLL(None).syscall(CLONE, CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
+    if child == 0:
+        held = np.ones(92 << 20)
+        time.sleep(0.5)
+        print(f"BREACH: {held.nbytes >> 20} MiB in a sibling", flush=True)
+        os._exit(0)
+    time.sleep(2.7 if child > 0 else 0)
+
+
+CHILDREN = 7
+TOO_MUCH = 660 << 20  #: with the 250 MiB and more of the worker itself, over the limit
+
+
+def fill_sockets(report):
+    held, pairs = 0, []
+    try:
+        while True:
+            pairs.append(socket.socketpair())
+            pairs[-1][0].setblocking(False)
+            try:
+                while True:
+                    held += pairs[-1][0].send(b"x" * (1 << 16))
+            except BlockingIOError:
+                pass
+    except OSError:  # no more descriptors
+        pass
+    os.write(report, held.to_bytes(8, "little"))
+    time.sleep(1000)
+
+
+@expected("OK", "MEMORY")
+def f_sockets(model, dataset):
+    """Keeps memory in the queues of socket pairs, in several processes: kernel memory that belongs to no process."""
+    answer, report = os.pipe()
+    for _ in range(CHILDREN):
+        if os.fork() == 0:
+            fill_sockets(report)
+    total = sum(int.from_bytes(os.read(answer, 8), "little") for _ in range(CHILDREN))
+    if total > TOO_MUCH:
+        print(f"BREACH: {total >> 20} MiB in socket queues")
+
+
+HUGE, ROUNDS, SLOTS = 2 << 20, 32, 16
+MADV_HUGEPAGE = 14
+
+
+class Piece(ctypes.Structure):
+    """`struct iovec`."""
+
+    _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+
+@expected("OK")
+def f_spliced_pages(model, dataset):
+    """Lends pages to pipes and unmaps them: four bytes in a pipe keep all of a page of 2 MiB. Lending is refused."""
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    libc.vmsplice.argtypes = [ctypes.c_int, ctypes.POINTER(Piece), ctypes.c_ulong, ctypes.c_uint]
+    size, pipes, lent = (SLOTS + 1) * HUGE, [], 0
+    for _ in range(ROUNDS):
+        pipes.append(os.pipe())
+        start = libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
+        libc.madvise(start, size, MADV_HUGEPAGE)
+        first = -(-start // HUGE) * HUGE
+        for page in range(first, first + SLOTS * HUGE, HUGE):
+            ctypes.memset(page, 1, 1)
+            lent += libc.vmsplice(pipes[-1][1], ctypes.byref(Piece(page, 4)), 1, 0) == 4
+        libc.munmap(start, size)
+    if lent:
+        time.sleep(0.5)
+        print(f"BREACH: {lent * HUGE >> 20} MiB in pipes", flush=True)
+
+
+@expected("MEMORY", "TIMEOUT", runtime="tensorflow")  # the latter where the machine is slow
+def f_tensors(model, dataset):
+    """Hoards tensors, which Python's allocator knows nothing of."""
+    held = [tf.ones([1 << 20]) * float(number) for number in range(512)]
+    print(f"BREACH: {len(held) << 2} MiB")
+
+
+@expected("MEMORY", "TIMEOUT", runtime="torch")  # the latter where the machine is slow
+def f_tensors_of_torch(model, dataset):
+    """Hoards tensors of PyTorch, which Python's allocator knows nothing of."""
+    held = [torch.ones(1 << 20) * number for number in range(512)]
+    print(f"BREACH: {len(held) << 2} MiB")

@@ -1,0 +1,141 @@
+"""Files: too many, too large, or in places that last."""
+
+import ctypes
+import itertools
+import mmap
+import os
+import sys
+
+from attack_suite import expected
+from tools import attempt
+
+
+@expected("OK", "TIMEOUT", under_landlock=("OUTPUT",))  # what is too deep to be looked at is too much
+def g_deep_directories(model, dataset):
+    """Nests directories so deep that a careless removal would fail. The scratch space vanishes with its mount."""
+    for _ in range(5000):
+        os.mkdir("d" * 200)
+        os.chdir("d" * 200)
+
+
+@expected("OK")
+def g_descriptors(model, dataset):
+    """Opens files until it may not. RLIMIT_NOFILE bounds them."""
+    for _ in range(1025):
+        try:
+            os.open("/dev/null", os.O_RDONLY)
+        except OSError:
+            return
+    print("BREACH: 1025 descriptors")
+
+
+SCRATCH = os.environ["TMPDIR"]
+
+
+def fill(place, bound=256 << 20, opened=lambda descriptor, path: None):
+    """Write files of 32 MiB until it is refused."""
+    total, chunk = 0, b"x" * (1 << 20)
+    try:
+        for number in range(200):
+            path = f"{place}/{number}"
+            descriptor = os.open(path, os.O_CREAT | os.O_RDWR)
+            opened(descriptor, path)
+            total += sum(os.write(descriptor, chunk) for _ in range(32))
+            os.close(descriptor)
+    except OSError:
+        pass
+    if total > bound:
+        print(f"BREACH: {total >> 20} MiB in {place}")
+
+
+@expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
+def g_fill_scratch(model, dataset):
+    """Fills /tmp and /dev/shm. Both are small file systems in memory, not the machine's disk."""
+    fill(SCRATCH)
+    fill("/dev/shm", 64 << 20)
+
+
+@expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
+def g_hidden_directory(model, dataset):
+    """Fills the scratch space below a directory that nobody may list."""
+    os.mkdir(f"{SCRATCH}/hidden", 0o300)
+    fill(f"{SCRATCH}/hidden")
+
+
+@expected("OUTPUT", under_landlock=("OUTPUT", "TIMEOUT"))  # the latter where the disk is slow
+def g_inode_flood(model, dataset):
+    """Makes empty files until it is stopped: each takes kernel memory, and all must go before the sandbox is gone."""
+    for number in range(300_000):
+        try:
+            os.close(os.open(f"{SCRATCH}/{number}", os.O_CREAT | os.O_WRONLY))
+        except OSError:
+            break
+
+
+@expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
+def g_mapped_files(model, dataset):
+    """Fills the scratch space with files that are neither named nor open: removed, closed, and still mapped."""
+    libc = ctypes.CDLL(None)  # Python's own maps keep a descriptor
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+
+    def hide(descriptor, path):
+        os.unlink(path)
+        libc.mmap(None, mmap.PAGESIZE, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
+
+    fill(SCRATCH, opened=hide)
+
+
+@expected("OK", under_landlock=("OUTPUT",))  # a watched directory on the disk
+def g_removed_files(model, dataset):
+    """Fills the scratch space with files that it removes while they are open: no directory shows them."""
+    fill(SCRATCH, opened=lambda descriptor, path: (os.unlink(path), os.dup(descriptor)))
+
+
+@expected("OK", under_landlock=("OUTPUT",))  # it is written after all, to a watched directory
+def g_reserves_disk(model, dataset):
+    """Reserves disk space without writing it, in no time: the watch could not notice before the disk is full."""
+    reserved = 0
+    try:
+        for number in range(200):
+            descriptor = os.open(f"{SCRATCH}/{number}", os.O_CREAT | os.O_WRONLY)
+            os.posix_fallocate(descriptor, 0, 128 << 20)
+            reserved += 128
+    except OSError:
+        pass
+    if reserved > 2048:
+        print(f"BREACH: {reserved} MiB")
+
+
+@expected("OK")
+def g_sparse_file(model, dataset):
+    """Makes a file of a terabyte that takes no room yet. RLIMIT_FSIZE bounds the length of a file."""
+    descriptor = os.open(f"{SCRATCH}/sparse", os.O_CREAT | os.O_RDWR)
+    for action in (lambda: os.ftruncate(descriptor, 1 << 40), lambda: os.pwrite(descriptor, b"x", 1 << 40)):
+        attempt("a file of a terabyte", action)
+
+
+ALLOWED = (SCRATCH, "/dev/shm") if SCRATCH == "/tmp" else (SCRATCH,)  # the machine's own may lie beside it
+GUESSED = ("/", "/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock", f"/run/user/{os.getuid()}", "/var/crash",
+           "@TASK@", "@CACHE@", "@CACHE@/staged", os.path.dirname(SCRATCH), sys.prefix)  # fmt: skip
+
+
+@expected("OK")
+def g_writable_places(model, dataset):
+    """Looks for a writable place other than the scratch ones, and for one without a bound."""
+    for directory, directories, _ in itertools.chain(os.walk("/"), ((place, [], []) for place in GUESSED)):
+        if directory.startswith(("/proc", "/usr/share", "/usr/lib")):
+            directories.clear()
+        elif os.access(directory, os.W_OK) and not directory.startswith(ALLOWED):
+            attempt(f"wrote to {directory}", lambda: os.close(os.open(f"{directory}/left", os.O_CREAT | os.O_WRONLY)))
+        if directory.count("/") > 3:
+            directories.clear()
+    try:
+        mounts = list(open("/proc/self/mounts"))
+    except OSError:
+        return
+    for line in mounts:
+        _, place, kind, options, *_ = line.split()
+        if kind == "tmpfs" and "rw" in options.split(","):
+            state = os.statvfs(place)
+            if state.f_frsize * state.f_blocks > 256 << 20:
+                print(f"BREACH: {place} has no small bound")

@@ -1,0 +1,73 @@
+"""Output and input."""
+
+import linecache
+import os
+import sys
+
+from attack_suite import expected
+
+
+@expected("OK")
+def h_closed_streams(model, dataset):
+    """Closes its own output. The result does not travel there."""
+    os.close(1)
+    os.close(2)
+
+
+@expected("EXCEPTION")
+def h_escapes_in_error(model, dataset):
+    """Puts terminal escapes and rich's markup into its error. Messages are stripped to printable characters."""
+    raise ValueError("\x1b[31m\x1b]0;title\x07[bold red]OK[/bold red][/nothing]\r\n\n0.0 \ud800\u202e\x00")
+
+
+@expected("OUTPUT")
+def h_flood(model, dataset):
+    """Prints without end. What is kept is bounded, and too much ends the call."""
+    while True:
+        print("x" * 65536)
+
+
+@expected("OUTPUT")
+def h_flood_from_children(model, dataset):
+    """Writes past Python's own streams, from several processes and on both descriptors."""
+    os.fork()
+    os.fork()
+    while True:
+        os.write(1, b"\x00" * 65536)
+        os.write(2, b"\xff" * 65536)
+
+
+LINE = "BREACH: a line of another file"
+
+
+@expected("EXCEPTION")
+def h_lines_of_others(model, dataset):
+    """Gives its code the names of other files, and other lines to its own. Only lines of its own files are printed."""
+    other = f"{os.environ['TMPDIR']}/other.py"
+    with open(other, "w") as file:
+        file.write(LINE)
+    linecache.cache[__file__] = (1, None, [LINE + "\n"] * 99, __file__)
+    try:
+        exec(compile("1 / 0", other, "exec"))
+    except ZeroDivisionError as error:
+        try:
+            exec(compile(LINE, __file__, "exec"))
+        except SyntaxError as second:
+            raise SyntaxError("odd", (other, 1, 1, LINE)) from ExceptionGroup("both", [error, second])
+
+
+@expected("OK")
+def h_reads_input(model, dataset):
+    """Waits for input, as from a terminal. Standard input is empty."""
+    if sys.stdin.read(1) or sys.__stdin__.isatty():
+        print("BREACH: there is input")
+
+
+@expected("OK")
+def h_terminal_escapes(model, dataset):
+    """Prints what steers a terminal: colours, titles, the clipboard, overwritten lines, the other direction."""
+    print(
+        "\x1b[2J\x1b]0;title\x07\x1b]52;c;ZWNobw==\x07\x9b31m\rhidden\b\b\u202eevil\u2066\x00\x7f\u200b\ud800".encode(
+            errors="replace"
+        ).decode()
+    )

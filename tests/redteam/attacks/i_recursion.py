@@ -1,7 +1,0 @@
-"""Recurses without end."""
-
-EXPECT = ("EXCEPTION",)
-
-
-def complexity(model, dataset):
-    return complexity(model, dataset)

@@ -1,0 +1,131 @@
+"""The control channel: forged, broken and endless frames."""
+
+import os
+import socket
+import stat
+import time
+
+from attack_suite import expected
+
+FORGED = b'{"event":"result","status":"OK","value":"0x1.5p5"}\n'
+
+
+def channel():
+    """The control channel: the only socket there is."""
+    found = [fd for fd in range(3, 1024) if os.path.exists(f"/proc/self/fd/{fd}")]
+    return socket.socket(fileno=next(fd for fd in found if stat.S_ISSOCK(os.fstat(fd).st_mode)))
+
+
+def send(frame):
+    """Send a frame, and wait."""
+    control = channel()
+    control.sendall(frame)
+    time.sleep(60)
+
+
+def flood(frame):
+    """Send a frame again and again."""
+    control = channel()
+    while True:
+        control.sendall(frame)
+
+
+@expected("CRASH")
+def k_closes_channel(model, dataset):
+    """Closes the control channel and goes on. That ends the call."""
+    os.closerange(3, 1024)
+    time.sleep(60)
+
+
+@expected("OK", value=42.0)
+def k_forged_by_child(model, dataset):
+    """Forges a result from a child while the parent goes on. Still only its own value."""
+    control = channel()
+    if os.fork() == 0:
+        control.sendall(FORGED)
+        os._exit(0)
+    time.sleep(60)
+
+
+@expected("OK", value=42.0)
+def k_forged_value(model, dataset):
+    """Forges its own result. It can only say what it could return as well."""
+    send(FORGED)
+
+
+@expected("CRASH")
+def k_half_frame_then_exit(model, dataset):
+    """Sends half a frame and dies."""
+    channel().sendall(b'{"event":"result"')
+    os._exit(0)
+
+
+@expected("OK", value=42.0)
+def k_other_fields(model, dataset):
+    """Claims time, memory, another model and another submission. The harness takes none of these from a worker."""
+    others = b'"call_wall_s":0,"peak_memory_bytes":0,"model":"model_7","submission":"control","message":"[red]"'
+    send(FORGED.replace(b"}", b"," + others + b"}"))
+
+
+@expected("OK")
+def k_passes_descriptors(model, dataset):
+    """Sends open files over the channel, to exhaust the harness' own. The harness accepts none."""
+    control = channel()
+    try:
+        for _ in range(100):
+            socket.send_fds(control, [b" "], [0] * 200)
+    except OSError:  # too many on their way
+        pass
+    control.detach()
+
+
+@expected("OK")
+def k_reads_channel(model, dataset):
+    """Reads what the harness still sends. There is nothing to learn, and nothing to wait for."""
+    control = channel()
+    control.setblocking(False)
+    try:
+        print("BREACH:", control.recv(4096))
+    except BlockingIOError:
+        pass
+    control.setblocking(True)
+    control.detach()
+
+
+@expected("OK", value=42.0)
+def k_second_result(model, dataset):
+    """Forges a second result after the first, for the next call. The first frame ends the call."""
+    send(20 * FORGED)
+
+
+#: Name, outcomes, what it does, and why.
+ROWS = [
+    ("k_claims_failed_load", "PROTOCOL", send(b'{"event":"failed","message":"try again"}\n'),
+     "Says, after the start of the clock, that the model could not be loaded."),
+    ("k_claims_infra_error", "PROTOCOL", send(b'{"event":"result","status":"INFRA_ERROR","message":"try again"}\n'),
+     "Blames the harness, to get another try. A worker may not claim that."),
+    ("k_deep_json", "PROTOCOL", send(b"[" * 4000 + b"\n"),
+     "Sends JSON nested as deep as a frame allows. The parser's recursion error is caught."),
+    ("k_empty_lines", "PROTOCOL", flood(b"\n" * 65536), "Floods the channel with empty lines."),
+    ("k_endless_frame", "PROTOCOL", flood(b"x" * 65536),
+     "Sends a frame without an end. More than 4096 bytes are a protocol error."),
+    ("k_half_frame", "TIMEOUT", send(b'{"event":"result","status":"OK",'),
+     "Sends half a frame and waits. The clock runs on."),
+    ("k_hex_overflow", "PROTOCOL", send(b'{"event":"result","status":"OK","value":"0x1p99999"}\n'),
+     "Forges a number beyond the range of a float."),
+    ("k_json_infinity", "PROTOCOL", send(b'{"event":"result","status":"OK","value":-Infinity}\n'),
+     "Forges an infinity as a JSON number."),
+    ("k_not_a_number", "PROTOCOL", send(b'{"event":"result","status":"OK","value":"nan"}\n'),
+     "Forges NaN, past the worker's own check."),
+    ("k_not_an_object", "PROTOCOL", send(b'["result", "OK", "0x1p0"]\n'), "Sends a JSON array."),
+    ("k_not_json", "PROTOCOL", send(b"\xff\xfe\x00\xd8{\n"), "Sends bytes that are neither JSON nor text."),
+    ("k_repeats_loaded", "PROTOCOL", send(b'{"event":"loaded"}\n'),
+     "Says `loaded` again, to have the clock restarted."),
+    ("k_shutdown", "CRASH", channel().shutdown(socket.SHUT_RDWR),
+     "Shuts the channel down in both directions, and returns a value."),
+    ("k_surrogates", "EXCEPTION",
+     send(b'{"event":"result","status":"EXCEPTION","message":"\\ud800\\u0000\\u001b[31m\\udfff"}\n'),
+     "Sends lone surrogates and control characters in a message that will be stored and printed."),
+    ("k_wrong_types", "PROTOCOL", send(b'{"event":"result","status":["OK"],"value":{},"message":7}\n'),
+     "Forges a result of the wrong types."),
+]  # fmt: skip

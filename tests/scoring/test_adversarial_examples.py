@@ -1,0 +1,271 @@
+"""The test of independence by adversarial examples, and generators by translation: values, bounds, freedom of bias."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring import needed_shifts
+from scoring.overfitting import (
+    ANY_GENERATOR,
+    TRANSLATION,
+    RiskEstimates,
+    bernstein_half_width,
+    bernstein_interval,
+    independence_p_value,
+    pairwise_independence_test,
+)
+from scoring.translations import AdversarialGenerator, nearest_translation, strongest_translation
+
+POINTS, VARIANCES = st.integers(10, 10**6), st.floats(0, 0.25)
+STATISTICS, RANGES = st.floats(1e-4, 0.5), st.sampled_from([1.0, TRANSLATION, ANY_GENERATOR])
+
+
+def test_a_statistic_has_no_sign_and_none_says_nothing() -> None:
+    one, other, none = (independence_p_value(500, 0.0, statistic, 2.0) for statistic in (0.1, -0.1, 0.0))
+    assert (one, none) == (other, 1.0)
+
+
+@given(POINTS, VARIANCES, STATISTICS, RANGES)
+def test_the_printed_formula(n_points: int, variance: float, statistic: float, value_range: float) -> None:
+    deviation = math.sqrt(variance)
+    exponent = variance + 3 * value_range * statistic - deviation * math.sqrt(variance + 6 * value_range * statistic)
+    printed = min(1.0, 3 * math.exp(-n_points / (9 * value_range**2) * exponent))
+    assert independence_p_value(n_points, variance, statistic, value_range) == pytest.approx(printed, rel=1e-5)
+
+
+@given(POINTS, VARIANCES, STATISTICS, RANGES)
+def test_the_bound_at_the_p_value_is_the_statistic(
+    n_points: int, variance: float, statistic: float, value_range: float
+) -> None:
+    p_value = independence_p_value(n_points, variance, statistic, value_range)
+    if 1e-300 < p_value < 1:
+        assert bernstein_half_width(n_points, variance, p_value, value_range) == pytest.approx(statistic)
+
+
+def estimates(seed: int = 0, n_points: int = 400, moved: float = 0.2, density: float = 0.4) -> RiskEstimates:
+    random = np.random.default_rng(seed)
+    losses = (random.random(n_points) < 0.1).astype(float)
+    moved_losses = np.maximum(losses, random.random(n_points) < moved)
+    return RiskEstimates.of(losses, moved_losses, np.where(moved_losses > losses, density, random.random(n_points)))
+
+
+def test_a_generator_that_moves_nothing_never_rejects() -> None:
+    losses = [0, 1, 1, 0]
+    still = RiskEstimates.of(losses, losses, np.ones(4))
+    assert (still.error_rate, still.adversarial_error_rate, still.adversarial_estimate) == (0.5, 0.5, 0.5)
+    test = pairwise_independence_test(still)
+    assert (test.statistic, test.p_value) == (0.0, 1.0)
+
+
+def test_intervals_are_bernstein_bounds_within_the_range_of_a_risk() -> None:
+    one = estimates(n_points=4000)
+    for values, (low, high) in ((one.losses, one.error_interval), (one.weighted_losses, one.adversarial_interval)):
+        width = bernstein_half_width(4000, float(values.var()), 0.05, 1.0)
+        assert (low, high) == (pytest.approx(values.mean() - width), pytest.approx(values.mean() + width))
+    assert bernstein_interval(np.zeros(1000)) == (0.0, pytest.approx(3 * math.log(60) / 1000))
+    assert bernstein_interval(np.ones(1000))[1] == 1.0
+    assert bernstein_interval(one.losses, 0.99)[1] > one.error_interval[1]
+
+
+def test_intervals_hold_the_expectation_at_least_as_often_as_they_say() -> None:
+    random = np.random.default_rng(0)
+    held = [
+        low <= 0.2 <= high for low, high in (bernstein_interval((random.random(300) < 0.2) * 1.0) for _ in range(400))
+    ]
+    assert np.mean(held) >= 0.95
+
+
+def test_several_models_are_averaged_point_by_point() -> None:
+    several = [estimates(seed) for seed in range(5)]
+    differences = np.mean([one.differences for one in several], axis=0)
+    test = pairwise_independence_test(*several, difference_range=TRANSLATION)
+    assert (test.statistic, test.n_models) == (pytest.approx(differences.mean()), 5)
+    assert test.p_value == independence_p_value(400, differences.var(), differences.mean(), TRANSLATION)
+    assert pairwise_independence_test(*[several[0]] * 3).p_value == pytest.approx(
+        pairwise_independence_test(several[0]).p_value
+    )
+
+
+def test_the_weighted_estimate_has_no_bias_on_a_cyclic_space() -> None:
+    """All training-free models on six points of a circle, label by half; shifts by one are the translations."""
+    size, label = 6, np.arange(6) // 3
+    for wrong in itertools.product((0, 1), repeat=size):
+        losses = np.array(wrong, float)
+        target = np.arange(size)
+        for x in range(size):
+            options = [y for y in ((x - 1) % size, (x + 1) % size) if losses[y] and label[y] == label[x]]
+            if not losses[x] and options:
+                target[x] = options[0]
+        arriving = np.bincount(target, minlength=size)
+        densities = 1 / np.maximum(arriving, 1)[target]
+        everything = RiskEstimates.of(losses, losses[target], densities)
+        assert everything.adversarial_estimate == pytest.approx(everything.error_rate), wrong
+
+
+@pytest.mark.parametrize(
+    ("losses", "moved", "densities", "message"),
+    [
+        ([0, 1], [0, 1], [1], "one length"),
+        ([], [], [], "one length"),
+        ([0, 0.5], [0, 1], [1, 1], "losses: expected 0 or 1"),
+        ([0, 1], [0, 1], [1, 1.5], "from 0 to 1"),
+        ([0, 1], [0, 1], [1, np.nan], "from 0 to 1"),
+        ([0, 1], [0, 0], [1, 1], "leaves misclassified points"),
+    ],
+)
+def test_what_no_generator_can_give_is_refused(
+    losses: list[float], moved: list[float], densities: list[float], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        RiskEstimates.of(losses, moved, densities)
+
+
+def test_models_of_different_test_sets_are_refused() -> None:
+    with pytest.raises(ValueError, match="the same points"):
+        pairwise_independence_test(estimates(n_points=10), estimates(n_points=11))
+    with pytest.raises(ValueError, match="at least one"):
+        pairwise_independence_test()
+
+
+def around(centre_margins: np.ndarray, radius: int) -> np.ndarray:
+    """One image with these margins in the middle of the grid, and correct translations elsewhere."""
+    grid = np.full((1, 6 * radius + 1, 6 * radius + 1), -1.0)
+    first = 3 * radius - centre_margins.shape[0] // 2
+    grid[0, first : first + centre_margins.shape[0], first : first + centre_margins.shape[1]] = centre_margins
+    return grid
+
+
+def on_a_torus(margins: np.ndarray, radius: int) -> np.ndarray:
+    """The grids of all images of a space in which translations are cyclic."""
+    size, shifts = len(margins), np.arange(-3 * radius, 3 * radius + 1)
+    rows, columns = np.divmod(np.arange(size * size), size)
+    return margins[(rows[:, None, None] + shifts[:, None]) % size, (columns[:, None, None] + shifts[None, :]) % size]
+
+
+GENERATORS = pytest.mark.parametrize(
+    "make", [strongest_translation, nearest_translation], ids=lambda make: make.__name__
+)
+
+
+@GENERATORS
+@given(seed=st.integers(0, 10**6), radius=st.integers(1, 2), wrong=st.floats(0.05, 0.6))
+def test_the_weighted_estimate_of_a_model_that_knows_no_test_set_is_its_risk(make, seed, radius, wrong) -> None:
+    """Over all images of a finite space, exactly: the generator preserves the density."""
+    margins = np.random.default_rng(seed).normal(size=(8 * radius, 8 * radius))
+    margins -= np.quantile(margins, 1 - wrong)
+    estimates = make(radius).estimates(on_a_torus(margins, radius))
+    assert estimates.adversarial_estimate == pytest.approx(estimates.error_rate)
+    assert estimates.adversarial_error_rate >= estimates.error_rate
+    moved = estimates.moved_losses > estimates.losses
+    assert (estimates.densities[moved] <= 0.5).all()
+
+
+@given(seed=st.integers(0, 10**6))
+def test_both_find_an_adversarial_example_wherever_there_is_one(seed: int) -> None:
+    margins = np.random.default_rng(seed).normal(loc=-1, size=(20, 7, 7))
+    first, second = (make(1).estimates(margins) for make in (strongest_translation, nearest_translation))
+    np.testing.assert_array_equal(first.moved_losses, second.moved_losses)
+    np.testing.assert_array_equal(first.moved_losses > 0, (margins[:, 2:5, 2:5] > 0).any(axis=(1, 2)))
+
+
+def test_two_correct_points_moved_onto_one_wrong_point_weigh_a_third() -> None:
+    """As in the paper's Figure 3; the other neighbours are misclassified, and stay."""
+    margins = around(np.array([[0.1, 0.1, 0.1], [-1, 0.9, -1], [0.1, 0.1, 0.1]]), 1)
+    assert strongest_translation(1).estimates(margins).densities[0] == pytest.approx(1 / 3)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_the_weighted_estimate_varies_less_than_the_ordinary_one(seed: int) -> None:
+    margins = np.random.default_rng(seed).normal(-0.5, 1, size=(8, 8))
+    estimates = strongest_translation(1).estimates(on_a_torus(margins, 1))
+    assert estimates.weighted_losses.var() <= estimates.losses.var() + 1e-12
+
+
+def test_a_large_number_of_images_is_estimated_in_parts(monkeypatch) -> None:
+    margins = np.random.default_rng(0).normal(-1, 1, size=(50, 13, 13))
+    whole = nearest_translation(2).estimates(margins)
+    monkeypatch.setattr("scoring.translations._NUMBERS", 7 * 81 * 25)
+    np.testing.assert_array_equal(nearest_translation(2).estimates(margins).densities, whole.densities)
+
+
+def target(generator: AdversarialGenerator, grid: np.ndarray) -> tuple[int, int]:
+    """The shift by which the image in the middle moves."""
+    moves_to = generator._targets(grid)
+    middle = moves_to.shape[1] // 2
+    row, column = divmod(int(moves_to[0, middle, middle]), grid.shape[2])
+    return row - grid.shape[1] // 2, column - grid.shape[2] // 2
+
+
+def test_the_strongest_has_the_largest_margin_and_the_nearest_the_shortest_way() -> None:
+    centre = np.array([[0.9, -1, -1], [-1, -1, 0.1], [-1, -1, -1]])
+    assert target(strongest_translation(1), around(centre, 1)) == (-1, -1)
+    assert target(nearest_translation(1), around(centre, 1)) == (0, 1)
+
+
+@GENERATORS
+def test_of_equals_the_first_from_the_top_and_the_left_is_chosen(make) -> None:
+    centre = np.array([[-1, 0.5, -1], [0.5, -1, 0.5], [-1, 0.5, -1]])
+    assert target(make(1), around(centre, 1)) == (-1, 0)
+
+
+@GENERATORS
+def test_misclassified_images_stay_and_so_do_those_without_a_misclassified_neighbour(make) -> None:
+    assert target(make(1), around(np.array([[0.9, 0.9, 0.9], [0.9, 0.1, 0.9], [0.9, 0.9, 0.9]]), 1)) == (0, 0)
+    assert target(make(1), around(np.full((3, 3), -0.5), 1)) == (0, 0)
+    assert target(make(1), around(np.zeros((3, 3)), 1)) == (0, 0), "a tie of two classes is not an error"
+
+
+@GENERATORS
+def test_a_lone_misclassified_translation_attracts_all_its_neighbours(make) -> None:
+    centre = np.full((3, 3), -1.0)
+    centre[1, 1] = 0.5  # the image itself
+    estimates = make(1).estimates(around(centre, 1))
+    assert (estimates.error_rate, estimates.adversarial_error_rate) == (1.0, 1.0)
+    assert estimates.densities[0] == pytest.approx(1 / 9)
+
+
+def test_a_grid_of_another_size_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"expected shape \(n_images, 13, 13\), found \(2, 7, 7\)"):
+        strongest_translation(2).estimates(np.zeros((2, 7, 7)))
+    with pytest.raises(ValueError, match="found NaN"):
+        strongest_translation(1).estimates(np.full((2, 7, 7), np.nan))
+
+
+def known_step_by_step(grid: np.ndarray, generators) -> tuple[np.ndarray, int]:
+    """What is known in the end of a grid, and after how many steps."""
+    known, steps = np.full_like(grid, np.nan), 0
+    while (wanted := needed_shifts(known, generators) & np.isnan(known)).any():
+        known[wanted] = grid[wanted]
+        steps += 1
+    return known, steps
+
+
+@given(seed=st.integers(0, 10**6), largest=st.integers(1, 3), level=st.floats(-2, 1))
+def test_they_suffice_for_every_generator(seed: int, largest: int, level: float) -> None:
+    grid = np.random.default_rng(seed).normal(level, 1, size=(12, 6 * largest + 1, 6 * largest + 1))
+    radii = range(1, largest + 1)
+    generators = [make(radius) for make in (strongest_translation, nearest_translation) for radius in radii]
+    known, steps = known_step_by_step(grid, generators)
+    assert steps <= 3
+    for generator in generators:
+        inner = slice(3 * (largest - generator.radius), 3 * (largest + generator.radius) + 1)
+        expected = generator.estimates(grid[:, inner, inner])
+        for unknown in (-np.inf, np.inf):  # whatever the others are
+            found = generator.estimates(np.where(np.isnan(known), unknown, known)[:, inner, inner])
+            np.testing.assert_array_equal(found.moved_losses, expected.moved_losses)
+            np.testing.assert_array_equal(found.densities, expected.densities)
+
+
+def test_images_that_no_candidate_misclassifies_need_no_more_than_the_candidates() -> None:
+    known, steps = known_step_by_step(np.full((3, 13, 13), -1.0), [strongest_translation(2)])
+    assert (steps, np.isfinite(known).sum()) == (1, 3 * 25)
+
+
+def test_they_are_few_where_most_translations_are_misclassified() -> None:
+    grid = np.full((1, 31, 31), 1.0)
+    known, _ = known_step_by_step(grid, [strongest_translation(5)])
+    assert np.isfinite(known).sum() == 121

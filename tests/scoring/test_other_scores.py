@@ -1,0 +1,252 @@
+"""The printed score, Kendall's coefficients and the sign-error: reference values, by hand, invariances."""
+
+from collections import Counter
+from itertools import combinations, permutations, product
+from math import log2
+from statistics import mean
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.stats import kendalltau
+from scoring_examples import TOY_GAP, TOY_MEASURE, Task, task, tasks, toy
+
+from scoring import Grid, ScoreUndefined, Ties, granulated_kendall, kendall_tau, printed_score, sign_errors
+from scoring.sign_error import order_certainty
+
+
+def binary_entropy(q: float) -> float:
+    return -sum(p * log2(p) for p in (q, 1 - q) if p)
+
+
+def test_the_values_of_the_toy_grid() -> None:
+    result = printed_score(*toy().arrays)
+    assert result.subsets == pytest.approx(
+        {
+            (): 0.0248809,
+            ("a",): 0.3140247,
+            ("b",): 0.0817042,
+            ("c",): 0.1895135,
+            ("a", "b"): 1.0,
+            ("a", "c"): 1.0,
+            ("b", "c"): 1.0,
+        },
+        rel=0,
+        abs=1e-7,
+    )
+    assert result.score == result.subsets[()]
+
+
+@given(tasks(distinct=True))
+def test_closed_form_without_ties(t: Task) -> None:
+    """Each group gives 1 - H2(q) bits, where q is its fraction of concordant pairs."""
+    result = printed_score(*t.arrays)
+    for names, value in result.subsets.items():
+        groups: dict[tuple[int, ...], list[str]] = {}
+        for model, cell in t.current.items():
+            groups.setdefault(tuple(cell[name] for name in names), []).append(model)
+        bits = []
+        for members in groups.values():
+            pairs = list(combinations(members, 2))
+            concordant = sum((t.gap[i] > t.gap[j]) == (t.measure[i] > t.measure[j]) for i, j in pairs)
+            bits.append(1 - binary_entropy(concordant / len(pairs)))
+        assert value == pytest.approx(sum(bits) / len(bits), rel=0, abs=1e-12)
+    assert result.score == min(result.subsets.values())
+
+
+@given(tasks())
+def test_a_measure_and_its_negative_score_the_same(t: Task) -> None:
+    measure, gap, grid = t.arrays
+    negative = printed_score([-m for m in measure], gap, grid)
+    assert negative.subsets == pytest.approx(printed_score(measure, gap, grid).subsets, rel=0, abs=1e-12)
+
+
+@given(tasks(), st.sampled_from(["drop", "minus"]), st.data())
+def test_neither_order_nor_scale_matters(t: Task, ties: Ties, data: st.DataObject) -> None:
+    models = data.draw(st.permutations(list(t.current)))
+    measure, gap, grid = t.with_models_in_order(models).arrays
+    rescaled = printed_score([m**3 + 5 for m in measure], gap, grid, ties=ties)
+    assert rescaled == printed_score(*t.arrays, ties=ties)
+
+
+@given(tasks(distinct=True))
+def test_without_ties_both_treatments_agree(t: Task) -> None:
+    assert printed_score(*t.arrays, ties="minus") == printed_score(*t.arrays, ties="drop")
+
+
+@pytest.mark.parametrize("ties", ["drop", "minus"])
+def test_no_countable_pair_scores_0(ties: Ties) -> None:
+    assert printed_score([7.0] * 8, TOY_GAP, toy().grid, ties=ties).score == 0
+    assert printed_score(TOY_MEASURE, [0.1] * 8, toy().grid, ties=ties).score == 0
+
+
+def test_which_sets_are_evaluated() -> None:
+    arrays = toy().arrays
+    assert set(printed_score(*arrays, max_conditioned=0).subsets) == {()}
+    assert set(printed_score(*arrays, max_conditioned=1).subsets) == {(), ("a",), ("b",), ("c",)}
+    # All three together would leave one model per group, so no pairs.
+    assert printed_score(*arrays, max_conditioned=3) == printed_score(*arrays, max_conditioned=2)
+
+
+def test_what_has_no_score() -> None:
+    single = Grid.from_hyperparameters({"a": [0]}, {"m": {"a": 0}})
+    with pytest.raises(ScoreUndefined, match="expected at least 2 models, found 1"):
+        printed_score([1.0], [1.0], single)
+    with pytest.raises(ValueError, match="max_conditioned: expected 0 or more, found -1"):
+        printed_score(*toy().arrays, max_conditioned=-1)
+
+
+def test_groups_of_two_say_nothing() -> None:
+    """Documented degeneracy: a pair and its mirror image determine each other, whatever the measure."""
+    for signs in product((-1.0, 1.0), repeat=2):
+        t = task([0.1, 0.2, 0.3, 0.4], [0.0, signs[0], 5.0, 5.0 + signs[1]], a=2, b=2)
+        assert printed_score(*t.arrays).subsets["a",] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_ties_counted_as_minus_pair_by_pair() -> None:
+    """Given nothing, over all ordered pairs of models: which has the larger value tells which has the larger gap."""
+    gap, measure = [0.1, 0.1, 0.2, 0.3, 0.3, 0.4, 0.5, 0.5], [1.0, 1.0, 3.0, 3.0, 2.0, 1.0, 4.0, 4.0]
+    pairs = [(gap[i] > gap[j], measure[i] > measure[j]) for i, j in permutations(range(8), 2)]
+    shares = [{key: count / 56 for key, count in Counter(of).items()} for of in (pairs, *zip(*pairs, strict=True))]
+    joint, of_gap, of_measure = shares
+    information = sum(p * log2(p / (of_gap[g] * of_measure[m])) for (g, m), p in joint.items())
+    entropy = -sum(p * log2(p) for p in of_gap.values())
+    found = printed_score(measure, gap, toy().grid, ties="minus")
+    assert found.subsets[()] == pytest.approx(information / entropy)
+
+
+@given(tasks(distinct=True))
+def test_equal_to_scipy_without_ties(t: Task) -> None:
+    measure, gap, _ = t.arrays
+    assert kendall_tau(measure, gap) == pytest.approx(kendalltau(measure, gap).statistic, abs=1e-12)
+
+
+def test_ties_add_nothing_but_stay_in_the_normalisation() -> None:
+    # Pairs (0,1), (0,2), (1,2): concordant, concordant, tied.
+    assert kendall_tau([0.0, 1.0, 1.0], [0.0, 1.0, 2.0]) == pytest.approx(2 / 3)
+    assert kendall_tau([1.0, 1.0, 1.0], [0.0, 1.0, 2.0]) == 0
+
+
+def test_granulated_by_hand() -> None:
+    t = task([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 3.0, 2.0, 9.0, 8.0, 7.0], a=2, b=3)
+    result = granulated_kendall(*t.arrays)
+    # a: three pairs (1,4), (2,5), (3,6), all in order. b: (1,3,2) has tau 1/3, (9,8,7) has tau -1.
+    assert result.psi == pytest.approx({"a": 1.0, "b": (1 / 3 - 1) / 2})
+    assert result.score == pytest.approx((1 + (1 / 3 - 1) / 2) / 2)
+
+
+@given(tasks())
+def test_range_sign_and_scale(t: Task) -> None:
+    measure, gap, grid = t.arrays
+    result = granulated_kendall(measure, gap, grid)
+    assert set(result.psi) == set(grid.varying)  # a hyperparameter with one value has no psi
+    assert -1 <= result.score <= 1
+    assert -1 <= kendall_tau(measure, gap) <= 1
+    assert granulated_kendall([m**3 + 5 for m in measure], gap, grid) == result
+    assert granulated_kendall([-m for m in measure], gap, grid).score == pytest.approx(-result.score)
+
+
+def test_huge_numbers_do_not_overflow() -> None:
+    assert kendall_tau([-1.7e308, 1.7e308], [0.0, 1.0]) == 1
+
+
+def test_too_few_models() -> None:
+    with pytest.raises(ScoreUndefined, match="expected at least 2 models, found 1"):
+        kendall_tau([1.0], [1.0])
+    with pytest.raises(ScoreUndefined, match="expected models that differ in one hyperparameter only, found none"):
+        granulated_kendall(*task([1.0], [1.0], a=1).arrays)
+
+
+def test_groups_of_a_grid_with_empty_cells() -> None:
+    """Without (1, 2): along a, groups {0, 3} and {1, 4}, both concordant; along b, {0, 1, 2} and {3, 4}."""
+    whole = task([0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 2.0, 1.0, 3.0, 4.0, 5.0], a=2, b=3)
+    rest = whole.with_models_in_order([f"model_{number}" for number in range(5)])
+    assert not rest.grid.is_complete
+    result = granulated_kendall(*rest.arrays)
+    assert result.psi == pytest.approx({"a": 1.0, "b": (1 / 3 + 1) / 2})
+    assert result.score == pytest.approx((1 + 2 / 3) / 2)
+
+
+@given(tasks())
+def test_the_mean_over_groups_of_equal_size_is_the_mean_over_pairs(t: Task) -> None:
+    """As the vectorised definition has it for complete grids."""
+    measure, gap, grid = t.arrays
+    for name, psi in granulated_kendall(measure, gap, grid).psi.items():
+        others = [other for other in grid.names if other != name]
+        rows = zip(grid.groups(measure, by=others), grid.groups(gap, by=others), strict=True)
+        assert psi == pytest.approx(
+            sum(kendall_tau(*row) for row in rows) / (len(grid.models) / len(grid.values[name]))
+        )
+
+
+def literal_errors(t: Task) -> dict[str, list[float]]:
+    """Error of every pair of models that differ in one hyperparameter, by that hyperparameter."""
+    errors: dict[str, list[float]] = {}
+    for i, j in combinations(t.current, 2):
+        different = [name for name in t.grid.names if t.current[i][name] != t.current[j][name]]
+        if len(different) == 1:
+            sign = np.sign(t.measure[i] - t.measure[j]) * np.sign(t.gap[i] - t.gap[j])
+            errors.setdefault(different[0], []).append((1 - sign) / 2)
+    return errors
+
+
+@given(tasks(), st.booleans())
+def test_equal_to_loops_over_pairs(t: Task, holed: bool) -> None:
+    t = t.with_models_in_order(list(t.current)[:-1]) if holed else t
+    expected = literal_errors(t)
+    every = [error for errors in expected.values() for error in errors]
+    found = sign_errors(*t.arrays)
+    assert {name: summary.mean for name, summary in found.varied.items()} == pytest.approx(
+        {name: mean(errors) for name, errors in expected.items()}
+    )
+    assert found.overall.mean == pytest.approx(mean(every))
+    assert found.overall.percentile_90 == pytest.approx(np.quantile(every, 0.9))
+    assert found.overall.robust == max(every)
+    assert (found.overall.n_environments, found.n_discarded) == (len(every), 0)
+
+
+def test_the_certainty_of_an_order() -> None:
+    # 10,000 images: one half is reached at a difference of 0.0196 (exp(-5000 d^2) = (1 - sqrt(1/2)) / 2).
+    assert order_certainty(0.0196, 10_000) == pytest.approx(0.5, abs=2e-3)
+    assert (order_certainty(0.0, 10_000), order_certainty(1.0, 10_000)) == (0, 1)
+
+
+def test_pairs_that_test_sets_cannot_order_are_discarded() -> None:
+    # Along a: 0.10 and 0.11 are one within noise, 0.20 and 0.30 are not.
+    t = task([0.10, 0.20, 0.11, 0.30], [1.0, 2.0, 0.0, 1.0], a=2, b=2)
+    found = sign_errors(*t.arrays, test_images=10_000)
+    assert (found.varied["a"].n_environments, found.varied["a"].mean) == (1, 1)
+    assert (found.varied["b"].n_environments, found.varied["b"].mean) == (2, 0)
+    assert found.n_discarded == 1
+    with pytest.raises(ScoreUndefined, match="expected pairs that differ in one hyperparameter, found 4 too noisy"):
+        sign_errors(*t.arrays, test_images=10)
+
+
+def test_the_pairs_of_several_seeds_are_one_environment() -> None:
+    gap = [0.1, 0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.2]
+    measure = [0.0, 0.0, 0.0, 3.0, 1.0, 1.0, 1.0, 2.0]  # of 16 pairs the 4 of one model are wrong
+    t = task(gap, measure, a=2, seed=4)
+    found = sign_errors(*t.arrays, seed="seed")
+    assert found.overall.n_environments == 1
+    assert found.overall.robust == pytest.approx(4 / 16)
+    assert set(found.varied) == {"a"}
+    # Surer pairs weigh more: the tenth gap of the wrong model is nearer to the others.
+    near = sign_errors(measure, [0.1, 0.1, 0.1, 0.17, 0.2, 0.2, 0.2, 0.2], t.grid, test_images=10_000, seed="seed")
+    assert near.overall.mean < 4 / 16
+
+
+def test_too_few_seeds_are_discarded() -> None:
+    t = task(TOY_GAP, TOY_GAP, a=2, b=2, seed=2)  # 4 pairs in each environment, 12 are wanted
+    with pytest.raises(ScoreUndefined, match="found 4 too noisy"):
+        sign_errors(*t.arrays, seed="seed")
+
+
+def test_sign_errors_undefined_and_refused() -> None:
+    lonely = Grid.from_hyperparameters({"a": [0, 1], "b": [0, 1]}, {"m": {"a": 0, "b": 0}, "n": {"a": 1, "b": 1}})
+    with pytest.raises(ScoreUndefined, match="found 0 too noisy"):
+        sign_errors([1.0, 2.0], [1.0, 2.0], lonely)
+    with pytest.raises(ValueError, match="test_images: expected 1 or more, found 0"):
+        sign_errors(*toy().arrays, test_images=0)
+    with pytest.raises(ValueError, match="seed: expected one of a, b, c, found 'd'"):
+        sign_errors(*toy().arrays, seed="d")
