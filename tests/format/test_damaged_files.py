@@ -11,7 +11,6 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from harness.format.whole_model import read_whole_model_config
 from throwaway import example, tensor, write_records
 
 from harness.errors import UserError
@@ -21,6 +20,7 @@ from harness.format.archive import names, open_archive, open_zip, read_member
 from harness.format.arrays import read_npy
 from harness.format.files import natural
 from harness.format.messages import TensorProto
+from harness.format.saved_models import read_whole_model_config
 from harness.format.scan import BLOCK_BYTES, scan_shard
 from harness.format.shards import read_samples
 from tests.fuzz.samples import keras_graph, models
