@@ -104,43 +104,38 @@ def complexity(model, dataset):
 
 def attacks_of(file: Path) -> Iterator[Attack]:
     """The attacks of a file, read without running it."""
-    texts = [(HERE / "tools.py").read_text(), file.read_text()]
-    texts.append("\n".join(_functions(ast.parse(texts[1]))))
-    definitions = [(statement, text) for text in texts for statement in ast.parse(text).body]
-    for function, _ in definitions:
+    tools, own = (ast.parse(source.read_text()).body for source in (HERE / "tools.py", file))
+    definitions = [*tools, *own, *(function for statement in own for function in _rows(statement))]
+    for function in definitions:
         call = function.decorator_list[0] if isinstance(function, ast.FunctionDef) and function.decorator_list else None
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "expected":
+            function.decorator_list.clear()
             assert ast.get_docstring(function), function.name
             outcomes = tuple(map(ast.literal_eval, call.args))
             more = {word.arg: ast.literal_eval(word.value) for word in call.keywords}
             end = ON_IMPORT if more.get("on_import") else AS_COMPLEXITY
-            source = "\n".join([*_used(definitions, function.name), end.format(name=function.name)])
+            source = "\n".join([*map(ast.unparse, _used(definitions, function.name)), end.format(name=function.name)])
             yield Attack(function.name, source, outcomes, **more)
 
 
-def _functions(module: ast.Module) -> Iterator[str]:
-    """The rows of a file's table `ROWS`, each written as a function."""
-    for statement in module.body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "ROWS":
-            for name, outcomes, action, why in (row.elts for row in statement.value.elts):
-                head = f"@expected({ast.unparse(outcomes).strip('()')})\ndef {name.value}(model, dataset):"
-                yield f"{head}\n    {why.value!r}\n    return {ast.unparse(action)}"
+def _rows(table: ast.stmt) -> Iterator[ast.stmt]:
+    """The rows of the table `ROWS`, each as a function."""
+    if isinstance(table, ast.Assign) and ast.unparse(table.targets[0]) == "ROWS":
+        for name, outcomes, action, why in (row.elts for row in table.value.elts):
+            head = f"@expected({ast.unparse(outcomes).strip('()')})\ndef {name.value}(model, dataset):"
+            yield from ast.parse(f"{head}\n    {why.value!r}\n    return {ast.unparse(action)}").body
 
 
-def _used(definitions: list[tuple[ast.stmt, str]], name: str) -> Iterator[str]:
-    """The source of the definitions that a function needs, in their order: no other attack's words are in memory."""
+def _used(definitions: list[ast.stmt], name: str) -> list[ast.stmt]:
+    """The definitions that a function needs, in their order: no other attack's words are in memory."""
     needed, names = set(), [name]
     while names:
         wanted = names.pop()
-        for statement, _ in definitions:
+        for statement in definitions:
             if statement not in needed and wanted in _bound(statement):
                 needed.add(statement)
                 names += [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
-    for statement, text in definitions:
-        if statement in needed:
-            kept = [node for node in getattr(statement, "decorator_list", ()) if not isinstance(node, ast.Call)]
-            first = min(node.lineno for node in (statement, *kept))
-            yield "\n".join(text.splitlines()[first - 1 : statement.end_lineno])
+    return [statement for statement in definitions if statement in needed]
 
 
 def _bound(statement: ast.stmt) -> set[str]:

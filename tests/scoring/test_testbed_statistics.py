@@ -85,6 +85,10 @@ def test_the_example_with_twenty_of_twenty_five():
     assert error_rates([[20, 5], [10, 15]]) == pytest.approx([0.2, 0.4])
 
 
+def test_only_one_class_is_agreed_upon_trivially():
+    assert one_vs_rest_kappas([[7]]) == 1
+
+
 @given(CONFUSIONS)
 def test_each_class_has_the_kappa_of_its_own_table(counts):
     total = counts.sum()
