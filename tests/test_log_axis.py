@@ -38,6 +38,7 @@ def test_ticks_lie_in_the_range_and_are_never_too_close(exponent: float, decades
     assert all(math.log10(other / one) >= room for one, other in pairwise(ticks))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("which", ["x", "y"])
 @pytest.mark.parametrize("inches", [1.2, 2.0, 3.6, 7.0])
 @pytest.mark.parametrize(("low", "high"), [(1e-12, 1), (0.003, 900), (21, 48), (1.02, 1.03), (1234, 8_765_432)])

@@ -60,6 +60,7 @@ def test_the_layer_in_front_has_them(weights, constant):
     assert not kinds(fold_scales(read_nodes(model))) & {"Rescaling", "Normalization"}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("constant", CONSTANTS.values(), ids=CONSTANTS)
 @pytest.mark.parametrize("weights", WEIGHT_LAYERS.values(), ids=WEIGHT_LAYERS)
 def test_or_the_layers_behind_which_may_leave_a_sign_and_a_shift(weights, constant):

@@ -218,6 +218,7 @@ def test_output_change_of_a_linear_network():
     assert value == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", [n for n, m in baselines.MEASURES.items() if m.family == "gradient"])
 def test_dead_and_saturated_networks_give_finite_values(name):
     data = dataset(2 * T1_DATA[0], [0, 1] if name.startswith("ntk") else [0, 0])  # a kernel needs two classes

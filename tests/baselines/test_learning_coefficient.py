@@ -18,6 +18,7 @@ FAIR = np.zeros((4, 2))
 TEMPERATURE = 4000 / math.log(4000)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(("gamma", "batch"), [(1.0, 4000), (TEMPERATURE / 8, 500)])
 def test_half_the_number_of_regular_directions_less_what_the_pull_takes(gamma, batch):
     step, slope = 2e-3, TEMPERATURE / 8 + gamma

@@ -88,6 +88,7 @@ def test_misclassified_examples():
     assert value("inverse_margin", model, data, parity_abs=True) == pytest.approx(1 / 4)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", [*ALL, *BOUNDS])
 def test_moving_scale_between_layers(name):
     is_invariant = "init" not in name  # what was added to the weights does not scale with them
@@ -101,6 +102,7 @@ def test_the_scale_of_the_logits(name):
     assert (value(name, scaled_t1(1, 7)) == pytest.approx(value(name, t1()), rel=1e-5)) == is_invariant
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", [*ALL, *BOUNDS])
 @pytest.mark.parametrize("model", ["dead", "saturated", "wrong"])
 def test_hopeless_networks_have_finite_values(name, model):

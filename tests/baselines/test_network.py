@@ -154,6 +154,7 @@ def test_one_that_cannot_be_folded_is_refused_by_name(middle):
 BETWEEN = {"nothing": [], "ReLU": [layers.ReLU], "ReLU and pooling": [layers.ReLU, layers.MaxPooling2D]}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("before", "between", "behind"),
     [(before, "nothing", behind) for before in WEIGHT_LAYERS for behind in WEIGHT_LAYERS]

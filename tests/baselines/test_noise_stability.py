@@ -103,6 +103,7 @@ def test_noise_sensitivity_is_the_mean_over_examples():
     assert noise_sensitivity(dense(matrix), dataset(examples, np.zeros(2000))) == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("measure", [noise_sensitivity, of_layers[0], arora_compression_bound])
 def test_draws_are_the_same_in_batches_of_any_size(measure):
     model, examples, found = dense(*kernels()), data(100), []
@@ -228,6 +229,7 @@ def test_the_robust_contraction_overlooks_few_examples():
 # All of them
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", NAMES)
 def test_scale_moved_between_layers_changes_nothing(name):
     first, second, *rest = kernels()
@@ -248,6 +250,7 @@ def confident(model):
     return dataset(inputs(), model(inputs()).numpy().argmax(axis=1))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", NAMES)
 def test_permuting_hidden_units_changes_little(name):
     first, second, *rest = kernels()
@@ -263,6 +266,7 @@ def test_permuting_hidden_units_changes_little(name):
     assert values[0] == pytest.approx(values[1], rel=tolerance)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", NAMES)
 def test_batch_normalization_counts_as_part_of_its_layer(name):
     model = convolutional()
@@ -277,6 +281,7 @@ def test_batch_normalization_counts_as_part_of_its_layer(name):
     assert measure(plain, examples) == pytest.approx(measure(model, examples), rel=1e-4)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("make", "shape"), [(convolutional, (6, 6, 2)), (residual, (4, 4, 2))])
 def test_architectures_and_a_single_class(name, make, shape):

@@ -112,6 +112,7 @@ def test_sigma_of_many_draws(name, deviation):
     assert sigma == pytest.approx(1 / (NormalDist().inv_cdf(0.9) * deviation), rel=0.08)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", SCALES)
 def test_other_draws_at_the_scale_cost_what_is_asked(blobs, name):
     subject, relative = Subject(network(), blobs), name == "pacbayes_mag_flatness"

@@ -40,6 +40,7 @@ def said(message):
     return repr(MeasureUnavailable(message))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("nested", [False, True])
 def test_weights_that_are_not_finite_are_refused_by_all(bad, nested, data):

@@ -27,6 +27,7 @@ def completed(line: str, folder: Path) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

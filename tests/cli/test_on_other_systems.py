@@ -16,6 +16,8 @@ from tests.e2e.real_runs import wait_for, write_submission
 from tests.sandbox.fake_docker import IMAGE, containers, install
 from tests.throwaway import make_task
 
+pytestmark = pytest.mark.rest
+
 ROOT = Path(__file__).parents[2]
 Elsewhere = Callable[..., subprocess.CompletedProcess[str]]
 NO_SANDBOX = (

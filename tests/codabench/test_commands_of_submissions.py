@@ -45,6 +45,7 @@ cp stolen.json /app/output/result.json
 """
 
 
+@pytest.mark.rest
 def test_what_somebody_stole_is_found_when_results_are_collected(worker, bundled, tmp_path, pgdl):
     """On the platform it has the score of the other; there, nothing is proved."""
     good = pack(tmp_path, "good", GOOD)

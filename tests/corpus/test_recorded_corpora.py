@@ -83,6 +83,7 @@ def test_records_of_other_networks_do_not_count(pgdl: Pgdl, results: Path, tmp_p
     assert "stale: records of vr (64 on fashion_vgg)" in scored.out
 
 
+@pytest.mark.rest
 def test_a_measure_is_scored_by_its_name_whatever_its_version_here(
     pgdl: Pgdl, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

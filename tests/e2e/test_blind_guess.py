@@ -130,6 +130,7 @@ def seen(rows) -> dict[int, dict]:
     return {int(row["model"].removeprefix("model_")): json.loads(row["output_tail"]) for row in rows}
 
 
+@pytest.mark.rest
 def test_what_does_not_vary_by_itself_is_the_same_for_all_models(seen):
     first = seen[0]["same"]
     for number, found in seen.items():

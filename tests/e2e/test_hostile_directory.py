@@ -109,6 +109,7 @@ def pgdl(directory: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     )
 
 
+@pytest.mark.rest
 def test_commands_in_that_directory(pgdl: Callable[..., "subprocess.CompletedProcess[str]"], directory: Path) -> None:
     make_task(directory.parent / "tasks")
     tasks, records = ("--tasks", "../tasks"), ("--results", "../r.db")

@@ -14,7 +14,7 @@ from throwaway import make_task
 
 from tests.ci.repositories import MEASURE, Content, Link, Repo, Submodule
 
-pytestmark = pytest.mark.usefixtures("sandbox")
+pytestmark = [pytest.mark.usefixtures("sandbox"), pytest.mark.rest]
 
 #: Measures of the tiny task, the second with a score.
 LAYERS, SPREAD = MEASURE.format("float(len(model.layers))"), MEASURE.format("float(model.get_weights()[0].std())")
@@ -111,7 +111,6 @@ def job(tmp_path_factory, environment, zygotes, sandbox) -> Job:
     return made
 
 
-@pytest.mark.rest
 def test_a_new_and_a_changed_submission(job):
     folder = {"submissions/second/complexity.py": SPREAD, "submissions/second/metadata": "name: vc_dim\n"}
     changed = {"submissions/first.py": MEASURE.format("-float(len(model.layers))")}
@@ -139,7 +138,6 @@ def test_a_removed_submission_leaves_the_board(job):
     assert "| `first` | `removed` | 1 → - | 0.00 → - |" in ended.files["comment.md"]
 
 
-@pytest.mark.rest
 def test_rules_are_broken_after_all_work_is_recorded(job):
     before = len(records(job.results))
     files = {"submissions/low.py": LAYERS, "submissions/curious.py": curious(job), "tool.py": "x"}
@@ -219,7 +217,6 @@ def hostile(job):
     return ended
 
 
-@pytest.mark.rest
 def test_each_hostile_submission_is_refused_in_one_line(hostile):
     assert hostile.code == 1
     assert [line.partition(": ")[::2] for line in hostile.report["broken"]] == [
@@ -279,7 +276,6 @@ def test_the_comment_is_the_summary_of_the_job(hostile, job):
     assert job.summary.read_text().endswith(hostile.files["comment.md"])
 
 
-@pytest.mark.rest
 def test_a_cancelled_job_loses_nothing(tmp_path, environment, zygotes):
     job = Job(tmp_path, environment, zygotes)
     slow = "import time\ndef complexity(model, dataset):\n    time.sleep(0.4)\n    return float(len(model.layers))\n"

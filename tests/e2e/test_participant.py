@@ -104,6 +104,7 @@ def test_without_bubblewrap_the_run_refuses_and_says_what_mends_it(tmp_path, com
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("keras", [2, 3])
 def test_a_measure_file_of_2020_runs_unmodified(tmp_path, one_model, pgdl, keras):
     """What the competition's own measure files rely on, in both versions of Keras."""

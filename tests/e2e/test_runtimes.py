@@ -10,7 +10,7 @@ from harness.worker.runtimes import RUNTIMES
 
 EXAMPLES = {"tensorflow": "input_gradient", "jax": "input_gradient_jax", "torch": "input_gradient_torch"}
 
-pytestmark = pytest.mark.skipif(
+pytestmark = [pytest.mark.skipif(, pytest.mark.rest]
     any(RUNTIMES[name].missing() for name in EXAMPLES), reason="not every framework is installed"
 )
 
@@ -21,7 +21,6 @@ def board(tmp_path_factory, sandbox):
     return tmp_path_factory.mktemp("board") / "results.db"
 
 
-@pytest.mark.rest
 def test_the_worked_submissions_agree(competition, board, pgdl):
     submissions = [shipped.submissions() / name for name in EXAMPLES.values()]
     done = pgdl("run", *submissions, "--tasks", competition, "--results", board)

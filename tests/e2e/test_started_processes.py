@@ -11,6 +11,7 @@ from real_runs import FASTEST, PGDL, descendants, write_submission
 from tests.canary import SECRET, require_unwritten
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("sandbox")
 def test_a_run_gives_its_password_to_no_process(tmp_path: Path, environment: dict[str, str], four_models: Path) -> None:
     location = f"sqlite:///file:results.db?uri=true&password={SECRET}"

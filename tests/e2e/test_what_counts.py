@@ -98,6 +98,7 @@ def test_two_seeds_are_two_rows(place):
     assert [row["tasks"] for row in rows if row["settings"] == ""] == [alone["tasks"]]
 
 
+@pytest.mark.rest
 def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     mine = write_submission(place.directory, "mine", WEIGHTS)
     place("run", mine)
@@ -159,6 +160,7 @@ def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, star
     assert len(rows) == len({row["key"] for row in rows}) == 8
 
 
+@pytest.mark.rest
 def test_another_submission_does_not_take_a_name(place, pgdl):
     place("run", write_submission(place.directory, "s1", WEIGHTS))
     thief = place.directory / "thief"

@@ -102,6 +102,7 @@ def test_both_machines_make_calls_and_the_record_says_which(stage: Stage) -> Non
     assert stage.executor.workers == 2
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("starts_again", [True, False])
 def test_what_was_under_way_on_a_lost_machine_is_made_again(stage: Stage, starts_again: bool) -> None:
     slow = stage.parts.order("waits", allowance=Allowance(None, 1.5, 0.0, "the limit"))

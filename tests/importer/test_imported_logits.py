@@ -16,6 +16,8 @@ from harness.importer.table import ImportedRow
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 
+pytestmark = pytest.mark.rest
+
 HERE = Path(__file__).parent
 
 
@@ -53,7 +55,6 @@ def imported(tmp_path_factory, shared_cache):
     return folder
 
 
-@pytest.mark.rest
 @each_of("tensorflow", "torch", "keras2")
 def test_logits_are_those_of_plain_keras(imported, name):
     directories = sorted((imported / "canonical").glob("*/keras"))

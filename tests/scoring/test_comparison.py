@@ -193,6 +193,7 @@ def test_wrong_test_sets_are_refused(held_out: dict[str, HeldOut], message: str)
         compare_submissions(board({"good": 0.2}), held_out)
 
 
+@pytest.mark.rest
 @given(tasks())
 def test_only_the_order_of_values_counts(t: Task) -> None:
     plain = {"x": {"t": TaskCalls(t.grid, t.gap, t.measure)}}
