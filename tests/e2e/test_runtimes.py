@@ -10,9 +10,8 @@ from harness.worker.runtimes import RUNTIMES
 
 EXAMPLES = {"tensorflow": "input_gradient", "jax": "input_gradient_jax", "torch": "input_gradient_torch"}
 
-pytestmark = [pytest.mark.skipif(, pytest.mark.rest]
-    any(RUNTIMES[name].missing() for name in EXAMPLES), reason="not every framework is installed"
-)
+MISSING = any(RUNTIMES[name].missing() for name in EXAMPLES)
+pytestmark = [pytest.mark.skipif(MISSING, reason="not every framework is installed"), pytest.mark.rest]
 
 
 @pytest.fixture(scope="module")
