@@ -3,7 +3,7 @@
 # The interpreter of .venv. Empty: the newest one on this machine for which TensorFlow has wheels.
 PYTHON ?=
 # Number of parallel test processes.
-JOBS ?= 3
+JOBS ?= 4
 
 VENV = .venv
 BIN = $(VENV)/bin

@@ -10,6 +10,8 @@ from baselines.core.subject import Subject
 from baselines.network import INPUT, Network, fold_scales, read_nodes
 from baselines.network.constants import weights_begin
 
+pytestmark = pytest.mark.rest
+
 IMAGES = np.random.default_rng(1).normal(size=(5, 12, 12, 4)).astype(np.float32)
 
 #: What multiplies and adds along the four channels of what a layer puts out.
@@ -60,7 +62,6 @@ def test_the_layer_in_front_has_them(weights, constant):
     assert not kinds(fold_scales(read_nodes(model))) & {"Rescaling", "Normalization"}
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("constant", CONSTANTS.values(), ids=CONSTANTS)
 @pytest.mark.parametrize("weights", WEIGHT_LAYERS.values(), ids=WEIGHT_LAYERS)
 def test_or_the_layers_behind_which_may_leave_a_sign_and_a_shift(weights, constant):

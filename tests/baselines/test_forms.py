@@ -10,6 +10,8 @@ from baselines.core.subject import Subject
 from baselines.network import Network
 from baselines.sharpness.hessian import leading_eigenvalues
 
+pytestmark = pytest.mark.rest
+
 #: Forms on the pages of measures.
 FORMS = {name: measure.weights for name, measure in baselines.MEASURES.items() if measure.weights is not None}
 
@@ -106,7 +108,6 @@ def seen_by(name, written):
     return FORMS[name] if name in OF_SOME_ARRAYS else None
 
 
-@pytest.mark.rest
 @pytest.mark.usefixtures("watched")
 def test_pages_say_what_measures_look_at():
     written = KINDS["batch_norm_folded"]()

@@ -14,6 +14,8 @@ from baselines.perturbation_response.mixing import is_right
 from baselines.perturbation_response.response_curve import gi_score
 from harness.corpus import augmentation
 
+pytestmark = pytest.mark.rest
+
 CHANGES = {"rotation": rotate, "translate_x": translate_x, "translate_y": translate_y, "color_jitter": jitter_colours}
 RANGES = {
     "rotation": (-180, 179),
@@ -109,7 +111,6 @@ def test_curve_against_one_image_after_the_other(change, shape):
         assert accuracy == pytest.approx(np.mean(own_answers(model, changed) == labels))
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("change", CHANGES)
 def test_normalized_images_are_changed_as_the_originals(change):
     """A network of normalized images is as invariant as the same network of the originals."""
@@ -280,7 +281,6 @@ def test_one_example_is_enough():
     assert all(0 <= value(name, conv((4, 4, 3)), data) <= 1 for name in NAMES)
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 1, 3), (2, 2, 4), (3, 5, 1)])
 def test_tiny_images(name, shape):

@@ -19,6 +19,8 @@ from baselines.network.reading import IDLE
 from harness.format.architecture import parse_architecture
 from harness.format.output import Output
 
+pytestmark = pytest.mark.rest
+
 #: Every cheap measure, and some of each other family.
 NAMES = sorted(
     {name for name, measure in MEASURES.items() if measure.is_cheap and measure.family != "control"}
@@ -85,7 +87,6 @@ def of_logits():
     return values(chain(layers.Dense(3)), DATA, NAMES)
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_an_end_that_makes_probabilities_of_logits_changes_nothing(end, of_logits):
     names = [name for name in NAMES if name not in LAYERS_AS_WRITTEN]
@@ -254,7 +255,6 @@ def test_what_needs_no_logits_works_without():
     assert_same(chain(layers.Dense(3, "sigmoid")), chain(layers.Dense(3)), names)
 
 
-@pytest.mark.rest
 def test_spectral_normalization_is_the_layer_with_the_kernel_that_it_has_divided():
     source = [tf.keras.Input((6, 6, 1)), layers.SpectralNormalization(layers.Conv2D(4, 3, activation="relu"))]
     end = [layers.Flatten(), layers.SpectralNormalization(layers.Dense(8, "relu")), layers.Dense(3)]
@@ -271,7 +271,6 @@ def test_spectral_normalization_is_the_layer_with_the_kernel_that_it_has_divided
     assert_same(model, plain, [name for name in NAMES if name != "distance_from_init"])
 
 
-@pytest.mark.rest
 def test_a_dense_layer_at_every_time_is_a_dense_layer():
     def net(wrap):
         source = tf.keras.Input((6, 6, 1))
@@ -284,7 +283,6 @@ def test_a_dense_layer_at_every_time_is_a_dense_layer():
     assert_same(net(layers.TimeDistributed), net(lambda layer: layer))
 
 
-@pytest.mark.rest
 def test_layers_of_half_precision_are_computed_with_all_digits():
     half = chain(layers.Dense(3))
     tf.keras.config.set_dtype_policy("float16")

@@ -15,6 +15,8 @@ from harness.format.reference import read_reference
 from harness.submission import Submission
 from harness.task.summary import gap_error
 
+pytestmark = pytest.mark.rest
+
 TASK_DATA = Path(__file__).parents[2] / "task_data"
 RECORDED = TASK_DATA / "recorded"
 PAGE = TASK_DATA.parent / "docs" / "fashion-mnist.md"
@@ -83,7 +85,6 @@ def test_records_of_other_networks_do_not_count(pgdl: Pgdl, results: Path, tmp_p
     assert "stale: records of vr (64 on fashion_vgg)" in scored.out
 
 
-@pytest.mark.rest
 def test_a_measure_is_scored_by_its_name_whatever_its_version_here(
     pgdl: Pgdl, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

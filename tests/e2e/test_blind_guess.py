@@ -15,6 +15,8 @@ from real_runs import records
 from scipy.stats import spearmanr
 from throwaway import INPUT_SHAPE, dense_weights, make_task, write_json, write_weights
 
+pytestmark = pytest.mark.rest
+
 HYPERPARAMETERS = {
     "dropout": [0.0, 0.1, 0.3, 0.5],
     "optimizer": ["adam", "sgd"],
@@ -130,7 +132,6 @@ def seen(rows) -> dict[int, dict]:
     return {int(row["model"].removeprefix("model_")): json.loads(row["output_tail"]) for row in rows}
 
 
-@pytest.mark.rest
 def test_what_does_not_vary_by_itself_is_the_same_for_all_models(seen):
     first = seen[0]["same"]
     for number, found in seen.items():

@@ -21,6 +21,7 @@ def _cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("names", GROUPS, ids=range(len(GROUPS)))
 def test_a_result_or_a_documented_error_comes_out(names: list[str], tmp_path: Path) -> None:
     wrong = [

@@ -20,6 +20,8 @@ from harness.sandbox import CONTROL, KINDS, Call, Clock, Job, Kind, Limits, Stag
 from harness.sandbox.selftest import Trap
 from harness.sandbox.zygote import Zygote
 
+pytestmark = pytest.mark.rest
+
 RUNTIME = installed_runtime(QUICKEST).name
 
 #: A measure that says when it is being called, and returns later.

@@ -184,6 +184,7 @@ def test_adjusted_ones_are_no_smaller_and_rise_as_scores_fall(seed: int, n_measu
     assert (np.diff(adjusted[np.argsort(-scores, kind="stable")]) >= 0).all()
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("n_tasks", [1, 3])
 def test_the_best_of_twenty_useless_measures_is_seldom_significant(n_tasks: int) -> None:
     """Half of them follow one hyperparameter; their own p-values would be significant on two boards of ten."""

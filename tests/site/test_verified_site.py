@@ -108,6 +108,7 @@ def test_last_digits_may_differ_as_they_do_between_processors(site: Path) -> Non
     assert verify_site(site).differences != ()
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("written", ["000{}", "{}0", "{}00000000001", "{}e0", "+{}"])
 @pytest.mark.parametrize("name", ["index.html", "leaderboard.md", "leaderboard.csv"])
 def test_a_number_that_is_written_otherwise_is_a_change(site: Path, written: str, name: str) -> None:

@@ -18,6 +18,8 @@ from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.task.task import read_task
 
+pytestmark = pytest.mark.rest
+
 SAMPLE = Path(os.environ.get("PGDL_CONFORMANCE_DATA", Path(__file__).parents[3] / "shared/data/pgdl")) / "toy_data"
 needs_sample = pytest.mark.skipif(not SAMPLE.exists(), reason=f"no sample task of the competition at {SAMPLE}")
 
