@@ -85,6 +85,7 @@ def require_safe(said: str) -> None:
     assert all(line.isprintable() for line in said.splitlines())
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("door", ALL.values(), ids=ALL)
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_what_is_no_file_is_refused(

@@ -50,6 +50,7 @@ def test_a_long_text_is_shown_in_no_time(part: str) -> None:
     assert time.process_time() - begin < 5
 
 
+@pytest.mark.rest
 def test_a_long_name_resembles_no_other() -> None:
     name = "relu" * 250_000
     tracemalloc.start()

@@ -156,6 +156,7 @@ def test_no_work_is_done_twice(kind, work):
     assert repeated == ({("pass", "outputs"): 2} if kind == "pass" else {("spectrum", "eigvalsh"): 2})
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_each_gradient_is_computed_once(name, work):
     assert sum(count for key, count in work.items() if key[:2] == ("pass", name)) == GRADIENTS[name]

@@ -40,6 +40,7 @@ FORMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("command", ["run", "check", "report", "score"])
 def test_it_is_refused_and_nothing_is_recorded(

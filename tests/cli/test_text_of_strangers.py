@@ -68,6 +68,7 @@ def require_plain(ended: Ended) -> None:
     assert not [line for line in said.splitlines() if line.startswith(("::", "pgdl: all is well"))]
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("strange")
 @pytest.mark.parametrize("width", ["60", "200"])
 def test_on_the_terminal(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, width: str) -> None:

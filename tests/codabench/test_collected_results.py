@@ -179,6 +179,7 @@ def executed(statement: str, *values: object) -> Callable[[Path], None]:
     return change
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("change", "said"),
     [

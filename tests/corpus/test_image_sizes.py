@@ -10,6 +10,8 @@ from harness.corpus.network import training_network
 from harness.corpus.recipe import read_recipe
 from harness.errors import UserError
 
+pytestmark = pytest.mark.rest
+
 RECIPE = """
 name = "small"
 [data]

@@ -77,6 +77,7 @@ def proof(directory: Path) -> str:
     return file.read_text() if file.exists() else ""
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", PREFERRED)
 def test_a_process_that_runs_models(name: str, directory: Path, hostile_environment: None, new_processes: None) -> None:
     """Keras' settings are its defaults, although another directory of settings is named."""
@@ -126,6 +127,7 @@ def test_commands_in_that_directory(pgdl: Callable[..., "subprocess.CompletedPro
     assert proof(directory) == ""
 
 
+@pytest.mark.rest
 def test_a_submission_is_checked_where_it_lies(
     pgdl: Callable[..., "subprocess.CompletedProcess[str]"], directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

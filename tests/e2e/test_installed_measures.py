@@ -103,6 +103,7 @@ def test_they_are_listed_with_their_origin(pgdl_there):
     assert (one["origin"], one["source"]) == ("borrowed-measures 1.2", "borrowed.measures:weights")
 
 
+@pytest.mark.rest
 def test_one_that_takes_the_librarys_name_is_refused(pgdl_there, one_model):
     done = pgdl_there("run", "VC-dim", "--tasks", one_model)
     assert done.returncode == 2

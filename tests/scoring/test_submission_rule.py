@@ -89,6 +89,7 @@ def test_neither_the_order_of_tasks_nor_of_calls_matters(data: st.DataObject) ->
     assert score_submission(shuffled) == score_submission(tasks)
 
 
+@pytest.mark.rest
 @given(st.lists(st.sampled_from([TOY_MEASURE, TOY_GAP, [-g for g in TOY_GAP]]), min_size=1, max_size=4), st.data())
 def test_the_names_of_tasks_matter_only_to_what_is_skipped(measures: list[list[float]], data: st.DataObject) -> None:
     named = data.draw(st.permutations([f"task{i}" for i in range(len(measures))]))

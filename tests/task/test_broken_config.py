@@ -274,6 +274,7 @@ BROKEN_REFERENCES = [
 ALL = [(file, case) for file, cases in ((FILE, CASES), (REFERENCE, BROKEN_REFERENCES)) for case in cases]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("file", "break_it", "message"), [pytest.param(file, *case, id=f"{file}: {name}") for file, (name, *case) in ALL]
 )
