@@ -143,7 +143,8 @@ def _remedy(error: Exception) -> str:
     home = Path(__file__).parents[2]
     places = [Path(place).absolute() for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
-    files += [str(file) for one in [*sys.modules.values()] if (file := getattr(one, "__file__", None))]
+    if isinstance(error, ImportError):  # a module that was imported before may lack a name
+        files += [str(file) for one in [*sys.modules.values()] if (file := getattr(one, "__file__", None))]
     for file in map(Path, files):
         if not file.is_relative_to(home) and any(file.is_relative_to(place) for place in places):
             return f"{file} comes from PYTHONPATH and may not fit ({type(error).__name__}: {error}); unset PYTHONPATH"

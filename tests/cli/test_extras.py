@@ -57,6 +57,15 @@ def test_a_command_without_its_library_says_so_in_one_line() -> None:
     assert done.stderr == f"pgdl: requests is not installed; {extras.install('run')}\n"
 
 
+def test_a_bug_is_no_fault_of_a_module_on_the_path(tmp_path: Path) -> None:
+    (tmp_path / "theirs.py").touch()
+    program = "import theirs; from harness.cli import main; main.cli = None; main.main()"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 70
+    assert done.stderr.splitlines()[-1] == "pgdl: this is a bug; finished work is kept"
+
+
 def test_a_foreign_module_on_the_path_is_named(tmp_path: Path) -> None:
     (tmp_path / "rich").mkdir()
     module = tmp_path / "rich" / "__init__.py"
