@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,7 @@ EXTRA_OF = {
     **dict.fromkeys(("PIL", "matplotlib", "requests", "sklearn"), "run"),
     "plotly": "site",
     "psycopg": "postgresql",
+    "tensorflow": "tensorflow",
     "pyarrow": "parquet",
     "ray": "ray",
     "tensorflow_datasets": "datasets",
@@ -37,6 +39,17 @@ def lacking(error: Exception) -> str:
     """Return a line on the module that an import did not find; empty if no extra brings it."""
     module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     return f"{module} is not installed; {_install([module])}" if module in EXTRA_OF else ""
+
+
+@contextmanager
+def extras_named() -> Iterator[None]:
+    """Raise `UserError` with the command that installs it for a module that an extra brings, in place of the error."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if line := lacking(error):
+            raise UserError(line) from error
+        raise
 
 
 def _install(modules: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Names of submissions as readers see them."""
 
 import re
+from collections.abc import Sequence
 
 #: The source of the library's measures, where others have a path.
 LIBRARY = "library"
@@ -26,3 +27,8 @@ def alike(name: str) -> str:
     """
     seen = re.sub(r"(?<=\d)[^a-z0-9]+(?=\d)", "_", name.lower())
     return re.sub(r"[^a-z0-9_]+|(?<!\d)_+|_+(?!\d)", "", seen).translate(LOOK_ALIKE)
+
+
+def as_names(names: str | Sequence[str]) -> Sequence[str]:
+    """Return a list of names as it is, and a single name as a list: from Python, both are given."""
+    return [names] if isinstance(names, str) else names

@@ -1,7 +1,7 @@
 """A table of the library's measures on every model of every task."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.format.reference import Reference
 from harness.hints import did_you_mean
-from harness.names import ALL, CHEAP
+from harness.names import ALL, CHEAP, as_names
 from harness.records import Records
 from harness.submission import Submission, find_baseline
 from harness.task import DEFAULT_DIRECTORY
@@ -189,11 +189,11 @@ class Chosen(NamedTuple):
     is_named: bool  #: by itself, rather than by its family or cost, `all` or `cheap`
 
 
-def choose_measures(texts: Iterable[str]) -> list[Chosen]:
+def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
     """Return the measures of the option --measures, each once; raises `UserError`."""
     families = {measure.family for measure in baselines.MEASURES.values()}
     chosen: dict[str, Chosen] = {}
-    for text in texts:
+    for text in as_names(texts):
         for part in _parts(text):
             several = [name for name, one in baselines.MEASURES.items() if _is_among(one, part)]
             for name in several or [part]:

@@ -4,10 +4,13 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import baselines
 from baselines import Complexity
 from harness.api.comparisons import choose_measures
 from harness.errors import UserError
+from harness.extras import extras_named
 from harness.hints import did_you_mean
 from harness.names import ALL
 from harness.submission import find_baseline
@@ -21,7 +24,8 @@ def measure(name: str) -> Complexity:
 
     Returns:
         A function of a model and of either arrays `(x, y)` or a `tf.data.Dataset` of single examples (input, label).
-        It raises `MeasureUnavailable` where the measure cannot be computed.
+        It raises `MeasureUnavailable` where the measure cannot be computed, and `UserError` for another kind of model
+        or data.
 
     Raises:
         UserError: there is no such measure or parameter.
@@ -44,10 +48,10 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
         `measure`, `family`, `value` (None where it could not be computed) and `problem` (the reason, otherwise None).
 
     Raises:
-        UserError: there is no such measure, family or cost.
+        UserError: there is no such measure, family or cost, or another kind of model or data.
     """
-    dataset = _dataset(data)
-    chosen = choose_measures([names] if isinstance(names, str) else names)
+    dataset = _dataset(model, data)
+    chosen = choose_measures(names)
     with baselines.sharing():
         return [
             {"measure": one.submission.name, "family": one.family} | _value(one.submission.name, model, dataset)
@@ -56,7 +60,11 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
 
 
 def _call(function: Complexity, model: Any, data: Any) -> float:
-    return float(function(model, _dataset(data)))
+    dataset = _dataset(model, data)
+    try:
+        return float(function(model, dataset))
+    except ValueError as error:  # labels and values of the examples
+        raise UserError(str(error)) from error
 
 
 def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
@@ -68,9 +76,24 @@ def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
         return {"value": None, "problem": f"{type(error).__name__}: {error}"}
 
 
-def _dataset(data: Any) -> Any:
-    if not isinstance(data, tuple | list):
-        return data
-    import tensorflow as tf
+def _dataset(model: Any, data: Any) -> Any:
+    """Return the dataset of single examples that `data` is, or has as arrays; raises `UserError`."""
+    with extras_named():
+        import tensorflow as tf
 
-    return tf.data.Dataset.from_tensor_slices(tuple(data))
+    if not hasattr(model, "layers") or not hasattr(model, "input_shape"):
+        raise UserError("model", expected="a Keras model", found=type(model).__name__)
+    if isinstance(data, tuple | list) and len(data) == 2:
+        x, y = map(np.asarray, data)
+        if not x.ndim or x.shape[:1] != y.shape:
+            expected = "arrays (x, y) with a label for each example"
+            raise UserError("data", expected=expected, found=f"shapes {x.shape} and {y.shape}")
+        data = tf.data.Dataset.from_tensor_slices((x, y))
+    spec = getattr(data, "element_spec", None)
+    if not isinstance(spec, tuple) or len(spec) != 2:
+        found = type(data).__name__ if spec is None else f"a dataset of {spec}"
+        raise UserError("data", expected="arrays (x, y), or a tf.data.Dataset of pairs (input, label)", found=found)
+    shape = tuple(model.input_shape[1:])
+    if not spec[0].shape.is_compatible_with(shape):
+        raise UserError("data", expected=f"inputs of shape {shape}, as the model takes", found=spec[0].shape)
+    return data

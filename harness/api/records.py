@@ -9,6 +9,7 @@ from typing import Any
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.names import as_names
 from harness.outcome import Outcome
 from harness.records import EVALUATIONS, Evaluation, Records
 
@@ -36,7 +37,8 @@ def open_results(
     """
     table = EVALUATIONS.c
     with Records(results, read_only=True) as records:
-        words = [word.upper() for word in outcomes]
+        submissions, task_names = as_names(submissions), as_names(task_names)
+        words = [word.upper() for word in as_names(outcomes)]
         for column, chosen, known in (
             (table.submission, submissions, records.distinct("submission") if submissions else []),
             (table.task, task_names, records.distinct("task") if task_names else []),
@@ -55,6 +57,9 @@ def open_results(
 
 
 def results(location: Address | Path | str = RESULTS, **only: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the records of `open_results` as a list of dictionaries, for instance for a `pandas.DataFrame`."""
+    """Return the records of `open_results` as a list of dictionaries, for instance for a `pandas.DataFrame`.
+
+    `only` has the keywords of `open_results`: `submissions`, `task_names` and `outcomes`.
+    """
     with open_results(location, **only) as rows:
         return list(map(asdict, rows))

@@ -53,10 +53,10 @@ class ReportResult:
         of_rows = zip(rows, self.pages, self.insights.values(), strict=True)
         return [_explained(row, page, insights) for row, page, insights in of_rows]
 
-    def write(self, directory: Path) -> list[Path]:
+    def write(self, directory: Path | str) -> list[Path]:
         """Write a page of each, a single file with plots; raises `UserError` if one cannot be written."""
         paths = paths_of(self.board)
-        files = [directory / Path(paths[number]).name for number in self.insights]
+        files = [Path(directory) / Path(paths[number]).name for number in self.insights]
         for page, file in zip(self.pages, files, strict=True):
             write_report(page, file)
         return files

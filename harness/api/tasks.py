@@ -14,7 +14,6 @@ from harness.task.data import read_training_data
 from harness.task.hidden import REMEDY, Withhold
 from harness.task.incomplete import command_to_continue
 from harness.task.layout import TaskDirectory, TaskFiles
-from harness.task.page import write_page
 from harness.task.summary import architectures, gap_error, gaps_by_value, spread, summarise
 from harness.task.task import read_tasks
 
@@ -49,6 +48,8 @@ def show_tasks(
     page = None if html is None else _for_page(found, unfinished, chosen, Path(html))
     content = [_describe(files, chosen) for files in found] + [_describe_build(build) for build in builds]
     if page is not None and html is not None:
+        from harness.task.page import write_page  # here: it draws
+
         tasks = read_tasks(page)
         with writing(html):
             write_page(tasks, Path(html))

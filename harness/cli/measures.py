@@ -61,7 +61,7 @@ def command(
     With --tasks, --task, or --cost without a name, seconds and memory are forecast for a task, of NAME or of all that
     would be listed: a forward pass and one there and back are timed in the sandbox on its smallest and largest model.
 
-    Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28, and pgdl measures --cost many --task demo_digits
+    Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28, and pgdl measures --cost many --task digits_nin
     """
     from harness.submission.installed import installed_measures
 

@@ -42,8 +42,9 @@ class Reference:
         return {model: self.train_accuracy[model] - self.test_accuracy[model] for model in self.models}
 
 
-def read_reference(path: Path) -> Reference:
+def read_reference(path: Path | str) -> Reference:
     """Read a model_configs.json, and what part of its task was fetched; raises `UserError` as `parse_reference`."""
+    path = Path(path)
     reference = parse_reference(read_json(path), path)
     fetched = read_fetched(path.parent / RECORD)
     return replace(reference, part=fetched.part) if fetched else reference

@@ -51,12 +51,13 @@ class Verified:
     withheld: tuple[str, ...]
 
 
-def verify_site(directory: Path) -> Verified:
+def verify_site(directory: Path | str) -> Verified:
     """Verify a site that anybody may have made: only regular files in it are read, within bounds.
 
     Raises `UserError` if its data are missing or malformed, if a record is not the one that the chain has, or if the
     site was made with other versions of the program.
     """
+    directory = Path(directory)
     if not os.path.lexists(directory / SETTINGS):
         raise UserError("not a site", file=directory, expected=f"a directory of `pgdl board --html`, with {SETTINGS}")
     with errors_in_one_line():

@@ -17,6 +17,7 @@ from harness.format.files import visible_directories
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
 from harness.format.mark import find_marks, is_hidden
 from harness.hints import did_you_mean
+from harness.names import as_names
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.incomplete import half_fetched, unfinished_tasks
 
@@ -98,6 +99,7 @@ class TaskDirectory:
         Raises:
             UserError: there is no such task, it is half-fetched, or a name is unknown.
         """
+        names = as_names(names)
         alone = [task.name for task in self._whole(names) if task.reference_only]
         tasks = [task for task in self.tasks if not task.reference_only]
         if not tasks:
@@ -111,6 +113,7 @@ class TaskDirectory:
         `unfinished` names tasks whose models are still being trained, for a command that shows them: it is no error
         then if they are not found, or nothing else.
         """
+        names = as_names(names)
         tasks = self._whole(names, unfinished)
         self._require_known(names, [*unfinished, *(task.name for task in tasks)])
         return [task for task in tasks if not names or task.name in names]
@@ -125,6 +128,7 @@ class TaskDirectory:
         The directory contains TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json
         itself.
         """
+        names = as_names(names)
         found = {task.name: task.reference for task in self._whole(names) if task.reference is not None}
         if not found:
             expected = f"TASK/{REFERENCE} or {REFERENCES}/TASK/{REFERENCE}"

@@ -5,6 +5,7 @@ The names stand in `__init__.pyi`, where editors and type checkers read them, to
 
 import ast
 import importlib
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,12 @@ def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, there = _PLACES[name]
-    found = importlib.import_module(module)
-    return getattr(found, there) if there else found
+    from harness.extras import extras_named  # here: who only imports pgdl waits for nothing
+
+    with extras_named():
+        imported = importlib.import_module(module)
+        found = getattr(imported, there) if there else imported
+    return extras_named()(found) if inspect.isfunction(found) else found
 
 
 def __dir__() -> list[str]:
