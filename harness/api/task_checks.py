@@ -28,14 +28,14 @@ class Validated:
 
 
 def validate_tasks(
-    directory: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
+    tasks_dir: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
 ) -> list[Validated]:
     """Find all problems of tasks; of hidden ones only their number is told. A fetched task is compared with its fetch.
 
     Raises:
         UserError: there is no such task.
     """
-    everything = TaskDirectory(Path(directory)).all(task_names)
+    everything = TaskDirectory(Path(tasks_dir)).all(task_names)
     runnable = [files for files in everything if not files.reference_only]
     checked = {files.name: outcome for files, outcome in zip(runnable, check_tasks(runnable), strict=True)}
     return [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def show_tasks(
-    directory: str | Path = DEFAULT_DIRECTORY,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
     withhold: str = Withhold.AUTO.value,
     html: str | Path | None = None,
@@ -32,7 +32,7 @@ def show_tasks(
     Of tasks whose models are still being trained the finished ones are shown, of hidden ones only the number.
 
     Args:
-        directory: contains tasks, or is one.
+        tasks_dir: contains tasks, or is one.
         task_names: only these tasks; empty: all.
         withhold: `auto`: tasks that are marked as hidden are withheld.
         html: also write a page of the finished tasks that are not withheld to this file.
@@ -40,7 +40,7 @@ def show_tasks(
     Raises:
         UserError: there is no such task, a file of it is invalid, or there is nothing to write.
     """
-    root, chosen = Path(directory), Withhold(withhold)
+    root, chosen = Path(tasks_dir), Withhold(withhold)
     everything = _builds(root)
     found = TaskDirectory(root).all(task_names, [build.recipe.name for build in everything])
     builds = [build for build in everything if not task_names or build.recipe.name in task_names]

@@ -60,9 +60,9 @@ class Architectures:
     outputs: tuple[str, ...]
 
 
-def list_tasks(directory: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
+def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
     """Return models, hyperparameters and gaps of each task in a directory, without the last two of hidden ones."""
-    return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(directory)).all()]
+    return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(tasks_dir)).all()]
 
 
 def summarise(files: TaskFiles, withhold: Withhold) -> Summary:
