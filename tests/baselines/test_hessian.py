@@ -132,6 +132,7 @@ def images():
     return dataset(3 * rng.normal(size=(40, 6, 6, 2)), rng.integers(0, 3, 40))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("make", PIECEWISE_LINEAR.values(), ids=PIECEWISE_LINEAR)
 def test_trace_of_a_piecewise_linear_network_is_exact(make, images):
     tf.keras.utils.set_random_seed(0)

@@ -52,6 +52,7 @@ def test_units_of_inputs_and_of_logits_do_not_matter(measure):
     assert found == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("measure", [pgd, fgsm])
 @pytest.mark.parametrize("factor", [30.0, 1e3, 1e5])
 def test_answers_beyond_doubt_are_no_shield(measure, factor):

@@ -225,6 +225,7 @@ def test_pairs_are_gathered_in_parts(monkeypatch):
 # Measures
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(("kind", "layer"), CURVES)
 @pytest.mark.parametrize("options", ["", "seed=4", "n_alphas=5", "n_samples=20", "n_alphas=6,n_samples=30,seed=2"])
 def test_measures_are_statistics_of_the_curve(kind, layer, options):

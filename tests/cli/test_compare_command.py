@@ -189,6 +189,7 @@ def test_a_measure_and_its_logarithm_are_compared_once() -> None:
     assert ordered_alike([*parameters, "fisher_trace"]) == {parameters[1]: parameters[0]}
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("competition")
 def test_of_measures_that_order_models_alike_one_is_shown_and_the_others_are_named(pgdl: Pgdl) -> None:
     ended = pgdl("compare", "--measures", "param_norm,l2_norm")

@@ -11,6 +11,8 @@ import pytest
 from tests.board.board_examples import GAPS, rows
 from tests.throwaway import edit_json, make_task
 
+pytestmark = pytest.mark.rest
+
 Pgdl = Callable[..., Any]
 
 #: A hyperparameter, one of its values, and a gap, which stand nowhere but in the reference data; and a model.

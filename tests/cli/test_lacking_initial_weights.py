@@ -15,6 +15,8 @@ from harness.task.model import Model
 from tests.execution.planned_things import ARCHITECTURE, NOWHERE, make_task
 from tests.throwaway import make_task as write_task
 
+pytestmark = pytest.mark.rest
+
 Pgdl = Callable[..., Any]
 
 NOTE = "no model has weights_init.hdf5: model.initial_weights is None there, and measures that need it cannot work"

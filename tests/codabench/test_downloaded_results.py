@@ -13,6 +13,8 @@ from harness.codabench import platform
 from harness.fetch import ranges
 from harness.submission.name import is_name, taken
 
+pytestmark = pytest.mark.rest
+
 #: A second after the end of the phase.
 LATE = "Sun, 28 Feb 2027 12:00:01 GMT"
 

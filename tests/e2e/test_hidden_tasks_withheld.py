@@ -64,6 +64,7 @@ def test_run_and_board(tmp_path, hidden, pgdl, withhold):
     assert "4 EXCEPTION" in printed
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("withhold", ["auto", "never"])
 def test_check(tmp_path, hidden, pgdl, withhold):
     submission = write_submission(tmp_path, "talker", BODY)

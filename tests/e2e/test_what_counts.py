@@ -8,7 +8,7 @@ import pytest
 from real_runs import FASTEST, records, wait_for, write_submission
 from throwaway import dense_layers, dense_weights, make_task, write_weights
 
-pytestmark = pytest.mark.usefixtures("sandbox")
+pytestmark = [pytest.mark.usefixtures("sandbox"), pytest.mark.rest]
 
 WEIGHTS = "return sum(float((w ** 2).sum()) for w in model.get_weights())"
 OTHER = "return float(model.count_params())"
@@ -39,7 +39,6 @@ def place(tmp_path, pgdl):
     return Place(tmp_path, pgdl)
 
 
-@pytest.mark.rest
 def test_weights_that_were_overwritten_since(place):
     mine = write_submission(place.directory, "mine", WEIGHTS)
     place("run", mine)
@@ -60,7 +59,6 @@ def test_weights_that_were_overwritten_since(place):
     assert (after["calls_ok"], after["stale"], remarks) == (8, 0, [told])
 
 
-@pytest.mark.rest
 def test_going_back_to_an_earlier_version(place):
     mine = write_submission(place.directory, "mine", WEIGHTS)
     place("run", mine)
@@ -98,7 +96,6 @@ def test_two_seeds_are_two_rows(place):
     assert [row["tasks"] for row in rows if row["settings"] == ""] == [alone["tasks"]]
 
 
-@pytest.mark.rest
 def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     mine = write_submission(place.directory, "mine", WEIGHTS)
     place("run", mine)
@@ -128,7 +125,6 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     assert "official score: expected one model in every cell" in scored
 
 
-@pytest.mark.rest
 def test_two_runs_at_once_share_the_work(place, start, tmp_path):
     """The second makes none of the first one's calls, and ends with all of them."""
     mine = write_submission(place.directory, "mine", "import time\ntime.sleep(1.5)\n" + WEIGHTS)
@@ -145,7 +141,6 @@ def test_two_runs_at_once_share_the_work(place, start, tmp_path):
     assert len(rows) == len({row["key"] for row in rows}) == 8
 
 
-@pytest.mark.rest
 def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, start, tmp_path):
     mine = write_submission(place.directory, "mine", "import time\ntime.sleep(0.5)\n" + WEIGHTS)
     shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
@@ -160,7 +155,6 @@ def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, star
     assert len(rows) == len({row["key"] for row in rows}) == 8
 
 
-@pytest.mark.rest
 def test_another_submission_does_not_take_a_name(place, pgdl):
     place("run", write_submission(place.directory, "s1", WEIGHTS))
     thief = place.directory / "thief"

@@ -141,6 +141,7 @@ def holes(number: int) -> bytes:
     return bytes(header) + (b"00000000000\0" * 42 + b"\1" + b"\0" * 7) * number
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "content",
     [

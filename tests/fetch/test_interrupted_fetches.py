@@ -21,6 +21,8 @@ from harness.task.incomplete import FetchRequest
 from tests.fetch.archives import TASK, TASKS, Fetch, catalogue, content, make_archive
 from tests.fetch.servers import Served
 
+pytestmark = pytest.mark.rest
+
 
 @pytest.fixture
 def file(server: Served, tmp_path: Path) -> Path:

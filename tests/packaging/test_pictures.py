@@ -10,6 +10,8 @@ import pytest
 from repository import ROOT
 from throwaway import make_task
 
+pytestmark = pytest.mark.rest
+
 PICTURES = sorted((ROOT / "docs").glob("*.svg"))
 TEXT = "{http://www.w3.org/2000/svg}text"
 

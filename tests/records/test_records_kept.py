@@ -134,6 +134,7 @@ with Records(sys.argv[1]) as records:
 """
 
 
+@pytest.mark.rest
 def test_two_harnesses_at_once_lose_nothing(location: str) -> None:
     """Both create the file, the table and its indexes, too."""
     writers = [

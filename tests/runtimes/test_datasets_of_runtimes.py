@@ -67,6 +67,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("way", WAYS)
 def test_tensorflow_a_dataset_like_that_of_slices(way: str, tmp_path: Path) -> None:
     tf = pytest.importorskip("tensorflow")

@@ -16,6 +16,8 @@ from harness.site.critical_difference import LEFT, MOST, NAME_LENGTH, RIGHT, cri
 from harness.site.pages import make_site, render_site
 from tests.board.board_examples import GAPS, collect, over_tasks, references, rows
 
+pytestmark = pytest.mark.rest
+
 SIX = [f"task{number}" for number in range(6)]
 
 

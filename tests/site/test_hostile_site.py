@@ -16,6 +16,8 @@ from harness.site import SiteData, bounds, verify_site, write_site
 from harness.site.files import RECORDS, SETTINGS, to_files
 from tests.site.test_verified_site import forged, rewrite, store
 
+pytestmark = pytest.mark.rest
+
 ESCAPES = "x\x1b]0;title\x07\x1b[2J\x1b[31mVerified: 99 files\x9b0m"
 
 BIG = 10**400

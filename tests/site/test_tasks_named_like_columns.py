@@ -14,6 +14,8 @@ from harness.site import gather, verify_site, write_site
 from scoring import HeldOut
 from tests.board.board_examples import GAPS, HARD_NAMES, MEASURE, collect, references, rows
 
+pytestmark = pytest.mark.rest
+
 #: Like headings and keys of the page, and in capitals; a link to a page of such a name must find it, too.
 TASKS = [
     *HARD_NAMES[:4], *HARD_NAMES[-2:], "<b>a", "{{ a }}", "rank", "RANK", "submission", "kind", "score", "Score",

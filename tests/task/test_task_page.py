@@ -47,6 +47,7 @@ def page(tmp_path, pgdl):
     return file.read_text()
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "text", [r"$\frac$", "$x$ and $", r"\(", "a\x1b[31mb", "<script>alert(1)</script>", "a\u202eb", "{{ 7 * 7 }}"]
 )
