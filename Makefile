@@ -51,10 +51,10 @@ pictures: setup demo-full ## Redraw the pictures of README and docs/, and docs/r
 docs: $(SPHINX) ## Build the documentation as a site, with every link checked: build/docs/index.html
 	$(BIN)/python -m sphinx -E -W --keep-going -q -c docs . build/docs
 
-test: style sandbox ## Set everything up and run all checks that a person waits for (5 minutes)
+test: style sandbox ## Set everything up and run all checks that a person waits for (6 minutes)
 	$(PYTEST) -m "not full and not rest"
 
-test-rest: setup sandbox postgresql ## Run the tests that `make test` leaves out: more kinds, attacks, interruptions, PostgreSQL (10 minutes)
+test-rest: setup sandbox postgresql ## Run the tests that `make test` leaves out: more kinds, attacks, interruptions, PostgreSQL (11 minutes)
 	$(PYTEST) -m "rest and not full"
 
 test-all: style sandbox postgresql ## Run all checks with every combination of runtime, sandbox and attack (an hour; nightly in CI)
