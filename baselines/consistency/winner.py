@@ -86,9 +86,9 @@ def augmentation_robustness_runner_up(
     12,864) examples. Refused: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
 
     Sum of the penalties of `augmentation_robustness_penalty`, as finally submitted. That submission is this term alone,
-    P = (6, 1, 2, 3, 1, 12, 2), with nothing added. It differs from the mean of `augmentation_robustness_penalty` thus:
-    it reads the dataset from its start and does not shuffle it; it stops after the batch of number 200, the 201st; all
-    images of a batch get the same factor of saturation, another one for the flipped images; and it sums. It returned
+    P = (6, 1, 2, 3, 1, 12, 2), with nothing added. It differs from the mean of `augmentation_robustness_penalty` in
+    four ways. It reads the dataset from its start, unshuffled. It stops after 201 batches. All images of a batch get
+    the same factor of saturation, and their flipped images a second factor. It sums. It returned
     minus the sum, which is small where the gap should be large: the score of the competition hardly asks for the sign,
     and here it is changed. As there, pixels of any range are taken. At chance accuracy it says nothing: a network that
     gives one answer to all has the best value, 0.

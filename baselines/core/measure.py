@@ -51,7 +51,7 @@ class Measure:
     weights: Form | None  #: whether it sees weights as trained, or with normalization folded; None if it sees none
     draws: str  #: `by input` or `by example`, if the order of these changes the draws
     order: str  #: a measure that orders all networks alike; empty where there is none
-    refused: str  #: conditions under which it raises `MeasureUnavailable` itself
+    refused: str  #: when the measure raises `MeasureUnavailable` of its own accord
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 

@@ -31,7 +31,7 @@ def auto_pgd_margin(
     network, c another class. The attack starts at the example and climbs the lead of the largest other logit, which
     does not saturate as the cross-entropy does. The interval in which it begins to succeed is halved on a scale of
     logarithms, and the lead in the last one taken for a line. -1 where no change as large as the range of the inputs
-    succeeds. Unlike `adversarial_error`, it may leave that range.
+    succeeds. Unlike the inputs of `adversarial_error`, changed inputs may leave that range.
 
     Args:
         n_steps: of each attack.

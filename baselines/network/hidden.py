@@ -14,7 +14,7 @@ _LINEAR = {
 }  # fmt: skip
 _LINEAR_BEGINNINGS = ("AveragePooling", "Cropping", "Flatten", "GlobalAveragePooling", "Permute", "Reshape", "ZeroPadd")
 
-#: Layers that are linear in each of the pieces that they divide their inputs into.
+#: Piecewise linear layers.
 _BENT = {"LeakyReLU", "Maximum", "Minimum", "PReLU", "ReLU", "ThresholdedReLU"}
 _BENT_BEGINNINGS = ("GlobalMaxPooling", "MaxPooling")
 _BENT_ACTIVATIONS = (

@@ -144,8 +144,8 @@ def merge_heights(distances: Array) -> Array:
 def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int = 3000, seed: int = 0) -> float:
     """Minus the mean death in degree 0 of the persistent homology of the units' correlations.
 
-    Formula: -mean edge of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|. Range: [-1, 0]; 0 for
-    units that are all copies of each other. Refused: there are not two units, or a layer's weights are not understood.
+    Formula: -mean edge of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|. Range: [-1, 0]; 0 if
+    all units are copies of each other. Refused: there are not two units, or a layer's weights are not understood.
 
     Units that are constant on all examples, as dead ones are, correlate with none: they are at the distance 1 from all
     others, and count, as in the authors' code. With 7 dead units among the 42 of a network the value is -0.424, and

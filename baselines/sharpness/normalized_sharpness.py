@@ -66,9 +66,9 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
     variance a_i b_j, a factor for each input channel and one for each output channel, which are the same at all places
     of a window; groups of a convolution have their own. It raises the mean cross-entropy by sum h_ij a_i b_j / 2, and
     costs a divergence of sum w_ij^2 / (2 a_i b_j) from a prior of its own width around 0. How the paper weighs the one
-    against the other multiplies the value by a constant. Scaling what goes into a unit, and what comes out of it
-    inversely, changes nothing where activations are homogeneous. The logarithm of the sum is convex in those of a and
-    b, so that minimizing in turns finds the minimum.
+    against the other multiplies the value by a constant. If activations are homogeneous, multiplying the weights into a
+    unit and dividing the weights out of it by the same factor changes nothing. The logarithm of the sum is convex in
+    those of a and b, so that minimizing in turns finds the minimum.
 
     h is the diagonal of the Fisher matrix of the network's own probabilities, as for `tic_diag`: that of the Hessian H
     where the network is piecewise linear, that of Gauss and Newton elsewhere. Channels without curvature or without

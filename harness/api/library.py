@@ -1,6 +1,7 @@
 """Measures of the library on a network of the caller's, in the caller's own process."""
 
 import functools
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from harness.extras import extras_named
 from harness.hints import did_you_mean
 from harness.names import ALL
 from harness.submission import find_baseline
+
+#: How the library refuses data and parameters; another `ValueError` is a bug, or one of TensorFlow's.
+REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
 def measure(name: str) -> Complexity:
@@ -63,8 +67,10 @@ def _call(function: Complexity, model: Any, data: Any) -> float:
     dataset = _dataset(model, data)
     try:
         return float(function(model, dataset))
-    except ValueError as error:  # labels and values of the examples
-        raise UserError(str(error)) from error
+    except ValueError as error:
+        if REFUSAL.match(str(error)):
+            raise UserError(str(error)) from error
+        raise
 
 
 def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
@@ -93,7 +99,8 @@ def _dataset(model: Any, data: Any) -> Any:
     if not isinstance(spec, tuple) or len(spec) != 2:
         found = type(data).__name__ if spec is None else f"a dataset of {spec}"
         raise UserError("data", expected="arrays (x, y), or a tf.data.Dataset of pairs (input, label)", found=found)
-    shape = tuple(model.input_shape[1:])
-    if not spec[0].shape.is_compatible_with(shape):
-        raise UserError("data", expected=f"inputs of shape {shape}, as the model takes", found=spec[0].shape)
+    shape, inputs = tuple(model.input_shape[1:]), getattr(spec[0], "shape", None)
+    if inputs is None or not inputs.is_compatible_with(shape):
+        expected = f"inputs of shape {shape}, as the model takes"
+        raise UserError("data", expected=expected, found=inputs if inputs is not None else spec[0])
     return data

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.in_process import Ended
 from tests.throwaway import make_task
 
-#: What the fixtures of these names give.
+#: Types of the fixtures `fetch` and `refusal`.
 Fetch, Refusal = Callable[..., Ended], Callable[..., str]
 
 #: The folder of the tasks, below that of a test.

@@ -50,7 +50,7 @@ def test_groups_share_the_values_they_are_grouped_by() -> None:
         ("dropout", [0, 0.5], [0.0, "0.5"]),
         ("width", [256, 512], ["256", 512.0]),
         ("width", ["256", "512"], [256.0, np.int64(512)]),
-        ("convwidth", [256, 512], [256.5, "512.9"]),  # the competition takes int() of this one
+        ("convwidth", [256, 512], [256.5, "512.9"]),  # the competition calls int() on this hyperparameter
         ("decay", [0.0, 1e-4], ["-0.0", "1E-4"]),
         ("optimizer", ["sgd", None], ["sgd", None]),
     ],

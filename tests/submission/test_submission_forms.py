@@ -1,4 +1,4 @@
-"""What can be handed in: a .py file, a directory, a zip, or a baseline; its name, and what is said of its source."""
+"""The forms of a submission: a .py file, a directory, a zip, or a baseline; its name, and the message on its source."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

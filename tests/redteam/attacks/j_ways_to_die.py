@@ -34,7 +34,7 @@ def j_handlers_at_exit(model, dataset):
 
 @expected("OK", "CRASH")
 def j_kills_all(model, dataset):
-    """Kills every process that it can. It sees no process but those of its own sandbox."""
+    """Kills every process that it can. It sees only the processes of its own sandbox."""
     for target in (-1, 0, 1, os.getppid()):
         if target or os.getpid() != 1:
             try:

@@ -10,7 +10,7 @@ from tools import attempt
 
 @expected("OK", value=42.0)
 def l_patches_channel(model, dataset):
-    """Replaces the worker's channel, so that it sends something else. That can only change its own result."""
+    """Replaces the worker's channel, so that it sends another value, as the result of this call alone."""
     kind = sys.modules["harness.worker.channel"].Channel
     send = kind.send
     kind.send = lambda self, **fields: send(self, event="result", status="OK", value=(42.0).hex())
