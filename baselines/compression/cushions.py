@@ -36,9 +36,9 @@ class Norms:
     """Norms (n, d) for each example and layer; `logits` (n, 1)."""
 
     without_bias: Array  #: of the layer's pre-activation, its bias left out
-    taken_in: Array  #: of what it takes in
+    taken_in: Array  #: of the layer's inputs
     pre_activations: Array
-    activations: Array  #: behind the activation; for a layer that has none, those of its pre-activations
+    activations: Array  #: outputs of the activation; the pre-activations if the layer has no activation
     logits: Array
 
 

@@ -30,7 +30,7 @@ def log_bound(error: float, complexity: float) -> float:
         of_wrong = error * math.log(-math.expm1(-value)) if error else 0.0
         return (1 - error) * value - of_wrong - entropy - complexity
 
-    low, high = -math.log1p(-error), (complexity + entropy) / (1 - error) + 1  # more, so that rounding does not matter
+    low, high = -math.log1p(-error), (complexity + entropy) / (1 - error) + 1  # + 1: a margin for rounding
     if excess(low) >= 0:  # no complexity at all
         return low
     return float(brentq(excess, low, high, xtol=TOLERANCE))

@@ -45,7 +45,7 @@ class Measure:
     meaning: str  #: one line for people
     formula: str  #: symbols are those of docs/measures.md
     range: str  #: of its values; empty where nothing is said
-    source: str  #: paper, or the code that defines it
+    source: str  #: paper or code that defines the measure
     cost: Cost
     work: str  #: its passes over examples, as `baselines.core.work` reads them
     weights: Form | None  #: whether it sees weights as trained, or with normalization folded; None if it sees none

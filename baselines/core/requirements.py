@@ -1,4 +1,4 @@
-"""What a network and its training data must be like, checked in one place for all measures, before one is computed."""
+"""Requirements of measures on a network and its training data, checked before a measure is computed."""
 
 from collections.abc import Collection
 
@@ -53,7 +53,7 @@ def require_classes(subject: Subject) -> None:
 def require_unit_range(subject: Subject) -> None:
     """Raise `ValueError` unless all pixels of images are in [0, 1], as changes of colours take them."""
     inputs = subject.examples.inputs
-    if inputs.ndim != 4:  # no images: who changes them says so
+    if inputs.ndim != 4:  # no images: refused by the measures that change images
         return
     least, most = _extremes(subject)
     wrong = np.flatnonzero((least < 0) | (most > 1))

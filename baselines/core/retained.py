@@ -18,7 +18,7 @@ class Retained:
         self.nbytes = 0
         self._limit = limit
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
-        self._uses: dict[int, int] = {}  #: of each array, by its id
+        self._uses: dict[int, int] = {}  #: number of uses of each array, by its id
 
     def __len__(self) -> int:
         return len(self._results)

@@ -26,11 +26,11 @@ from baselines.network import (
     with_set_scales,
 )
 
-#: Bytes of results that are kept for other measures, so that none runs out of memory for the sake of its neighbours.
-#: The networks with what was compiled of them come on top, and so does a training set that is not mapped.
+#: Limit in bytes of results kept for other measures, so that no measure runs out of memory because of another.
+#: Networks, their compiled functions, and a training set that is not memory-mapped come on top.
 RETAINED_BYTES = 256 * 2**20
 
-#: Examples on which scales in front of layer normalization and the like are taken.
+#: Number of examples that give the scales in front of layer normalization and the like.
 OF_SCALES = 256
 
 P = ParamSpec("P")

@@ -1,8 +1,8 @@
 """Linear regions: sets of inputs on which a piecewise linear network is one linear function.
 
-The pattern of an input tells its region: of which piece each unit is there, by the derivative of each activation and
-maximum pooling with respect to what it takes in. Where an activation is flat at both ends (ReLU6), it is the upper end
-if what it puts out is positive.
+An input's pattern identifies its region. It names the linear piece on which each unit works, by the derivatives of
+activations and maximum poolings with respect to their inputs. Where an activation is flat at both ends (ReLU6), a
+positive output tells the upper end from the lower.
 
 n_steps: from one example to the other.
 """

@@ -82,7 +82,7 @@ def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
 def _slopes(network: Network, points: Array, labels: Array) -> tuple[Array, Array]:
     """Whether answers to points (n, ...) are wrong (n,), and where their cross-entropies rise (n, ...).
 
-    These are gradients, each in a unit of its own, so that none vanishes where an answer is beyond doubt.
+    The directions are gradients, each scaled by itself, so that a certain answer does not make its gradient vanish.
     """
 
     def run(images: Any, true: Any) -> tuple[Any, Any]:

@@ -70,7 +70,7 @@ def output_margins(logits: Any, labels: Any) -> Any:
 
 
 def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, often: bool = False) -> list[Array]:
-    """Margins (n,), lengths of their gradients with respect to what is at `place` (n,), and what is there (n, ...)."""
+    """Margins (n,), norms of their gradients with respect to the features at `place` (n,), and features (n, ...)."""
 
     def run(images: Any, labels: Any) -> tuple[Any, Any, Any]:
         with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -102,7 +102,7 @@ def _moments(features: Any) -> tuple[Any, Any]:
     """Means of features (n, ...) over the examples of a batch, and how far each example is from them, squared (n,)."""
     rows = tf.reshape(features, (-1, math.prod(features.shape[1:])))
     first = rows[0]
-    apart = rows - first  # so that features that do not vary have no rounding
+    apart = rows - first  # constant features then have a variance of exactly 0
     means = tf.reduce_mean(apart, axis=0)
     return first + means, tf.reduce_sum(tf.math.squared_difference(apart, means), axis=1)
 

@@ -70,7 +70,7 @@ def in_full_precision(array: Array) -> Array:
 
 
 def arrays_of(variables: list[Any], layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return those of a layer's arrays that belong to some of its variables."""
+    """Return the arrays of a layer that belong to `variables`."""
     places = {id(variable): place for place, variable in enumerate(layer.weights)}
     return tuple(arrays[places[id(variable)]] for variable in variables)
 

@@ -9,7 +9,7 @@ A constant that a layer multiplies by (`Rescaling`, `Normalization`) goes the sa
 does not matter whether it is written as a layer or in a kernel. In front of all weights it belongs to the input and
 stays, as it does where no weight layer can have it.
 
-A normalization that divides by what it finds in each example stays. Its own scale goes on into the weight layers that
+A normalization by statistics of each example stays. Its own scale goes on into the weight layers that
 it feeds, if it feeds nothing else; scales in front of it are those of `free_scales`.
 """
 
@@ -31,10 +31,10 @@ _HOMOGENEOUS = {
     "ZeroPadding3D",
 }  # fmt: skip
 
-#: Layers that pass on a scale if all that they take in has it.
+#: Layers whose output has a scale if all their inputs have it.
 JOINING = {"Add", "Average", "Maximum", "Minimum", "Subtract"}
 
-#: Layers that pass on a scale if all channels have the same.
+#: Layers whose output has a scale if it is the same for all channels.
 REARRANGING = {"Concatenate", "Flatten", "Permute", "RepeatVector", "Reshape"}
 
 _Network = tuple[Node, ...]
@@ -269,7 +269,7 @@ def _replaced(nodes: _Network, new: dict[int, Node]) -> _Network:
 
 
 def _without_idle(network: Nodes) -> Nodes:
-    """Drop the nodes that were folded away; who took them in takes in what they took in."""
+    """Drop the nodes that were folded away, and connect their readers to their inputs."""
     position = {-1: -1}
     left: list[Node] = []
     for number, node in enumerate(network.nodes):

@@ -31,13 +31,13 @@ from baselines.network.nodes import ACTIVATIONS, ATTENTION, CONSTANT, INPUT, OF_
 
 @dataclass(frozen=True)
 class _Stream:
-    """Where numbers have one scale that is free, with nodes by position."""
+    """A part of the network whose values share a free scale; nodes are given by position."""
 
-    normalizations: tuple[int, ...]  #: that take it away
-    makers: tuple[int, ...]  #: whose weights give it
-    takers: tuple[int, ...]  #: weight layers that it enters
-    shifts: tuple[int, ...]  #: what is left of batch normalization in it: a sign and a shift
-    groups: int  #: of channels with scales of their own
+    normalizations: tuple[int, ...]  #: nodes that remove the scale
+    makers: tuple[int, ...]  #: weight layers that set the scale
+    takers: tuple[int, ...]  #: weight layers that read the scaled values
+    shifts: tuple[int, ...]  #: signs and shifts that remain of batch normalization
+    groups: int  #: number of channel groups with separate scales
 
 
 def with_set_scales(network: Network, inputs: Array) -> Nodes:
@@ -68,7 +68,7 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
 
 
 def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
-    """What has its scale in common with a place in front of or behind a normalization; None if that is fixed."""
+    """The part that shares the scale of a place next to a normalization; None if the scale is fixed."""
     nodes = network.nodes
     places = _connected(nodes, start)
     makers = {place for place in places if not _passing(nodes, place)}
@@ -90,7 +90,7 @@ def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
 
 
 def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
-    """All positions that have their scale in common with one."""
+    """Positions that share the scale of `start`."""
     found, waiting = set[int](), [start]
     while waiting:
         place = waiting.pop()
@@ -171,7 +171,7 @@ def _moments(norm: Node, tensor: Any) -> Any:
 
 
 def _spread(groups: Array, channels: int) -> Array:
-    """A number for each channel from one for each group."""
+    """Repeat the number of each group for its channels."""
     return np.repeat(groups, channels // len(groups))
 
 

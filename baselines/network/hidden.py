@@ -113,7 +113,7 @@ def before_activation(network: Network, place: int) -> int:
 
 
 def _only_consumer(network: Network, place: int) -> int | None:
-    """The node that takes in what is at `place`, if it is one."""
+    """The only node that reads the output at `place`; None if several nodes read it, or no node does."""
     consumers = [number for number, node in enumerate(network.nodes) if place in node.sources]
     return consumers[0] if len(consumers) == 1 else None
 

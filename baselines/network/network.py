@@ -71,9 +71,9 @@ class Network:
             if node.weights and not isinstance(layer, Operation):
                 layer.set_weights(node.weights)
                 if node.kind == "Normalization":
-                    layer.finalize_state()  # Keras 3 computes with what this takes of them
+                    layer.finalize_state()  # Keras 3 derives its constants from the weights here
 
-    # What it looks like
+    # Structure
 
     @property
     def output(self) -> int:
@@ -120,7 +120,7 @@ class Network:
     def nodes_of(self, number: int) -> list[int]:
         """Positions of the nodes that a layer of the model, by its number in `layers`, is made of.
 
-        After a rewriting that lost some, those that are left; of a softmax that was dropped none.
+        After a rewriting that removed nodes, only the remaining ones; empty for a dropped softmax.
         """
         sources, output = self.layers[number]
         if output in sources:
@@ -264,7 +264,7 @@ class Network:
     ) -> Iterator[Any]:  # fmt: skip
         """Run a function of tensors on batches of `arrays` (n, ...); yields what it returns for each, as arrays.
 
-        They share the tensors' memory, so that they cannot be written to.
+        The arrays share the tensors' memory and are read-only.
 
         Args:
             key: names the function, with all that it depends on but its arguments.

@@ -23,10 +23,10 @@ NORMALIZATIONS = {
     "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "UnitNormalization",
 }  # fmt: skip
 
-#: Those that divide by what they find in each example.
+#: Normalizations by statistics of each example.
 OF_EXAMPLES = NORMALIZATIONS - {"BatchNormalization"}
 
-#: Layers that multiply by constants, and add some.
+#: Layers that multiply by constants and add constants.
 CONSTANT = {"Normalization", "Rescaling"}
 
 #: A node between the projections of an attention; Keras has no layer of this kind.
@@ -41,15 +41,15 @@ _SCALES = NORMALIZATIONS | {"Normalization", "PReLU"}
 
 @dataclass(frozen=True)
 class Node:
-    """One layer; its activation is a node of its own."""
+    """A layer of a network. Its activation is a separate node."""
 
     name: str
     kind: str  #: Keras' class
     config: dict[str, Any] = field(repr=False)
     weights: tuple[Array, ...] = field(repr=False)  #: in Keras' order
-    sources: tuple[int, ...]  #: positions that it takes in
-    keywords: tuple[str, ...] = ()  #: names under which it takes in the last of them
-    switches: dict[str, bool] = field(default_factory=dict)  #: other arguments of its call
+    sources: tuple[int, ...]  #: positions of its inputs
+    keywords: tuple[str, ...] = ()  #: argument names of its last inputs
+    switches: dict[str, bool] = field(default_factory=dict)  #: further arguments of the layer's call
 
     @property
     def has_kernel(self) -> bool:
@@ -84,7 +84,7 @@ class Nodes:
     layers: tuple[tuple[tuple[int, ...], int], ...]
     """For each layer of the model, in forward order and without those that are idle in inference mode, the positions of
     its inputs and of its output; after a rewriting that loses some of them, positions of what is left."""
-    no_logits: str = ""  #: why its outputs are no logits, for who needs some
+    no_logits: str = ""  #: why the outputs are no logits; empty if they are
     is_folded: bool = False  #: what scales and shifts without a kernel is no parameter
 
     @property

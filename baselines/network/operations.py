@@ -114,7 +114,7 @@ def _flatten(config: dict[str, Any]) -> _Compute | None:
 
 _DIMENSIONS = ("1D", "2D", "3D")
 
-#: Kind of layer -> what makes the function of its configuration, or None where it is not a common one.
+#: Kind of layer -> builder of a function from its configuration; a builder returns None for unusual settings.
 _OPERATIONS: dict[str, Callable[[dict[str, Any]], _Compute | None]] = {
     "Dense": _dense,
     "BatchNormalization": _batch_normalization,

@@ -14,7 +14,7 @@ from baselines.network.nodes import INPUT, Array, Node, Nodes
 #: Layers that only arrange numbers otherwise.
 _ARRANGING = {"Flatten", "Permute", "Reshape"}
 
-#: Activations that give probabilities or their logarithms.
+#: Activations whose outputs are probabilities or their logarithms.
 _PROBABILITIES = {
     "hard_sigmoid", "hard_sigmoid_of_keras_2", "hard_sigmoid_of_keras_3", "log_sigmoid", "log_softmax", "sigmoid",
     "softmax", "sparse_sigmoid", "sparsemax",
@@ -112,7 +112,7 @@ def _arranges_or_pools(kind: str) -> bool:
 
 
 def _without(network: Nodes, position: int) -> Nodes:
-    """Drop a node with one input; who took in its output takes in that."""
+    """Drop a node with one input, and connect its readers to that input."""
     before = network.nodes[position].sources[0]
 
     def moved(number: int) -> int:

@@ -16,7 +16,7 @@ def penultimate_features(network: Network, inputs: Array) -> Array:
     """Representations (n, features), float32, of inputs (n, ...).
 
     A feature map is pooled over its positions if what the last weight layer makes of it is pooled to one position:
-    averages commute with that layer. Otherwise it is one long vector. Where the logits are a sum of several branches,
+    averages commute with that layer. Otherwise it is flattened. Where the logits are a sum of several branches,
     the representations of their last weight layers stand side by side.
 
     Raises:
@@ -64,7 +64,7 @@ def _before(network: Network, place: int, stops: set[int]) -> set[int]:
 
 
 def _pool(network: Network, place: int) -> Any:
-    """What makes one vector (n, features) of what a last weight layer takes in (n, ..., features)."""
+    """The function that pools the inputs (n, ..., features) of a last weight layer to vectors (n, features)."""
     shape = network.shape(network.nodes[place].sources[0])
     behind = _before(network, len(network.nodes) - 1, {place})
     pooling = [p for p in behind if "Pooling" in network.nodes[p].kind and math.prod(network.shape(p)[:-1]) == 1]

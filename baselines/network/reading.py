@@ -37,7 +37,7 @@ _ACTIVATED = WITH_KERNEL | {"EinsumDense"}
 #: Constants that may be arrays, by name in a configuration, and where layers have them.
 _NUMBERS = {"scale": "scale", "offset": "offset", "mean": "input_mean", "variance": "input_variance"}
 
-#: What may stand behind them, without its name.
+#: Masks, which may follow these inputs as positional arguments.
 _MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 
 #: Layers whose inputs are arguments of their own, with the names of these.
@@ -142,7 +142,7 @@ class _Reader:
         if kind == "Activation":
             output = self._add_activation(layer.name, inner.activation, weights, output)
         else:
-            activation = inner.activation if kind in _ACTIVATED else None  # that of others may be inside of them
+            activation = inner.activation if kind in _ACTIVATED else None  # other kinds may use theirs inside
             n_own = len(weights) - len(getattr(activation, "weights", ()))
             output = self._add_node(layer, inner, sources, weights[:n_own])
             if activation not in (None, tf.keras.activations.linear):
@@ -152,7 +152,7 @@ class _Reader:
         self.shapes[output] = shape
 
     def _is_idle(self, layer: Any, kind: str, source: int, shape: tuple[Any, ...]) -> bool:
-        """Whether a layer, whose outputs have a shape, passes on what it takes in, as it is."""
+        """Whether a layer, whose outputs have a shape, returns its inputs unchanged."""
         if kind == "Activation":
             return layer.activation is tf.keras.activations.linear
         return kind in IDLE or (kind in _ORDERED and shape == self.shapes[source])
@@ -268,7 +268,7 @@ def _is_masked(layer: Any) -> bool:
 
 
 def _by_name(keywords: tuple[str, ...], sources: tuple[int, ...]) -> dict[str, int]:
-    """What an attention takes in, by the names of its arguments; the first one may have none among `keywords`."""
+    """Inputs of an attention layer by argument name; `keywords` may omit the first, which is the query."""
     names = keywords if len(keywords) == len(sources) else ("query", *keywords)
     return dict(zip(names, sources, strict=True))
 

@@ -19,8 +19,8 @@ N_PLACES = 100
 def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -> float:
     """Area between two curves, smoothed, as a part of the box around both. Range: [0, 1].
 
-    What lies above one curve and what lies below it adds up, where both curves have values; if that is nowhere,
-    the area is 1. It is 0 if the box has none. Positive affine changes of all alphas, or of all betas, do not
+    What lies above one curve and what lies below it adds up, where both curves have values; the area is 1
+    if they share no range, and 0 if the box has no area. Positive affine changes of all alphas, or of all betas, do not
     change it, nor does the order of points or curves.
 
     Args:

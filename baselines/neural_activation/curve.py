@@ -89,7 +89,7 @@ def _is_constant(values: Array) -> bool:
 def augmented(images: Array, rng: np.random.Generator) -> Array:
     """Images (n, height, width, channels) mirrored at random, shifted by up to `SHIFT` pixels, and with noise.
 
-    What is shifted in is the mirror image of what is there. Inputs of other shapes get the noise alone.
+    A shift fills the border with the mirror image. Inputs of other shapes get only the noise.
     """
     noise = np.asarray(rng.standard_normal(images.shape, dtype=np.float32))
     noise *= NOISE * np.ptp(images)

@@ -65,7 +65,7 @@ def largest_singular_value(matrices: Array) -> float:
 #: Maps of up to so many inputs are written out as matrices.
 SMALL = 128
 
-#: Settings of a convolution that say what it does.
+#: Settings that define the linear map of a convolution.
 _SETTINGS = ("kernel_size", "strides", "padding", "dilation_rate", "depth_multiplier", "data_format")
 
 

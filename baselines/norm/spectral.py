@@ -1,8 +1,8 @@
 """Singular values and spectral norms of all layers, computed once for all measures.
 
-A convolution has three spectral norms here: that of its kernel as a matrix, which is the usual approximation;
-that of the convolution with periodic borders; and that of the layer as it is, with its padding and strides.
-They are the same for dense layers and windows of one pixel.
+A convolution has three spectral norms here: the norm of its kernel as a matrix, which is the usual approximation;
+the norm of the convolution with periodic borders; and the norm of the actual layer, with its padding and strides.
+All three are equal for dense layers and for windows of one pixel.
 """
 
 import numpy as np

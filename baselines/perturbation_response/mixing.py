@@ -113,8 +113,8 @@ def mixup_responses(
     """Mix examples x with partners x' as (1 - a) x + a x'.
 
     Partners within a class go up to half and half, partners of other classes do not quite; the label is that
-    of x. Each example has one partner for all shares; one whose class has no other example has none within it,
-    and is left out.
+    of x. Each example has one partner for all shares. An example is left out of the curve within
+    classes if its class has no other example.
 
     Returns:
         The shares a (k,), and whether the network is right (n, k) about each drawn example at each of them.

@@ -8,7 +8,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate
 
-#: What is added to singular values over their sum, as its authors do.
+#: Constant added to singular values over their sum, as in the authors' code.
 SMALL = 1e-7
 
 #: Features that are multiplied at once.

@@ -91,8 +91,8 @@ def _activations(network: Network, places: tuple[int, ...], images: Any) -> list
 def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
     """Draw `number` units without replacement by importance; all, in order, if there are no more.
 
-    Importance is the number of examples (units,) on which a unit is the most active one of all. All units that are
-    that on none have the weight of one example together.
+    Importance is the number of examples (units,) on which a unit is the most active of all units. The units that lead
+    on no example share the weight of one example.
     """
     if len(counts) <= number:
         return np.arange(len(counts))

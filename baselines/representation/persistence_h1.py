@@ -23,7 +23,7 @@ from baselines.representation.persistence import unit_distances
 def loops(distances: Array) -> Array:
     """Births and deaths (loops, 2) of loops between points at symmetric distances (n, n), in a Vietoris-Rips complex.
 
-    Those that die as they are born are left out.
+    Loops that die at their birth are left out.
     """
     n = len(distances)
     first, second = np.triu_indices(n, 1)

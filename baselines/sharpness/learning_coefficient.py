@@ -38,7 +38,7 @@ def local_learning_coefficient(
         step_size: epsilon; a step is -epsilon / 2 times the gradient of the density's exponent, with noise of variance
             epsilon.
         gamma: pull toward the trained weights.
-        n_chains: chains, one after the other.
+        n_chains: number of chains, run one after the other.
         n_burn_in: steps of a chain that do not count.
         n_draws: steps that do.
         batch: examples of a step, drawn with replacement; all of them where there are no more.

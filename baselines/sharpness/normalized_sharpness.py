@@ -106,7 +106,7 @@ def _best(h: Any, s: Any, others: Any) -> tuple[Any, float]:
 
 
 def _without_idle(curvature: Array, squares: Array) -> tuple[Array, Array]:
-    """Leave out rows and columns in which all of one of them is 0: their factors can make their part vanish."""
+    """Drop rows and columns where either matrix is 0 throughout: their factors can make their part vanish."""
     size = None
     while size != curvature.size:
         size = curvature.size

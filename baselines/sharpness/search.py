@@ -28,13 +28,12 @@ def largest_harmless(
 ) -> float:
     """Largest scale at which no more answers are lost than allowed, or the smallest such one that the search meets.
 
-    The number of right answers jumps. What is followed is the last of the margins that have to stay positive, so that
-    no more answers are lost than allowed. It falls about as a power of the scale, so that the logarithm of what it has
-    lost is about a line in that of the scale, which tells from `begin` where to look; once the search has passed the
-    place it is Brent's method. It ends with a harmless and a harmful scale within `INTERVAL`, or a harmless one that
-    leaves `LITTLE` of that margin, and returns where the line through the last two scales says that all is lost, at
-    most two of `INTERVAL` behind the harmless one: good to 0.1 % where that margin is smooth. Range: [SMALLEST,
-    largest].
+    The number of right answers jumps, so the search follows a margin: the smallest of those that must stay positive if
+    no more answers are lost than allowed. Its loss is about a power of the scale: a line in logarithms, which tells
+    from `begin` where to look. Once the search has passed the place, Brent's method takes over. The search ends with a
+    harmless and a harmful scale within `INTERVAL`, or with a harmless scale that leaves `LITTLE` of the margin. It
+    returns where the line through the last two scales reaches 0, at most two of `INTERVAL` above the harmless scale;
+    the error is 0.1 % where the margin is smooth. Range: [SMALLEST, largest].
 
     Args:
         margins: of a scale, the margins (n,) of all answers after changes of that scale.
@@ -75,7 +74,7 @@ def largest_harmless(
         step = max(GROWTH * step, -excess(high))
         low, high = high, min(high + step, highest)
     while high - low > INTERVAL and beyond(low) < 0:
-        brentq(beyond, low, high, xtol=INTERVAL / 2)  # less, so that rounding does not keep it from ending
+        brentq(beyond, low, high, xtol=INTERVAL / 2)  # half, so that rounding cannot keep the loop going
         high = min(scale for scale, found in known.items() if found > 0)
         low = max(scale for scale in known if scale < high)
     if low == lowest:

@@ -69,7 +69,7 @@ class _AllWeights(Network):
 
 
 def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> float:
-    """The ratio at which the kit's search ends, the last one that it tried."""
+    """The last ratio that the kit's search tries."""
     network = _AllWeights(read_nodes(subject.model, subject.weights))
     samples = _samples(subject.examples, stream("samples of the starter kit", seed))
     key, starts = stream_seed("starts of the starter kit", seed), itertools.count()

@@ -12,7 +12,7 @@ N_SWEEPS, TOLERANCE = 50, 1e-6
 
 
 class _Cavity(NamedTuple):
-    """What is known of each number without its own sign (n,)."""
+    """Cavity distributions (n,): each number's normal distribution without the factor of its own sign."""
 
     precision: Array
     mean: Array
