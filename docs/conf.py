@@ -17,7 +17,7 @@ PAGES = {
         "docs/your-own-models", "docs/task-format", "task_data/README",
     ],
     "Run": ["docs/systems", "docs/sandbox", "docs/outcomes", "docs/gpu", "docs/containers", "docs/cluster"],
-    "Read a board": ["docs/statistics", "docs/records", "docs/json", "docs/results"],
+    "Read a board": ["docs/statistics", "docs/certainty", "docs/records", "docs/json", "docs/results"],
     "Host a competition": [
         "docs/platforms", "docs/codabench", "docs/leaderboard-job", "docs/hidden-tasks", "docs/security",
     ],

@@ -128,7 +128,7 @@ def compare_submissions(
 
     The models of a task are a sample: were the same grid trained anew, every score would be another. The expected score
     over such trainings is what intervals hold at `INTERVAL_LEVEL`; the tasks stay as they are. Trainings are drawn from
-    the residuals of the models, the same for all submissions (`retrained_scores`); docs/statistics.md shows how often
+    the residuals of the models, the same for all submissions (`retrained_scores`); docs/certainty.md shows how often
     intervals hold. A model brings the error of its own measured gap along, so intervals hold that, too; `held_out` only
     tells how much of it there is.
 

@@ -12,7 +12,7 @@ def score_intervals(scores: Vector, draws: NDArray[np.float64], critical: float)
     """Lower and upper end of each score's interval, shape (n, 2).
 
     Scores near 0 are skewed; their square roots are much less so. The interval is symmetric on that scale, but for the
-    bound of its upper end. docs/statistics.md shows how often it holds the mean score of trainings.
+    bound of its upper end. docs/certainty.md shows how often it holds the mean score of trainings.
 
     Args:
         scores: shape (n,), 0 or more.

@@ -2,7 +2,7 @@
 
     nice python -m tests.studies.certainty [SECTION]... [replicates, 400]
 
-Sections: intervals, differences, power, ranks, chance, found, large. Each prints a table of docs/statistics.md: nominal
+Sections: intervals, differences, power, ranks, chance, found, large. Each prints a table of docs/certainty.md: nominal
 and measured figures, the number of replicates n, and behind a figure its Monte-Carlo error. Tasks are those of
 `tests.studies.simulated`; the tasks are fixed, and their networks are trained anew in each replicate.
 """
