@@ -1,30 +1,10 @@
 """`pgdl doctor`: the capabilities of this machine, their consequences, and a remedy for each problem."""
 
-import os
-import shutil
-import sys
-from collections.abc import Iterator
-from importlib.util import cache_from_source, find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from harness.cli import as_json, options
-from harness.errors import UserError
-from harness.extras import install, install_for_gpu, lacking
-from harness.worker.runtimes import RUNTIMES, Runtime, version_of
-
-if TYPE_CHECKING:
-    from harness.sandbox import Gpu, Kind, Staging
-
-GOOD, WARNING, BAD = "ok", "note", "MISSING"
-
-#: Time limit of a trial, in seconds.
-TRIAL_S = 60.0
-
-#: State, item, finding, and its consequence or remedy.
-Finding = tuple[str, str, str, str]
 
 
 @click.command("doctor")
@@ -36,217 +16,19 @@ def command(form: str, **executor: Any) -> int:
     With --executor, inspect the machines where calls would be made, instead. Exit code 1 if something that `pgdl run`
     needs is missing.
     """
+    from harness.api.doctor import doctor
+    from harness.api.finding import BAD, GOOD, WARNING
     from harness.tables import wide_console
 
     console = wide_console(quiet=form == "json")
     styles = {GOOD: "green", WARNING: "yellow", BAD: "bold red"}
     findings = []
     for finding in doctor(*options.executor_of(executor)):
-        state, item, found, consequence = finding
-        console.print(f"{state:8}", style=styles[state], end="")
-        console.print(f"{item:26} {found}")
-        if consequence:
-            console.print(f"{'':8}{'':26} {consequence}", style="dim")
+        console.print(f"{finding.state:8}", style=styles[finding.state], end="")
+        console.print(f"{finding.item:26} {finding.found}")
+        if finding.consequence:
+            console.print(f"{'':8}{'':26} {finding.consequence}", style="dim")
         findings.append(finding)
     if form == "json":
-        names = ("state", "item", "found", "consequence")
-        as_json.show([dict(zip(names, map(str.strip, finding), strict=True)) for finding in findings])
-    return int(any(state == BAD for state, *_ in findings))
-
-
-def doctor(executor: str = "local", parameters: dict[str, str | None] | None = None) -> Iterator[Finding]:
-    """Yield what is found on this machine, or on those of a cluster: state, item, finding, consequence or remedy."""
-    if executor != "local":
-        from harness.cli.doctor_cluster import findings
-
-        yield from findings(executor, parameters or {})
-        return
-    parts = {"software": _software, "machine": _machine, "sandbox": _sandbox, "other sandboxes": _other}
-    for name, part in parts.items():
-        try:
-            yield from part()
-        except (UserError, ModuleNotFoundError) as error:
-            yield BAD, name, "does not work", lacking(error) or str(error)
-
-
-def _software() -> Iterator[Finding]:
-    from harness.execution.machine import describe_machine
-
-    yield GOOD, "Python", ".".join(map(str, sys.version_info[:3])), ""
-    for name, runtime in RUNTIMES.items():
-        if missing := runtime.missing():
-            yield WARNING, f"runtime {name}", f"not installed: {', '.join(missing)}", install(runtime.extra)
-        else:
-            versions = ", ".join(f"{package} {version_of(package)}" for package in runtime.distributions)
-            yield GOOD, f"runtime {name}", versions, runtime.summary
-            yield from _bytecode(runtime)
-    if not _installed():
-        yield BAD, "runtimes", "none", f"one is needed: {install('tensorflow')}"
-    yield GOOD, "kernel", describe_machine()["kernel"], ""
-
-
-def _bytecode(runtime: Runtime) -> Iterator[Finding]:
-    """Yield a warning if the framework is not compiled, as after an installation by uv: workers write no bytecode."""
-    spec = find_spec(runtime.framework)
-    if spec is not None and spec.origin and not Path(cache_from_source(spec.origin)).exists():
-        remedy = f"{sys.executable} -m compileall -q -j 0 {Path(spec.origin).parents[1]}"
-        yield WARNING, "  bytecode", "missing: workers take longer to start, every time", remedy
-
-
-def _machine() -> Iterator[Finding]:
-    from harness.cache import cache_directory
-    from harness.configuration import GIB
-    from harness.execution.machine import plan_lanes
-    from harness.machine_memory import usable_memory
-    from harness.sandbox import default_memory_bytes, find_gpus, gpu_nodes
-
-    gpus = find_gpus()
-    if gpus:
-        yield GOOD, "GPUs", ", ".join(gpu.model for gpu in gpus), "one call per GPU at a time"
-        yield _driver_library()
-        if absent := sorted({node for gpu in gpus for node in gpu_nodes(gpu) if not Path(node).exists()}):
-            remedy = "the driver creates them when it is first used: nvidia-modprobe -u -c 0"
-            yield WARNING, "GPU device nodes", f"missing: {', '.join(absent)}", remedy
-    elif Path("/dev/nvidiactl").exists():
-        found = "device nodes, but no GPU in /proc/driver/nvidia/gpus"
-        yield WARNING, "GPUs", found, "models run on the processor; in a container, have the engine show that directory"
-    else:
-        yield (
-            WARNING,
-            "GPUs",
-            "none",
-            f"models run on the processor; if there is a GPU: {install('gpu')}",
-        )
-    limit = default_memory_bytes(len(gpus))
-    lanes = plan_lanes(None, limit)
-    memory = usable_memory()
-    follows = f"{lanes.workers} calls at once, {limit / GIB:g} GiB each (--workers, --memory)"
-    state = GOOD if memory.available > limit else WARNING
-    yield (
-        state,
-        "memory",
-        f"{memory.available / GIB:.1f} of {memory.whose} {memory.total / GIB:.1f} GiB free, {lanes.cores} cores",
-        follows,
-    )
-    for name, path in (("working directory", Path.cwd()), ("cache", cache_directory("staged").parent)):
-        free = shutil.disk_usage(path).free / GIB
-        remedy = "" if free > 1 else "under 1 GiB: free some space, or set PGDL_CACHE to another disk"
-        yield GOOD if free > 1 else WARNING, f"disk ({name})", f"{free:.1f} GiB free at {path}", remedy
-
-
-def _sandbox() -> Iterator[Finding]:
-    from harness.sandbox import Fast, Landlock, becomes_others, not_linux
-
-    if (elsewhere := not_linux()) is not None:
-        yield BAD, "sandbox", "not on this system", str(elsewhere)
-        warning = "tasks and submissions are read without the limit that Linux sets: only open those that you trust"
-        yield WARNING, "memory", "not limited here", warning
-        return
-    warnings: list[str] = []
-    best, second = Fast(instead=warnings.append), Landlock()
-    problem, weaker = best.problem(), second.problem()
-    who = "root, which starts every call as another user" if becomes_others() else "an ordinary user"
-    if os.geteuid() == 0 and not becomes_others():
-        who = "root without the capabilities to start calls as other users"
-    if problem is None:
-        yield GOOD, "sandbox", f"bubblewrap at {shutil.which('bwrap')}, as {who}", "tried now with small submissions:"
-        yield _memory_limit()
-        yield from _self_test(best, warnings)
-        if weaker is None:
-            yield GOOD, "sandbox by Landlock", "would work, too", "--sandbox landlock; auto does not need it here"
-        else:
-            yield WARNING, "sandbox by Landlock", "would not work; not needed here", str(weaker)
-    elif weaker is None:
-        yield WARNING, "sandbox by bubblewrap", "does not work", str(problem)
-        yield WARNING, "sandbox", f"Landlock, as {who}; it promises less:", ""
-        for guarantee in second.missing:
-            yield WARNING, "  not promised", guarantee, ""
-        yield from _self_test(second, warnings)
-    else:
-        yield BAD, "sandbox", "does not work", str(problem)
-        yield BAD, "sandbox by Landlock", "does not work, either", str(weaker)
-
-
-def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
-    """Try a kind; `warnings` are those that it has issued."""
-    from harness.execution.machine import plan_lanes
-    from harness.sandbox import CONTROL, Staging, default_memory_bytes, find_gpus, run_traps, trial_job
-
-    gpu = next(iter(find_gpus()), None)
-    if not _installed():
-        yield WARNING, "  self-test", "not possible without a runtime", ""
-        return
-    with Staging() as staging, kind:
-        try:
-            kind.prepare([trial_job(staging, CONTROL, runtime=runtime, gpu=gpu) for runtime in _installed()])
-        except UserError as error:
-            yield BAD, "  self-test", "does not start", str(error)
-            return
-        if warnings:
-            yield WARNING, "  fast starts", "do not work", warnings[0]
-        else:
-            yield GOOD, "  fast starts", "a call starts in a fraction of a second", ""
-        if gpu is not None:
-            yield from _devices(kind, staging, gpu)
-        workers = plan_lanes(None, default_memory_bytes(0)).workers
-        for trap, result in run_traps(kind.start, staging, workers, _installed()[0]):
-            if trap.caught(result):
-                yield GOOD, "  self-test", trap.name, ""
-            else:
-                found = f"expected {trap.outcome}, found {result.outcome}: {result.message or result.value}"
-                yield BAD, "  self-test", trap.name, f"{found}; do not run other people's code here"
-
-
-def _devices(kind: "Kind", staging: "Staging", gpu: "Gpu") -> Iterator[Finding]:
-    """Try in the sandbox whether each runtime uses the GPU."""
-    from harness.sandbox import CONTROL, run_trial, trial_job
-
-    for name in _installed():
-        result = run_trial(kind.start, trial_job(staging, CONTROL, runtime=name, gpu=gpu), 0, TRIAL_S)
-        device = result.environment.get("device")
-        if device == "cpu":
-            remedy = f"install a build with CUDA: {install_for_gpu(RUNTIMES[name].gpu_install)}"
-            yield WARNING, f"  {name} and the GPU", "runs on the processor", remedy
-        elif device is None:
-            yield WARNING, f"  {name} and the GPU", "no answer", f"{result.outcome}: {result.message}"
-        else:
-            yield GOOD, f"  {name} and the GPU", f"runs on it: {device}", ""
-
-
-def _driver_library() -> Finding:
-    from harness.sandbox import driver_library
-
-    found = driver_library()
-    if found is None:
-        remedy = "install the driver's libraries, or name their directory in LD_LIBRARY_PATH"
-        return WARNING, "GPU driver", "libcuda.so.1: not found; models run on the processor", remedy
-    return GOOD, "GPU driver", str(found), ""
-
-
-def _installed() -> list[str]:
-    return [name for name, runtime in RUNTIMES.items() if not runtime.missing()]
-
-
-def _memory_limit() -> Finding:
-    from harness.sandbox import cgroup_problem
-
-    problem = cgroup_problem()
-    if problem is None:
-        return GOOD, "  memory limit", "enforced by the kernel: every call has a control group", ""
-    delegated = f"systemd-run {'' if os.geteuid() == 0 else '--user '}--scope -p Delegate=yes pgdl ..."
-    remedy = f"only a control group counts that; with systemd and cgroup v2: {delegated} (found: {problem})"
-    enforced = "enforced by the memory watch, twenty times a second; the kernel's own memory for a call is not counted"
-    return WARNING, "  memory limit", enforced, remedy
-
-
-def _other() -> Iterator[Finding]:
-    """Yield findings on the kinds of sandbox that `auto` never chooses."""
-    from harness.sandbox import KINDS
-
-    for name, kind in KINDS.items():
-        if kind.is_sandbox and kind.auto is None:
-            problem = kind().problem()
-            if problem is None:
-                yield GOOD, f"sandbox {name}", f"would work: {kind.summary} for each call", f"--sandbox {name}"
-            else:
-                yield WARNING, f"sandbox {name}", f"does not work; only --sandbox {name} needs it", str(problem)
+        as_json.show([{name: text.strip() for name, text in finding._asdict().items()} for finding in findings])
+    return int(any(finding.state == BAD for finding in findings))

@@ -13,6 +13,7 @@ from harness.api.comparisons import compare as compare
 from harness.api.comparisons import compare_recorded as compare_recorded
 from harness.api.costs import Costs as Costs
 from harness.api.costs import forecast_costs as forecast_costs
+from harness.api.doctor import doctor as doctor
 from harness.api.execution import UNSAFE as UNSAFE
 from harness.api.execution import Execution as Execution
 from harness.api.fetches import corpora as corpora
@@ -41,7 +42,6 @@ from harness.api.task_sources import recipes as recipes
 from harness.api.tasks import show_tasks as show_tasks
 from harness.api.testbeds import TestbedResult as TestbedResult
 from harness.api.testbeds import testbed as testbed
-from harness.cli.doctor import doctor as doctor
 from harness.codabench.bundle import write_bundle as write_bundle
 from harness.codabench.competition import read_competition as read_competition
 from harness.codabench.ingestion import ingest as ingest

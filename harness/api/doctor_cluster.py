@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from harness.cli.doctor import BAD, GOOD, WARNING, Finding
+from harness.api.finding import BAD, GOOD, WARNING, Finding
 from harness.configuration import GIB
 from harness.execution.cluster import Cluster, ClusterMember, is_installed
 from harness.execution.executors import EXECUTORS
@@ -19,24 +19,24 @@ def findings(name: str, parameters: dict[str, str | None]) -> Iterator[Finding]:
     with executor:
         executor.prepare([runtime for runtime, found in executor.fleet.common.versions.items() if is_installed(found)])
         for line in lines:
-            yield WARNING, f"executor {name}", line, ""
+            yield Finding(WARNING, f"executor {name}", line, "")
         for member in sorted(executor.fleet.all_members, key=lambda one: one.name):
             yield from _about(member)
         follows = f"{executor.limits.memory_bytes / GIB:g} GiB each (--workers for each machine, --memory)"
-        yield GOOD, "calls at once", str(executor.workers), follows
+        yield Finding(GOOD, "calls at once", str(executor.workers), follows)
 
 
 def _about(member: ClusterMember) -> Iterator[Finding]:
     item = f"machine {member.name}"
     if member.is_out:
-        yield BAD, item, "gets no calls", member.why_out
+        yield Finding(BAD, item, "gets no calls", member.why_out)
     elif member.ready is None or member.description is None:
-        yield WARNING, item, "no answer", "busy with other work of the cluster?"
+        yield Finding(WARNING, item, "no answer", "busy with other work of the cluster?")
     else:
         ready = member.ready
-        yield GOOD, item, member.description.machine_class, f"{ready.workers} calls at once"
-        yield GOOD, "  sandbox", ready.isolation, "tried in every runtime that is installed"
-        yield GOOD, "  cache", ready.cache, "models and data of earlier calls"
+        yield Finding(GOOD, item, member.description.machine_class, f"{ready.workers} calls at once")
+        yield Finding(GOOD, "  sandbox", ready.isolation, "tried in every runtime that is installed")
+        yield Finding(GOOD, "  cache", ready.cache, "models and data of earlier calls")
         for runtime in RUNTIMES:
             found = ready.versions[runtime]
-            yield GOOD if is_installed(found) else WARNING, f"  runtime {runtime}", found, ""
+            yield Finding(GOOD if is_installed(found) else WARNING, f"  runtime {runtime}", found, "")

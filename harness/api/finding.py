@@ -1,0 +1,14 @@
+"""A finding of `pgdl doctor`."""
+
+from typing import NamedTuple
+
+GOOD, WARNING, BAD = "ok", "note", "MISSING"
+
+
+class Finding(NamedTuple):
+    """A capability of a machine, or the lack of it."""
+
+    state: str  #: GOOD, WARNING or BAD
+    item: str
+    found: str
+    consequence: str  #: or the remedy; empty if there is none
