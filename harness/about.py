@@ -1,4 +1,4 @@
-"""What a submission says of itself in its metadata: who made it, what it does, and where that is written."""
+"""Metadata of a submission: its authors, a description, and links."""
 
 import re
 from dataclasses import dataclass

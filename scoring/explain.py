@@ -63,7 +63,7 @@ class Explanation:
     Attributes:
         score: the official score, 0 to 1.
         deciding: the pair of hyperparameters given which the measure tells least: its value is the score.
-        cells: the cells of that set, those that add least of what they could first.
+        cells: the cells of that set; the cells that fall furthest short of their gap entropy come first.
         costly_pairs: pairs of models, the costliest first; of equal cost those first whose gaps differ most.
     """
 

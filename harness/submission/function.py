@@ -53,7 +53,7 @@ def from_function(
         UserError: it is no function with a source, it uses something that cannot come with it or may be a secret, or
             the name is taken.
     """
-    if not isinstance(function, FunctionType) or not function.__name__.isidentifier():  # that of a lambda is none
+    if not isinstance(function, FunctionType) or not function.__name__.isidentifier():  # a lambda's name is <lambda>
         raise UserError("a submission", expected="a function defined with def, a path or a name", found=repr(function))
     chosen = clean(function.__name__) if name is None else name
     if not is_name(chosen):

@@ -1,4 +1,4 @@
-"""The families of measures: where they are, what is said of them, and that a new measure is one file."""
+"""The families of measures: their places and descriptions; a new measure is one file."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""What a driver of a cluster can do in a second, and what a call costs more on a cluster than without one."""
+"""Speed of a cluster's driver, and the overhead of a call on a cluster."""
 
 import resource
 import shutil

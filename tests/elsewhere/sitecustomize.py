@@ -1,7 +1,7 @@
 """Makes a process one of another system, as far as the project's code can tell: put its directory onto PYTHONPATH.
 
-`PGDL_TEST_SYSTEM` names the system: `darwin` or `win32`. Modules of the project that import one of the modules below
-get it without what it lacks there, and with what it has there alone. Libraries see this machine as it is.
+`PGDL_TEST_SYSTEM` names the system: `darwin` or `win32`. If the project imports one of the modules below,
+it lacks the names that are missing on that system, and has the names that exist only there. Libraries see this machine as it is.
 """
 
 import builtins
@@ -105,7 +105,7 @@ if system == "win32":
 
 
 class Seen(ModuleType):
-    """A module as it is on that system; what is set goes to the module of this one."""
+    """A module as that system has it; attributes that are set go to the real module."""
 
     def __init__(self, name: str, module: Any) -> None:
         more = MORE.get(name, {})

@@ -1,4 +1,4 @@
-"""What a machine of a cluster keeps of models and training data, and what it gets from the driver."""
+"""Models and training data that a machine of a cluster keeps, or gets from the driver."""
 
 import hashlib
 import os

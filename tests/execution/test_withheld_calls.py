@@ -63,7 +63,7 @@ def test_withholding_does_not_make_it_another_call() -> None:
 
 
 def shown(withheld: list[str]) -> str:
-    """What a run of one failed call prints while it goes."""
+    """Return the progress output of a run with one failed call."""
     call, row = record(Outcome.EXCEPTION, hidden=False)
     console = Console(file=io.StringIO(), width=200)
     with RunProgress([call], console, withheld) as progress:

@@ -1,4 +1,4 @@
-"""Tasks of a corpus: only what is asked for travels, and what is there at the end is what the archive holds."""
+"""Tasks of a corpus: only the requested members are downloaded, and the result equals the archive."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""A process that answers questions: what it says, how it ends, and what it may use."""
+"""A process that answers questions: its answers, its end, and its limits."""
 
 import os
 import signal

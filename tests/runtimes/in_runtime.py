@@ -4,13 +4,13 @@ in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on 
 in_runtime.py RUNTIME modes DIR...     JSON: differences between the outputs in inference mode and those in training
                                        mode, those of copies, and the softmax of `model.logits`
 in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
-in_runtime.py RUNTIME weights DIR      JSON: the last weights of a staged model that is built without drawing, the
-                                       spread of what its initializer draws afterwards, and the model's own last weights
+in_runtime.py RUNTIME weights DIR      JSON: the last weights of a staged model built without drawing, the spread of
+                                       its initializer's next draws, and the model's own last weights
 in_runtime.py RUNTIME functions DIR    JSON: the operations of which TensorFlow has made a function after a staged model
                                        and data have been loaded, and after an operation on them
 in_runtime.py RUNTIME draws            JSON: random numbers of every library under seed 0
-in_runtime.py RUNTIME bars             what a model prints that is fitted, evaluated and predicts, and, after a line of
-                                       dashes, that predicts with a progress bar
+in_runtime.py RUNTIME bars             output of fit, evaluate and predict; after a line of dashes, of predict with a
+                                       progress bar
 """
 
 import copy

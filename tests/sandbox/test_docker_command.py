@@ -1,4 +1,4 @@
-"""The command line of a container: what it refuses, what it bounds, what it shows."""
+"""The command line of a container: refusals, limits and mounts."""
 
 import csv
 import os

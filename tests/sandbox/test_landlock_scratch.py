@@ -1,4 +1,4 @@
-"""The scratch directory of the Landlock sandbox: what is seen of it, and that it goes, whatever is in it."""
+"""The scratch directory of the Landlock sandbox: its visibility, and its removal whatever it holds."""
 
 import os
 import subprocess

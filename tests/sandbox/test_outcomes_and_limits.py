@@ -1,4 +1,4 @@
-"""What can become of a call, and what it may use."""
+"""Outcomes and limits of a call."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the commands left, and what is shipped: values of measures, gaps, and the tables of the protocols."""
+"""Results of the commands and shipped records: values of measures, gaps, and the tables of the protocols."""
 
 import csv
 import functools

@@ -1,4 +1,4 @@
-"""What a run gets to see of a task, and what is kept in the cache."""
+"""The view of a task that a run gets, and the cache."""
 
 import json
 import shutil

@@ -134,7 +134,7 @@ class Cluster(Executor):
         self._engine.close()
 
     def _hand_out(self) -> None:
-        """Give each machine what it has room for, and what it lacks for it."""
+        """Send each machine as many batches as it has room for, and the files that they need."""
         for member in self.fleet.members:
             while member.room and (batch := self._queue.take(member)) is not None:
                 member.give(batch)

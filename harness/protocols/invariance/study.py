@@ -100,7 +100,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Responses:
-    """What is known of one model; arrays as `harness.protocols.invariance.curves` describes them."""
+    """Responses of one model; arrays as `harness.protocols.invariance.curves` describes them."""
 
     arrays: Arrays
 
