@@ -23,7 +23,7 @@ RULES = {
     r"^(Neither|Nor|Where|Who|What|That)\b": 1,
 }
 _PATTERNS = [(re.compile(pattern, re.IGNORECASE), points) for pattern, points in RULES.items()]
-_PRONOUN = re.compile(r"\b(it|its|they|them|their|those|these|ones?|none|others?|that|this|which|who|whose|some)\b", re.I)
+_PRONOUN = re.compile(r"\b(it|its|they|them|their|those|these|ones?|none|others?|that|this|which|whose)\b", re.I)
 
 #: Words of a sentence above which it gets a point, and another.
 LONG = (32, 45)

@@ -1,7 +1,7 @@
 """Makes a process one of another system, as far as the project's code can tell: put its directory onto PYTHONPATH.
 
-`PGDL_TEST_SYSTEM` names the system: `darwin` or `win32`. If the project imports one of the modules below,
-it lacks the names that are missing on that system, and has the names that exist only there. Libraries see this machine as it is.
+`PGDL_TEST_SYSTEM` names the system: `darwin` or `win32`. If the project imports one of the modules below, it lacks the
+names that are missing on that system, and has the names that exist only there. Libraries see this machine as it is.
 """
 
 import builtins
