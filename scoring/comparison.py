@@ -35,76 +35,49 @@ CRITICAL = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2)
 
 @dataclass(frozen=True)
 class Standing:
-    """A submission among the others. Scores and errors are in points of the final score, 0 to 100.
+    """A submission among the others. Scores and errors are in points of the final score, 0 to 100."""
 
-    Attributes:
-        score: final score.
-        low: lower end of the score's interval on these tasks, trained anew.
-        high: upper end.
-        error: standard error of the score, were the same grid of models trained and tested anew.
-        gap_error: the part of `error` that comes from measuring gaps on finitely many test images; None if the
-            test sets are not known, or a task has more than `MOST_RESAMPLED` models.
-        model_error: the part of `error` that comes from the models themselves; None likewise.
-        best_rank: smallest rank that the submission may have.
-        worst_rank: largest.
-        group: submissions of the same group cannot be told apart; 1 is the best.
-        tasks_low: lower end of the interval of the score on other tasks like these; None below four tasks.
-        tasks_high: upper end.
-        beyond_hyperparameters: whether the score is surely (one-sided, 95 %) above that of an additive fit of the gaps
-            by all hyperparameters on the same models. The fit stays as it is when models are trained anew.
-    """
-
-    score: float
-    low: float
-    high: float
-    error: float
+    score: float  #: final score
+    low: float  #: lower end of the score's interval on these tasks, trained anew
+    high: float  #: upper end
+    error: float  #: standard error of the score, were the same grid of models trained and tested anew
+    #: the part of `error` that comes from measuring gaps on finitely many test images; None if the test sets are not
+    #: known, or a task has more than `MOST_RESAMPLED` models
     gap_error: float | None
-    model_error: float | None
-    best_rank: int
-    worst_rank: int
-    group: int
-    tasks_low: float | None
-    tasks_high: float | None
+    model_error: float | None  #: the part of `error` that comes from the models themselves; None likewise
+    best_rank: int  #: smallest rank that the submission may have
+    worst_rank: int  #: largest
+    group: int  #: submissions of the same group cannot be told apart; 1 is the best
+    tasks_low: float | None  #: lower end of the interval of the score on other tasks like these; None below four tasks
+    tasks_high: float | None  #: upper end
+    #: whether the score is surely (one-sided, 95 %) above that of an additive fit of the gaps by all hyperparameters on
+    #: the same models. The fit stays as it is when models are trained anew.
     beyond_hyperparameters: bool
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two submissions compared.
+    """Two submissions compared."""
 
-    Attributes:
-        points: score of the first less that of the second, in points of the final score.
-        low: lower end of the 90 % interval of the difference.
-        high: upper end.
-        p_value: two-sided p-value: how often luck alone makes such a difference if both are equally good.
-        verdict: 1 if the first is surely better, -1 if it is surely worse, 0 if the two cannot be told apart.
-    """
-
-    points: float
-    low: float
-    high: float
-    p_value: float
-    verdict: int
+    points: float  #: score of the first less that of the second, in points of the final score
+    low: float  #: lower end of the 90 % interval of the difference
+    high: float  #: upper end
+    p_value: float  #: two-sided p-value: how often luck alone makes such a difference if both are equally good
+    verdict: int  #: 1 if the first is surely better, -1 if it is surely worse, 0 if the two cannot be told apart
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All finished submissions of a board.
+    """All finished submissions of a board."""
 
-    Attributes:
-        standings: submission -> where it stands, best score first.
-        unfinished: submissions without a value for some model; they are compared with none.
-        tasks: the tasks that the scores are of, those without an official score left out.
-        errors: standard error of the difference of two scores in points, widened by the ratio of the quantiles of
-            Student's t and the normal distribution: (n, n), in the order of `standings`.
-        better: whether the submission of a row is surely better than that of a column; all of these hold together at
-            `INTERVAL_LEVEL`. In the same order; ranks and groups are made of them.
-    """
-
-    standings: Mapping[str, Standing]
-    unfinished: tuple[str, ...]
-    tasks: tuple[str, ...]
+    standings: Mapping[str, Standing]  #: submission -> where it stands, best score first
+    unfinished: tuple[str, ...]  #: submissions without a value for some model; they are compared with none
+    tasks: tuple[str, ...]  #: the tasks that the scores are of, those without an official score left out
+    #: standard error of the difference of two scores in points, widened by the ratio of the quantiles of Student's t
+    #: and the normal distribution: (n, n), in the order of `standings`
     errors: NDArray[np.float64] = field(compare=False)
+    #: whether the submission of a row is surely better than that of a column; all of these hold together at
+    #: `INTERVAL_LEVEL`. In the same order; ranks and groups are made of them.
     better: NDArray[np.bool_] = field(compare=False)
 
     def difference(self, first: str, second: str) -> Difference:

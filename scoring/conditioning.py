@@ -19,23 +19,16 @@ class Conditioning:
 
     Models that share the values of both hyperparameters of a set form a group. An ordered pair of models lies in
     the cell of its models' groups. Groups and cells of all sets are numbered one after the other.
-
-    Attributes:
-        sets: the pairs of hyperparameters, names in sorted order.
-        groups: group of each model in each set, shape (n_sets, n_models).
-        sizes: models in each group, shape (n_groups,).
-        first: group of the first model of each cell, shape (n_cells,); a set's cells are in the order of the
-            first group, then the second.
-        second: group of the second model of each cell, shape (n_cells,).
-        bounds: the cells of set k are bounds[k] to bounds[k + 1], shape (n_sets + 1,).
     """
 
-    sets: tuple[tuple[str, str], ...]
-    groups: Indices
-    sizes: Indices
+    sets: tuple[tuple[str, str], ...]  #: the pairs of hyperparameters, names in sorted order
+    groups: Indices  #: group of each model in each set, shape (n_sets, n_models)
+    sizes: Indices  #: models in each group, shape (n_groups,)
+    #: group of the first model of each cell, shape (n_cells,); a set's cells are in the order of the first group, then
+    #: the second
     first: Indices
-    second: Indices
-    bounds: Indices
+    second: Indices  #: group of the second model of each cell, shape (n_cells,)
+    bounds: Indices  #: the cells of set k are bounds[k] to bounds[k + 1], shape (n_sets + 1,)
 
     @cached_property
     def members(self) -> NDArray[np.float32]:

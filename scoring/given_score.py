@@ -16,19 +16,12 @@ from scoring.vectors import as_vectors_of
 
 @dataclass(frozen=True)
 class GivenScore:
-    """Conditional mutual information of a measure and the gap, given some hyperparameters.
+    """Conditional mutual information of a measure and the gap, given some hyperparameters."""
 
-    Attributes:
-        score: minimum of `pairs`, from 0 to 1.
-        low: lower end of the 90 % interval, by the jackknife over models.
-        high: its upper end.
-        pairs: value given each pair of the hyperparameters, names in sorted order.
-    """
-
-    score: float
-    low: float
-    high: float
-    pairs: dict[tuple[str, str], float]
+    score: float  #: minimum of `pairs`, from 0 to 1
+    low: float  #: lower end of the 90 % interval, by the jackknife over models
+    high: float  #: its upper end
+    pairs: dict[tuple[str, str], float]  #: value given each pair of the hyperparameters, names in sorted order
 
 
 def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[str]) -> GivenScore:

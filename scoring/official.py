@@ -22,15 +22,10 @@ MOST_MODELS_PAIRWISE = 500  #: above, sorting is faster than comparing all pairs
 
 @dataclass(frozen=True)
 class OfficialScore:
-    """Conditional mutual information of a measure and the gap on one task.
+    """Conditional mutual information of a measure and the gap on one task."""
 
-    Attributes:
-        score: minimum of `pairs`, from 0 (tells nothing) to 1 (orders all models as the gap does).
-        pairs: value given each pair of hyperparameters, names in sorted order.
-    """
-
-    score: float
-    pairs: dict[tuple[str, str], float]
+    score: float  #: minimum of `pairs`, from 0 (tells nothing) to 1 (orders all models as the gap does)
+    pairs: dict[tuple[str, str], float]  #: value given each pair of hyperparameters, names in sorted order
 
 
 def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialScore:

@@ -16,23 +16,16 @@ DECIMALS = 9  #: of points; scores that differ by less are equal, so that proces
 
 @dataclass(frozen=True)
 class MeanRanks:
-    """Submissions ranked on each task.
+    """Submissions ranked on each task."""
 
-    Attributes:
-        n_tasks: number of tasks.
-        mean_ranks: mean rank of each submission over the tasks; 1 is the best, equal scores share their mean rank.
-        p_value: that of Friedman's test, of the null hypothesis that all submissions are equally good.
-        critical_difference: Nemenyi's, at .05. Mean ranks that differ by less cannot be told apart.
-        order: the submissions by their mean ranks, the best first.
-        groups: first and last place in `order` of each group of at least two submissions that cannot be told apart;
-            no group is part of another.
-    """
-
-    n_tasks: int
+    n_tasks: int  #: number of tasks
+    #: mean rank of each submission over the tasks; 1 is the best, equal scores share their mean rank
     mean_ranks: tuple[float, ...]
-    p_value: float
-    critical_difference: float
-    order: tuple[int, ...]
+    p_value: float  #: that of Friedman's test, of the null hypothesis that all submissions are equally good
+    critical_difference: float  #: Nemenyi's, at .05. Mean ranks that differ by less cannot be told apart.
+    order: tuple[int, ...]  #: the submissions by their mean ranks, the best first
+    #: first and last place in `order` of each group of at least two submissions that cannot be told apart; no group is
+    #: part of another
     groups: tuple[tuple[int, int], ...]
 
 

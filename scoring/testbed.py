@@ -19,17 +19,11 @@ RIDGE = 1e-4
 
 @dataclass(frozen=True)
 class ClassSpread:
-    """How a number that every class has is spread over the classes.
+    """How a number that every class has is spread over the classes."""
 
-    Attributes:
-        mean: the mean.
-        deviation: the standard deviation of a sample (n - 1).
-        percentile_10: the 10th percentile, interpolated linearly.
-    """
-
-    mean: float
-    deviation: float
-    percentile_10: float
+    mean: float  #: the mean
+    deviation: float  #: the standard deviation of a sample (n - 1)
+    percentile_10: float  #: the 10th percentile, interpolated linearly
 
 
 def class_spread(values: ArrayLike) -> ClassSpread:

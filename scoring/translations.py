@@ -23,14 +23,10 @@ _NUMBERS = 2**24
 
 @dataclass(frozen=True)
 class AdversarialGenerator:
-    """A deterministic generator: correctly classified images may move within a radius, others stay.
+    """A deterministic generator: correctly classified images may move within a radius, others stay."""
 
-    Attributes:
-        radius: largest shift in rows and in columns, in pixels.
-        choose: given margins of the candidates, shape (..., side, side), the chosen one's position in row-major order.
-    """
-
-    radius: int
+    radius: int  #: largest shift in rows and in columns, in pixels
+    #: given margins of the candidates, shape (..., side, side), the chosen one's position in row-major order
     choose: Callable[[Margins], NDArray[np.intp]]
 
     @property

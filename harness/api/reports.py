@@ -24,17 +24,11 @@ from harness.task.hidden import Withhold
 
 @dataclass(frozen=True)
 class ReportResult:
-    """The board of all recorded submissions, and what is known of the rows that were asked for.
+    """The board of all recorded submissions, and what is known of the rows that were asked for."""
 
-    Attributes:
-        board: its rows that were asked for have the output of their failed calls.
-        insights: position of such a row -> task -> what decides its score.
-        remarks: on the records behind these rows, and on the tasks; those of `score`.
-    """
-
-    board: Board
-    insights: Mapping[int, Mapping[str, Insight]]
-    remarks: Sequence[str] = ()
+    board: Board  #: its rows that were asked for have the output of their failed calls
+    insights: Mapping[int, Mapping[str, Insight]]  #: position of such a row -> task -> what decides its score
+    remarks: Sequence[str] = ()  #: on the records behind these rows, and on the tasks; those of `score`
 
     @cached_property
     def pages(self) -> list[dict[str, Any]]:

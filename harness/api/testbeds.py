@@ -34,21 +34,13 @@ _COLUMNS = ("dimension", "value", *STATISTICS, "divergence")
 
 @dataclass(frozen=True)
 class TestbedResult:
-    """The findings of a testbed.
+    """The findings of a testbed."""
 
-    Attributes:
-        dataset: error rates and kappas of all cells, as `evaluate_task` returns them.
-        summary: the trade-off point and the marginals.
-        consistency: measures with a value on every probed model, the most consistent first.
-        failed_calls: number of calls of measures that returned no value.
-        is_sandboxed: whether the calls were isolated.
-    """
-
-    dataset: "xr.Dataset"
-    summary: TestbedSummary
-    consistency: Sequence[Consistency]
-    failed_calls: int
-    is_sandboxed: bool
+    dataset: "xr.Dataset"  #: error rates and kappas of all cells, as `evaluate_task` returns them
+    summary: TestbedSummary  #: the trade-off point and the marginals
+    consistency: Sequence[Consistency]  #: measures with a value on every probed model, the most consistent first
+    failed_calls: int  #: number of calls of measures that returned no value
+    is_sandboxed: bool  #: whether the calls were isolated
 
     @property
     def failed(self) -> dict[str, str]:

@@ -22,17 +22,11 @@ Split = Literal["test", "train"]
 
 @dataclass(frozen=True)
 class StudiedTask:
-    """A valid task and some of its models.
+    """A valid task and some of its models."""
 
-    Attributes:
-        task: the task, checked.
-        files: where its files are.
-        models: the chosen models.
-    """
-
-    task: Task
-    files: TaskFiles
-    models: tuple[Model, ...]
+    task: Task  #: the task, checked
+    files: TaskFiles  #: where its files are
+    models: tuple[Model, ...]  #: the chosen models
 
     def data_digest(self, split: Split) -> str:
         """Return the digest of the shards; raises `UserError` for a task without them."""

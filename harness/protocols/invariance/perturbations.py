@@ -27,17 +27,11 @@ N_MAGNITUDES, N_SHARES = 25, 11
 
 @dataclass(frozen=True)
 class ChosenMagnitudes:
-    """A perturbation and its magnitudes.
+    """A perturbation and its magnitudes."""
 
-    Attributes:
-        name: one of `PERTURBATIONS` or `MIXTURES`.
-        low: lowest magnitude; 0 for a mixture.
-        high: highest magnitude; half and half for a mixture.
-    """
-
-    name: str
-    low: float
-    high: float
+    name: str  #: one of `PERTURBATIONS` or `MIXTURES`
+    low: float  #: lowest magnitude; 0 for a mixture
+    high: float  #: highest magnitude; half and half for a mixture
 
     @property
     def is_mixture(self) -> bool:

@@ -21,19 +21,13 @@ CALLS = 200
 
 @dataclass(frozen=True)
 class Point:
-    """One number of batches.
+    """One number of batches."""
 
-    Attributes:
-        perturbation: its name.
-        n_batches: batches of `BATCH` examples.
-        scores: information of the Gi-score about the gap in each repetition, those without a score left out.
-        seconds: mean time of a curve, of all models.
-    """
-
-    perturbation: str
-    n_batches: int
+    perturbation: str  #: its name
+    n_batches: int  #: batches of `BATCH` examples
+    #: information of the Gi-score about the gap in each repetition, those without a score left out
     scores: tuple[float, ...]
-    seconds: float
+    seconds: float  #: mean time of a curve, of all models
 
     @property
     def mean(self) -> float:

@@ -32,21 +32,13 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class InvarianceSettings:
-    """How curves are computed.
+    """How curves are computed."""
 
-    Attributes:
-        perturbations: those to look at.
-        n_examples: training examples of a curve; fewer if there are fewer.
-        seed: draws examples, partners and random magnitudes.
-        repetitions: of the draw of partners.
-        timed: numbers of examples for which the time of a curve is measured.
-    """
-
-    perturbations: Sequence[ChosenMagnitudes]
-    n_examples: int = 2048
-    seed: int = 0
-    repetitions: int = 1
-    timed: Sequence[int] = ()
+    perturbations: Sequence[ChosenMagnitudes]  #: those to look at
+    n_examples: int = 2048  #: training examples of a curve; fewer if there are fewer
+    seed: int = 0  #: draws examples, partners and random magnitudes
+    repetitions: int = 1  #: of the draw of partners
+    timed: Sequence[int] = ()  #: numbers of examples for which the time of a curve is measured
 
     @property
     def question(self) -> dict[str, Any]:
@@ -62,18 +54,12 @@ class InvarianceSettings:
 
 @dataclass(frozen=True)
 class Curve:
-    """The response of one model to one perturbation.
+    """The response of one model to one perturbation."""
 
-    Attributes:
-        magnitudes: (n,), increasing.
-        hits: (n,), numbers of right answers.
-        n_examples: number of answers at each magnitude.
-        subset_error: error on a tenth of the training images, or more, each changed at random; None for mixtures.
-    """
-
-    magnitudes: Vector
-    hits: NDArray[np.int_]
-    n_examples: int
+    magnitudes: Vector  #: (n,), increasing
+    hits: NDArray[np.int_]  #: (n,), numbers of right answers
+    n_examples: int  #: number of answers at each magnitude
+    #: error on a tenth of the training images, or more, each changed at random; None for mixtures
     subset_error: float | None = None
 
     @property
@@ -122,15 +108,10 @@ class Responses:
 
 @dataclass(frozen=True)
 class Study:
-    """The responses of the models of a task.
+    """The responses of the models of a task."""
 
-    Attributes:
-        responses: model id -> responses, in the order of the task.
-        failures: model id -> why there are none.
-    """
-
-    responses: Mapping[str, Responses]
-    failures: Mapping[str, str]
+    responses: Mapping[str, Responses]  #: model id -> responses, in the order of the task
+    failures: Mapping[str, str]  #: model id -> why there are none
 
 
 def run_study(subject: StudiedTask, settings: InvarianceSettings, finished: Callable[[], None] = lambda: None) -> Study:

@@ -23,21 +23,13 @@ LEVEL = "augmentation_level"
 
 @dataclass(frozen=True)
 class InvarianceLine:
-    """One statistic of one perturbation.
+    """One statistic of one perturbation."""
 
-    Attributes:
-        perturbation: its name.
-        statistic: key of `TITLES`.
-        n_models: number of models that were compared.
-        score: information about the gap, or why there is none.
-        kendall: rank correlation with the gap.
-    """
-
-    perturbation: str
-    statistic: str
-    n_models: int
-    score: GivenScore | str
-    kendall: float
+    perturbation: str  #: its name
+    statistic: str  #: key of `TITLES`
+    n_models: int  #: number of models that were compared
+    score: GivenScore | str  #: information about the gap, or why there is none
+    kendall: float  #: rank correlation with the gap
 
 
 @dataclass(frozen=True)

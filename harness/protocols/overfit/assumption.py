@@ -22,16 +22,12 @@ NO_PREFERENCE = 0.2
 
 @dataclass(frozen=True)
 class Positions:
-    """Where the content of images is.
+    """Where the content of images is."""
 
-    Attributes:
-        spread: standard deviation of the centre of mass in pixels, in the direction in which it is smaller; on a
-            torus, the circular standard deviation, which is infinite for positions without any preference.
-        touching: share of images with anything but black in the outermost row or column, in [0, 1]; 0 on a torus.
-    """
-
+    #: standard deviation of the centre of mass in pixels, in the direction in which it is smaller; on a torus, the
+    #: circular standard deviation, which is infinite for positions without any preference
     spread: float
-    touching: float
+    touching: float  #: share of images with anything but black in the outermost row or column, in [0, 1]; 0 on a torus
 
     def notes(self, radii: Sequence[int]) -> Iterator[str]:
         """Yield a line for each way in which the assumption fails at some radius."""

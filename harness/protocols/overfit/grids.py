@@ -28,17 +28,11 @@ PROGRAM = "harness.protocols.overfit.margins"
 
 @dataclass(frozen=True)
 class Grids:
-    """The margins, as far as they could be computed.
+    """The margins, as far as they could be computed."""
 
-    Attributes:
-        parts: model -> file of its margins, in the task's order.
-        failures: model -> why there are none.
-        positions: where the content of the images is.
-    """
-
-    parts: Mapping[str, Path]
-    failures: Mapping[str, UserError]
-    positions: Positions
+    parts: Mapping[str, Path]  #: model -> file of its margins, in the task's order
+    failures: Mapping[str, UserError]  #: model -> why there are none
+    positions: Positions  #: where the content of the images is
 
 
 def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:

@@ -17,19 +17,12 @@ PROGRAM = "harness.protocols.testbed.backbone_program"
 
 @dataclass(frozen=True)
 class Backbone:
-    """One backbone.
+    """One backbone."""
 
-    Attributes:
-        name: name of the model.
-        digest: identifies it.
-        question: how the program finds it.
-        size: number of weights; 0 until it is known.
-    """
-
-    name: str
-    digest: str
-    question: dict[str, Any] = field(hash=False)
-    size: int = 0
+    name: str  #: name of the model
+    digest: str  #: identifies it
+    question: dict[str, Any] = field(hash=False)  #: how the program finds it
+    size: int = 0  #: number of weights; 0 until it is known
 
 
 def of_task(subject: StudiedTask, directory: Path) -> list[Backbone]:

@@ -14,17 +14,11 @@ LEVELS = 6
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes of a testbed.
+    """The classes of a testbed."""
 
-    Attributes:
-        labels: those of the dataset, the seen ones first, each ascending.
-        n_seen: number of seen classes.
-        levels: numbers of unseen classes, ascending from 0; the first unseen ones are added.
-    """
-
-    labels: tuple[int, ...]
-    n_seen: int
-    levels: tuple[int, ...]
+    labels: tuple[int, ...]  #: those of the dataset, the seen ones first, each ascending
+    n_seen: int  #: number of seen classes
+    levels: tuple[int, ...]  #: numbers of unseen classes, ascending from 0; the first unseen ones are added
 
     @property
     def shares(self) -> tuple[float, ...]:

@@ -18,15 +18,10 @@ SLICES = ("unseen 0 %", "SSIM 1")
 
 @dataclass(frozen=True)
 class Consistency:
-    """Sign-errors of a measure, from 0 (the same order of backbones) to 1 (the opposite one).
+    """Sign-errors of a measure, from 0 (the same order of backbones) to 1 (the opposite one)."""
 
-    Attributes:
-        measure: name of the measure.
-        errors: (slice, statistic) -> sign-error.
-    """
-
-    measure: str
-    errors: Mapping[tuple[str, str], float]
+    measure: str  #: name of the measure
+    errors: Mapping[tuple[str, str], float]  #: (slice, statistic) -> sign-error
 
     @property
     def mean(self) -> float:

@@ -22,17 +22,11 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Material:
-    """A dataset, and the task that it is brought together with.
+    """A dataset, and the task that it is brought together with."""
 
-    Attributes:
-        data: name or path of the dataset.
-        input_shape: of the backbones.
-        known: the data on which the backbones were trained.
-    """
-
-    data: str
-    input_shape: tuple[int, ...]
-    known: TrainingData
+    data: str  #: name or path of the dataset
+    input_shape: tuple[int, ...]  #: of the backbones
+    known: TrainingData  #: the data on which the backbones were trained
 
     def key(self) -> dict[str, Any]:
         """Return what identifies the images, without reading them; raises `UserError` if there are none."""

@@ -18,32 +18,20 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Dimension:
-    """What changes along one dimension of the cells.
+    """What changes along one dimension of the cells."""
 
-    Attributes:
-        values: sizes, SSIM or shares of unseen classes, ascending.
-        marginals: name of a statistic -> its mean over the other dimensions, at each value.
-        divergences: Kullback-Leibler divergence from the origin at each value, in nats.
-        origin: position of the origin: the smallest size, SSIM 1, no unseen class.
-    """
-
-    values: Array
-    marginals: Mapping[str, Array]
-    divergences: Array
-    origin: int
+    values: Array  #: sizes, SSIM or shares of unseen classes, ascending
+    marginals: Mapping[str, Array]  #: name of a statistic -> its mean over the other dimensions, at each value
+    divergences: Array  #: Kullback-Leibler divergence from the origin at each value, in nats
+    origin: int  #: position of the origin: the smallest size, SSIM 1, no unseen class
 
 
 @dataclass(frozen=True)
 class TestbedSummary:
-    """The findings of a testbed.
+    """The findings of a testbed."""
 
-    Attributes:
-        point: the trade-off point, with the statistics there.
-        dimensions: `size`, `ssim` and `unseen`.
-    """
-
-    point: TradeOff
-    dimensions: Mapping[str, Dimension]
+    point: TradeOff  #: the trade-off point, with the statistics there
+    dimensions: Mapping[str, Dimension]  #: `size`, `ssim` and `unseen`
 
 
 def summarize(
