@@ -7,13 +7,11 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.batches import official_scores
+from scoring.batches import FEWEST, MOST_RESAMPLED, official_scores
 from scoring.conditioning import conditioning
-from scoring.dealt_groups import dealt_values
 from scoring.grid import Grid
-from scoring.many_models import FEWEST, MOST_RESAMPLED
 from scoring.official import official_score, require_official
-from scoring.permutations import Scorer, deals
+from scoring.permutations import Scorer, deals, dealt_values
 from scoring.resolution import smallest_p_value
 from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.across_tasks import mean_on_other_tasks
-from scoring.additive import degrees_of_freedom, fit_additively
-from scoring.batches import official_scores
-from scoring.many_models import MOST_RESAMPLED
+from scoring.batches import MOST_RESAMPLED, official_scores
+from scoring.hyperparameters import degrees_of_freedom, fit_additively
 from scoring.paired import PairedTask, pair_submissions
 from scoring.quantiles import student_quantile
 from scoring.rank_intervals import (
@@ -24,13 +23,13 @@ from scoring.rank_intervals import (
 )
 from scoring.retrained import FULL_SCORE, retrained_scores
 from scoring.rule import TaskCalls
-from scoring.score_intervals import score_intervals
 from scoring.spread import HeldOut, gap_spread
 from scoring.vectors import Vector
 
 INTERVAL_LEVEL = 0.9  #: of all intervals: a submission's own may fail to hold the truth one time in ten
 ROUNDING = 1e-9  #: scores as close as this, in points, are equal
 CRITICAL = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2)
+UPPER = 0.975  #: the upper end is not below this quantile of the draws: low scores vary less than the truth would
 
 
 @dataclass(frozen=True)
@@ -166,3 +165,19 @@ def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: flo
     leads, errors = scores[:-1] - scores[-1], (draws[:, :-1] - draws[:, -1:]).std(axis=0, ddof=1)
     above: NDArray[np.bool_] = leads > np.maximum(critical * errors, ROUNDING)
     return above
+
+
+def score_intervals(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.float64]:
+    """Lower and upper end of each score's interval, shape (n, 2).
+
+    Scores near 0 are skewed; their square roots are much less so. The interval is symmetric on that scale, but for the
+    bound of its upper end. docs/statistics.md shows how often it holds the mean score of trainings.
+
+    Args:
+        scores: shape (n,), 0 or more.
+        draws: scores of other trainings, shape (n_draws, n) (`retrained_scores`).
+        critical: half the interval in standard errors.
+    """
+    roots, errors = np.sqrt(scores), critical * np.sqrt(draws).std(axis=0, ddof=1)
+    low, high = np.maximum(roots - errors, 0) ** 2, (roots + errors) ** 2
+    return np.stack([low, np.maximum(high, np.quantile(draws, UPPER, axis=0))], axis=1)

@@ -6,12 +6,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.conditioning import Conditioning, conditioning
+from scoring.conditioning import Conditioning, cell_counts, conditioning, is_larger
 from scoring.contingency import frequencies, gap_entropy, mutual_information
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
 from scoring.group_counts import both_smaller_counts, cell_sums, smaller_counts
-from scoring.pair_counts import cell_counts, is_larger
 from scoring.vectors import Vector, as_vectors_of
 
 MINIMUM_HYPERPARAMETERS = 3  #: that vary: fewer leave one pair of models per cell
