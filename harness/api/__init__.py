@@ -7,5 +7,5 @@ work, and mistakes are a `UserError`.
 #: The modules that other rooms use.
 MODULES = (
     "boards", "calls", "check_report", "checks", "ci_files", "commands", "costs", "execution", "needs",
-    "progress", "reports", "runs", "starts", "tally", "task_sources", "testbeds",
+    "progress", "reports", "runs", "starts", "tally", "task_sources",
 )  # fmt: skip

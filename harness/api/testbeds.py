@@ -15,12 +15,18 @@ from harness.names import ALL
 from harness.plots import Figure, new_figure, write_pictures
 from harness.protocols.files import write_csv
 from harness.protocols.testbed import plots
-from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency, check_consistency
 from harness.protocols.testbed.probing import ProbeReport
 from harness.protocols.testbed.results import STATISTICS, write_dataset
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import SSIM, ProbeSettings
-from harness.protocols.testbed.summary import TestbedSummary, summarize
+from harness.protocols.testbed.summary import (
+    COMPARED,
+    SLICES,
+    Consistency,
+    TestbedSummary,
+    check_consistency,
+    summarize,
+)
 from harness.records import Records
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold

@@ -92,12 +92,7 @@ def call_on_parts(
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
     """Call a submission on growing parts of the data; the second result repeats the first call that ended well.
 
-    Args:
-        submission: is called.
-        calls: whole calls, which these stand for.
-        stopped: the seconds after which whole calls were stopped, if they were made.
-        settings: of the whole calls.
-        executor: makes the calls.
+    They stand for whole `calls`; `stopped` has the seconds after which those of them were stopped that were made.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}

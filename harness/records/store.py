@@ -140,9 +140,8 @@ class Records:
     def newest_of(self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()) -> Iterator[Record]:
         """Yield the newest record of each key, oldest first.
 
-        Args:
-            conditions: choose keys, by columns that are the same in all records of a key.
-            only: conditions that the newest record has to meet, such as on its outcome.
+        `conditions` choose keys, by columns that are the same in all records of a key. Those of `only` have to be met
+        by the newest record, such as on its outcome.
         """
         return self._newest_of(Record, conditions, only)
 

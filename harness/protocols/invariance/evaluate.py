@@ -9,9 +9,17 @@ from harness.errors import UserError
 from harness.protocols.files import write_csv
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.plots import plot_curves, plot_pairs, plot_sensitivity
-from harness.protocols.invariance.sensitivity import BATCH, REPETITIONS, Point, batch_numbers, measure_sensitivity
 from harness.protocols.invariance.study import InvarianceSettings, Study, run_study
-from harness.protocols.invariance.table import Compared, InvarianceLine, compare
+from harness.protocols.invariance.table import (
+    BATCH,
+    REPETITIONS,
+    Compared,
+    InvarianceLine,
+    Point,
+    batch_numbers,
+    compare,
+    measure_sensitivity,
+)
 from harness.protocols.subject import StudiedTask
 from scoring import GivenScore
 

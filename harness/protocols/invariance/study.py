@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from baselines.perturbation_response.response_curve import accuracies_of, gi_score, mean_error, pal_score, pcd_curve
 from harness.errors import UserError
 from harness.processes.runtimes import require_runtime
+from harness.protocols.files import Arrays, part_file, read_part
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
-from harness.protocols.parts import Arrays, part_file, read_part
-from harness.protocols.staged import write_parts
-from harness.protocols.subject import StudiedTask
+from harness.protocols.subject import StudiedTask, write_parts
 from harness.submission import find_baseline
 from harness.task.model import Model
 from harness.worker.runtimes import RUNTIMES, version_of
@@ -115,12 +114,7 @@ class Study:
 
 
 def run_study(subject: StudiedTask, settings: InvarianceSettings, finished: Callable[[], None] = lambda: None) -> Study:
-    """Compute the responses of all chosen models, those of earlier runs excepted.
-
-    Args:
-        subject: the task and its models.
-        settings: how.
-        finished: called for each model.
+    """Compute the responses of all chosen models, those of earlier runs excepted; `finished` is called for each model.
 
     Raises:
         UserError: TensorFlow is missing, or the data do not suit a perturbation.

@@ -11,8 +11,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from harness.errors import UserError, writing
-from harness.protocols.testbed.backbones import Backbone
-from harness.protocols.testbed.classes import Classes
+from harness.protocols.testbed.material import Classes
+from harness.protocols.testbed.probing import Backbone
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.reading import read_regular
 from scoring import class_spread, error_rates, one_vs_rest_kappas
@@ -37,12 +37,8 @@ def make_dataset(
 ) -> xr.Dataset:
     """Return error rates, kappas and statistics of every cell, models ordered by size.
 
-    Args:
-        backbones: those that were probed.
-        counts: of each backbone, true class and decision: (numbers of unseen classes, SSIM, classes, classes).
-        classes: the classes.
-        settings: the levels of SSIM.
-        attributes: of the dataset; what is neither text nor a number is written as JSON.
+    The counts of a backbone are of true class and decision: (numbers of unseen classes, SSIM, classes, classes).
+    Attributes that are neither text nor a number are written as JSON.
     """
     order = sorted(range(len(backbones)), key=lambda position: backbones[position].size)
     shape = (len(order), len(settings.ssim), len(classes.levels), len(classes.labels))
