@@ -4,7 +4,14 @@ Pure functions of a task's hyperparameter grid, the generalization gap of each m
 test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
 """
 
-from scoring.across_tasks import MINIMUM_TASKS, difference_on_other_tasks, mean_on_other_tasks
+from scoring.across_tasks import (
+    MINIMUM_TASKS,
+    MeanRanks,
+    compare_mean_ranks,
+    difference_on_other_tasks,
+    mean_on_other_tasks,
+    signed_rank_p_values,
+)
 from scoring.batches import MOST_RESAMPLED
 from scoring.best_of_many import adjusted_p_values, p_values
 from scoring.chance import Chance, compare_with_chance
@@ -24,7 +31,6 @@ from scoring.overfitting import (
     pairwise_independence_test,
 )
 from scoring.printed import PrintedScore, Ties, printed_score
-from scoring.rank_tests import MeanRanks, compare_mean_ranks, signed_rank_p_values
 from scoring.ranking import Entry, Ranked, rank
 from scoring.resolution import detectable_difference, smallest_p_value
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission

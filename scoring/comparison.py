@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scoring.across_tasks import mean_on_other_tasks
 from scoring.batches import MOST_RESAMPLED, official_scores
 from scoring.hyperparameters import degrees_of_freedom, fit_additively
-from scoring.paired import PairedTask, pair_submissions
+from scoring.paired import pair_submissions
 from scoring.quantiles import student_quantile
 from scoring.rank_intervals import (
     difference_errors,
@@ -70,7 +70,7 @@ class Comparison:
     """All finished submissions of a board."""
 
     standings: Mapping[str, Standing]  #: submission -> where it stands, best score first
-    unfinished: tuple[str, ...]  #: submissions without a value for some model; they are compared with none
+    unfinished: tuple[str, ...]  #: submissions that lack the value of a model; they are not compared
     tasks: tuple[str, ...]  #: the tasks that the scores are of, those without an official score left out
     #: standard error of the difference of two scores in points, widened by the ratio of the quantiles of Student's t
     #: and the normal distribution: (n, n), in the order of `standings`
@@ -113,7 +113,11 @@ def compare_submissions(
         ValueError: submissions with different tasks, grids or gaps; wrong test sets.
     """
     paired = pair_submissions(submissions)
-    tasks = [_with_fit(task) for task in paired.tasks.values()]
+    # The fit of the gaps by all hyperparameters is one more submission, the last.
+    tasks = [
+        replace(task, measures=np.vstack([task.measures, fit_additively(task.gap, task.grid)]))
+        for task in paired.tasks.values()
+    ]
     by_task = FULL_SCORE * np.array([official_scores(t.measures, t.gap[None], t.conditioning) for t in tasks])
     draws = retrained_scores(tasks)
     freedom = min(degrees_of_freedom(task.grid) for task in tasks)
@@ -153,11 +157,6 @@ def compare_submissions(
     return Comparison(
         standings, paired.unfinished, tuple(paired.tasks), between[in_order] * critical / CRITICAL, better[in_order]
     )
-
-
-def _with_fit(task: PairedTask) -> PairedTask:
-    """The task with the fit of the gaps by all hyperparameters as one more submission, the last."""
-    return replace(task, measures=np.vstack([task.measures, fit_additively(task.gap, task.grid)]))
 
 
 def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.bool_]:

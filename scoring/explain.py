@@ -22,7 +22,7 @@ Values = tuple[Value, Value]
 
 @dataclass(frozen=True)
 class CellShare:
-    """One cell of the set that decides: the pairs whose models have these values."""
+    """A cell of the deciding set: the pairs of models with these values."""
 
     first: Values  #: values of the first model, in the order of the set's names
     second: Values  #: values of the second model
@@ -38,7 +38,7 @@ class CostlyPair:
     larger_gap: str  #: id of the model with the larger gap
     smaller_gap: str  #: id of the other
     difference: float  #: difference of their gaps
-    cost: float  #: what the value given the deciding set would gain if the measure ordered this pair as the gap does
+    cost: float  #: gain of the value given the deciding set, if the measure ordered this pair as the gap does
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Explanation:
     score: float  #: the official score, 0 to 1
     #: the pair of hyperparameters given which the measure tells least: its value is the score
     deciding: tuple[str, str]
-    cells: tuple[CellShare, ...]  #: the cells of that set, those that add least of what they could first
+    cells: tuple[CellShare, ...]  #: its cells, sorted by how far `information` is below `entropy`, the farthest first
     #: pairs of models, the costliest first; of equal cost those first whose gaps differ most
     costly_pairs: tuple[CostlyPair, ...]
 

@@ -16,7 +16,7 @@ class GranulatedKendall:
     """Rank correlation within groups that differ in one hyperparameter only."""
 
     score: float  #: mean of `psi`, from -1 to 1
-    #: mean correlation when only this hyperparameter changes; one that nowhere changes alone has none
+    #: mean correlation when only this hyperparameter changes; without those that never change alone
     psi: dict[str, float]
 
 

@@ -17,7 +17,7 @@ from scoring.vectors import Vector
 
 @dataclass(frozen=True, eq=False)
 class PairedTask:
-    """What the finished submissions gave on one task that has an official score."""
+    """The values of the finished submissions on a task that has an official score."""
 
     grid: Grid  #: the task's hyperparameters
     gap: Vector  #: gap of each model, shape (n_models,)
@@ -34,7 +34,7 @@ class Paired:
     """Submissions that can be compared."""
 
     finished: tuple[str, ...]  #: submissions with a finite value for every model of every task, in the order given
-    unfinished: tuple[str, ...]  #: the others, which are compared with none
+    unfinished: tuple[str, ...]  #: all other submissions, which are not compared
     #: task -> the values of the finished ones; tasks without an official score are left out, as in the rule
     tasks: Mapping[str, PairedTask]
 

@@ -29,7 +29,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class TaskCalls:
-    """What a submission's calls on one task gave, beside the reference data."""
+    """The results of a submission's calls on a task, beside the reference data."""
 
     grid: Grid  #: the task's hyperparameters; its models are the calls that are expected
     gap: Mapping[str, float]  #: model -> train accuracy minus test accuracy
@@ -42,8 +42,8 @@ class SubmissionScore:
     """The result of a submission under `RULE`."""
 
     score: float | None  #: final score, 0 to 100; None if no task has an official score
-    tasks: dict[str, TaskScore | str]  #: task -> its scores, or the reason why it has none; in alphabetical order
-    complete: bool  #: whether there are tasks and every one of them has a score
+    tasks: dict[str, TaskScore | str]  #: task -> its scores, or the reason why there is no score; in alphabetical order
+    complete: bool  #: whether there are tasks, and all tasks have a score
     exceeded: bool  #: whether a call was over its time budget
 
 

@@ -139,7 +139,7 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
 
     Args:
         margins: shape (n_images, side, side), NaN where unknown; side is 6 * radius + 1 for the largest radius.
-        generators: those whose estimates are wanted.
+        generators: estimates by these are wanted.
 
     Returns:
         Which margins must be known, of the same shape. When all are known, nothing more is needed.

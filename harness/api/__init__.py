@@ -6,6 +6,6 @@ work, and mistakes are a `UserError`.
 
 #: The modules that other rooms use.
 MODULES = (
-    "boards", "calls", "check_report", "checks", "ci_files", "commands", "costs", "execution", "needs",
+    "boards", "calls", "check_report", "checks", "ci", "commands", "costs", "execution", "needs",
     "progress", "reports", "runs", "starts", "tally", "task_sources",
 )  # fmt: skip

@@ -6,9 +6,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from harness.api.chosen import choose, require_records
 from harness.api.commands import run_command
-from harness.api.competition import failed_outputs, read_competition, read_current, remarks_on
+from harness.api.competition import choose, failed_outputs, read_competition, read_current, remarks_on, require_records
 from harness.board.board import Board
 from harness.board.collect import CallRecord, Calls
 from harness.board.leaderboard import build_board

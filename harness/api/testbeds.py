@@ -152,7 +152,7 @@ def testbed(
     if run is None:
         return TestbedResult(dataset, summary, (), 0, is_sandboxed=True)
     consistency, failed = _check(run, dataset, results, progress)
-    return TestbedResult(dataset, summary, consistency, failed, run.setup.executor.is_sandboxed)
+    return TestbedResult(dataset, summary, consistency, failed, run.executor.is_sandboxed)
 
 
 def _check(
@@ -165,7 +165,7 @@ def _check(
         return [], 0
     (task,) = run.tasks
     run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
-    with Records(results) as records:
+    with run.executor, Records(results) as records:
         plan, _ = record_calls(run, records, progress)
         rows = list(records.newest([call.key for call in plan.calls]))
     values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}

@@ -6,7 +6,6 @@ import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from sqlalchemy import Column, Integer, String, Table, delete, insert, literal, select, true, update
@@ -72,9 +71,7 @@ class Claims:
         self._heart.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._over.set()
         self._heart.join()
         with suppress(UserError):  # if the database has gone, other runs release the claims of a process that ended

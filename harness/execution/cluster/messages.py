@@ -70,7 +70,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class MachineReport:
-    """What has happened on a machine since the last report."""
+    """The events on a machine since the last report."""
 
     incarnation: str  #: of the machine's process; reports of another one than the driver knows are void
     returned: tuple[FinishedCall[int], ...] = ()  #: what became of orders

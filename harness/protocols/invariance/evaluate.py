@@ -9,7 +9,7 @@ from harness.errors import UserError
 from harness.protocols.files import write_csv
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.plots import plot_curves, plot_pairs, plot_sensitivity
-from harness.protocols.invariance.study import InvarianceSettings, Study, run_study
+from harness.protocols.invariance.study import Study, run_study
 from harness.protocols.invariance.table import (
     BATCH,
     REPETITIONS,
@@ -136,14 +136,8 @@ def evaluate(
     if question.sensitivity and n_examples < BATCH:
         raise UserError("--sensitivity", expected=f"at least {BATCH} training examples", found=n_examples)
     numbers = batch_numbers(n_examples) if question.sensitivity else []
-    settings = InvarianceSettings(
-        question.perturbations,
-        n_examples,
-        question.seed,
-        repetitions=REPETITIONS if question.sensitivity else 1,
-        timed=[number * BATCH for number in numbers],
-    )
-    study = run_study(subject, settings, finished)
+    repetitions, timed = REPETITIONS if question.sensitivity else 1, [number * BATCH for number in numbers]
+    study = run_study(subject, question.perturbations, n_examples, question.seed, repetitions, timed, finished)
     if reference is None or not study.responses:
         return PerturbedAccuracies(question.perturbations, study, {}, None, (), ())
     compared = Compared.of(reference, list(study.responses), question.given, question.least_accuracy)

@@ -48,13 +48,7 @@ class ChosenMagnitudes:
     @property
     def question(self) -> dict[str, Any]:
         """What the process that computes the curve needs to know."""
-        return {
-            "name": self.name,
-            "is_mixture": self.is_mixture,
-            "low": self.low,
-            "high": self.high,
-            "magnitudes": self.magnitudes.tolist(),
-        }
+        return vars(self) | {"is_mixture": self.is_mixture, "magnitudes": self.magnitudes.tolist()}
 
 
 def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes]:

@@ -30,28 +30,6 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class InvarianceSettings:
-    """How curves are computed."""
-
-    perturbations: Sequence[ChosenMagnitudes]  #: those to look at
-    n_examples: int = 2048  #: training examples of a curve; fewer if there are fewer
-    seed: int = 0  #: draws examples, partners and random magnitudes
-    repetitions: int = 1  #: of the draw of partners
-    timed: Sequence[int] = ()  #: numbers of examples for which the time of a curve is measured
-
-    @property
-    def question(self) -> dict[str, Any]:
-        """The settings as JSON."""
-        return {
-            "perturbations": [chosen.question for chosen in self.perturbations],
-            "n_examples": self.n_examples,
-            "seed": self.seed,
-            "repetitions": self.repetitions,
-            "timed": list(self.timed),
-        }
-
-
-@dataclass(frozen=True)
 class Curve:
     """The response of one model to one perturbation."""
 
@@ -113,19 +91,34 @@ class Study:
     failures: Mapping[str, str]  #: model id -> why there are none
 
 
-def run_study(subject: StudiedTask, settings: InvarianceSettings, finished: Callable[[], None] = lambda: None) -> Study:
+def run_study(
+    subject: StudiedTask,
+    perturbations: Sequence[ChosenMagnitudes],
+    n_examples: int,
+    seed: int,
+    repetitions: int,
+    timed: Sequence[int],
+    finished: Callable[[], None] = lambda: None,
+) -> Study:
     """Compute the responses of all chosen models, those of earlier runs excepted; `finished` is called for each model.
+
+    Partners of mixtures are drawn `repetitions` times. The time of a curve is measured for each of the numbers of
+    examples in `timed`.
 
     Raises:
         UserError: TensorFlow is missing, or the data do not suit a perturbation.
     """
     require_runtime("tensorflow", "curves are computed in TensorFlow")
-    require_suitable(subject, settings.perturbations)
-    files = {model.id: _file(model, subject, settings) for model in subject.models}
+    require_suitable(subject, perturbations)
+    asked = {
+        "perturbations": [chosen.question for chosen in perturbations], "n_examples": n_examples, "seed": seed,
+        "repetitions": repetitions, "timed": list(timed),
+    }  # fmt: skip
+    files = {model.id: _file(model, subject, asked) for model in subject.models}
     missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(files) - len(missing)):
         finished()
-    failures = _compute(subject, settings, missing, finished)
+    failures = _compute(subject, asked, missing, finished)
     parts = {model.id: read_part(files[model.id]) for model in subject.models if model.id not in failures}
     return Study({model: Responses(part) for model, part in parts.items() if part is not None}, failures)
 
@@ -148,7 +141,7 @@ def require_suitable(subject: StudiedTask, perturbations: Iterable[ChosenMagnitu
             raise UserError(chosen.name, file=data.source, expected="two classes", found="one", remedy=remedy)
 
 
-def _file(model: Model, subject: StudiedTask, settings: InvarianceSettings) -> Path:
+def _file(model: Model, subject: StudiedTask, asked: Mapping[str, Any]) -> Path:
     measure = find_baseline("gi_rotation")
     assert measure is not None
     packages = ("tensorflow", "keras", "numpy")
@@ -159,18 +152,18 @@ def _file(model: Model, subject: StudiedTask, settings: InvarianceSettings) -> P
         libraries={name: version_of(name) or "" for name in packages},
         model=model.shown_digest,
         data=subject.task.data.digest,
-        **settings.question,
+        **asked,
     )
 
 
 def _compute(
-    subject: StudiedTask, settings: InvarianceSettings, files: Mapping[str, Path], finished: Callable[[], None]
+    subject: StudiedTask, asked: Mapping[str, Any], files: Mapping[str, Path], finished: Callable[[], None]
 ) -> dict[str, str]:
     """Have the files of some models written; returns why those of others were not."""
     with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:
         data = Path(directory, "data")
         if files:
             subject.write_data("train", data)
-        shared = settings.question | {"data": str(data)}
+        shared = {**asked, "data": str(data)}
         failures = write_parts(PROGRAM, RUNTIMES["tensorflow"], subject, files, Path(directory), shared, finished)
     return {model: str(error) for model, error in failures.items()}

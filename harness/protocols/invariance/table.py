@@ -33,7 +33,7 @@ CALLS = 200
 
 @dataclass(frozen=True)
 class InvarianceLine:
-    """One statistic of one perturbation."""
+    """A statistic of a perturbation."""
 
     perturbation: str  #: its name
     statistic: str  #: key of `TITLES`

@@ -7,7 +7,7 @@ the counts are written to the file `"counts"`.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,19 +70,15 @@ def _without_last_layer(runtime: Runtime, model: Any) -> Extractor:
 
 def _features(extractor: Extractor, images: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return features (n, n_features); raises `UserError` if they are useless."""
+    model, size = extractor.model, batch_size(tuple(extractor.model.input_shape[1:]))
+    batches = (np.asarray(images[start : start + size]) for start in range(0, len(images), size))
     with faults_of_the_model():
-        features = np.concatenate(list(_batches(extractor, images))).astype(np.float64)
+        features = np.concatenate([np.asarray(model.predict_on_batch(batch)) for batch in batches]).astype(np.float64)
     if not np.isfinite(features).all():
         raise UserError("its features are not finite")
     if not np.ptp(features, axis=0).any():
         raise UserError("its features are the same for every image")
     return features
-
-
-def _batches(extractor: Extractor, images: NDArray[np.float32]) -> Iterator[NDArray[Any]]:
-    size = batch_size(tuple(extractor.model.input_shape[1:]))
-    for start in range(0, len(images), size):
-        yield np.asarray(extractor.model.predict_on_batch(np.asarray(images[start : start + size])))
 
 
 def probe(

@@ -19,7 +19,7 @@ LEVELS = 6
 class Classes:
     """The classes of a testbed."""
 
-    labels: tuple[int, ...]  #: those of the dataset, the seen ones first, each ascending
+    labels: tuple[int, ...]  #: seen classes, then unseen classes, each ascending, as the dataset labels them
     n_seen: int  #: number of seen classes
     levels: tuple[int, ...]  #: numbers of unseen classes, ascending from 0; the first unseen ones are added
 

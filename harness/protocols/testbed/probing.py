@@ -67,7 +67,9 @@ def probe_backbones(
 
     They are tried on a few images before the long work. Images are written to the existing directory.
     """
-    _write_images(prepared.images, directory)
+    for name, part in (("train", prepared.images.train), ("test", prepared.images.test)):
+        np.save(directory / f"{name}_inputs.npy", part.inputs)
+        np.save(directory / f"{name}_labels.npy", part.labels)
     usable, failed = _check(missing, directory)
     for name, reason in failed.items():
         report.say(f"{name} is left out: {reason}")
@@ -107,12 +109,6 @@ def _described(prepared: Prepared) -> Arrays:
         "n_train": len(images.train.labels), "n_test": len(images.test.labels),
     }  # fmt: skip
     return {name: np.asarray(value) for name, value in described.items()}
-
-
-def _write_images(images: Images, directory: Path) -> None:
-    for name, part in (("train", images.train), ("test", images.test)):
-        np.save(directory / f"{name}_inputs.npy", part.inputs)
-        np.save(directory / f"{name}_labels.npy", part.labels)
 
 
 def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, directory: Path) -> list[Path]:

@@ -24,7 +24,7 @@ SLICES = ("unseen 0 %", "SSIM 1")
 
 @dataclass(frozen=True)
 class Dimension:
-    """What changes along one dimension of the cells."""
+    """Marginals and divergences along a dimension of the cells."""
 
     values: Array  #: sizes, SSIM or shares of unseen classes, ascending
     marginals: Mapping[str, Array]  #: name of a statistic -> its mean over the other dimensions, at each value
