@@ -62,16 +62,6 @@ class RiskEstimates:
         return float(self.moved_losses.mean())
 
     @property
-    def error_interval(self) -> tuple[float, float]:
-        """The interval of the risk around the ordinary estimate, see `bernstein_interval`."""
-        return bernstein_interval(self.losses)
-
-    @property
-    def adversarial_interval(self) -> tuple[float, float]:
-        """The interval of the risk around the weighted estimate."""
-        return bernstein_interval(self.weighted_losses)
-
-    @property
     def adversarial_estimate(self) -> float:
         """The weighted estimate, in [0, 1] (eq. 2)."""
         return float(self.weighted_losses.mean())

@@ -67,11 +67,6 @@ class Scorer:
 
     def __call__(self, measures: NDArray[np.floating] | Ranks) -> Vector:
         """Return the score of each row, 0 to 1, shape (n,), of measures of shape (n, n_models)."""
-        scores: Vector = self.given_pairs(measures).min(axis=-1)
-        return scores
-
-    def given_pairs(self, measures: NDArray[np.floating] | Ranks) -> NDArray[np.float64]:
-        """Return the value given each pair of hyperparameters, 0 to 1, in the conditioning's order: (n, n_sets)."""
         both, of_measure = self._counts(is_larger(measures))
         k, gap_only, measure_only = self._k_log_k, self._of_gap - both, of_measure - both
         information = k[both] + k[gap_only] + k[measure_only] + k[self._pairs - gap_only - of_measure]
@@ -80,7 +75,8 @@ class Scorer:
         values = np.empty((len(measures), len(self._cond.sets)))
         for sets, cells in self._cond.of_one_size:
             values[:, sets] = information[:, cells].mean(axis=-1) / self._entropy[cells].mean(axis=-1)
-        return np.maximum(values, 0.0)
+        scores: Vector = np.maximum(values, 0.0).min(axis=-1)
+        return scores
 
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
         """Return the pairs of each cell that `plus` and the gap order alike, and those that `plus` does: (n, n_cells).

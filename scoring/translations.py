@@ -45,8 +45,11 @@ class AdversarialGenerator:
         Raises:
             ValueError: another shape, or a margin is not a number.
         """
-        grid = checked_margins(margins, self.radius)
-        middle = 3 * self.radius
+        grid, middle, width = np.asarray(margins), 3 * self.radius, 6 * self.radius + 1
+        if grid.ndim != 3 or grid.shape[1:] != (width, width):
+            raise ValueError(f"margins: expected shape (n_images, {width}, {width}), found {grid.shape}")
+        if np.isnan(grid).any():
+            raise ValueError("margins: expected numbers, found NaN")
         losses = grid[:, middle, middle] > 0
         moved_losses, densities = losses.copy(), np.ones(len(grid))
         near = grid[:, middle - self.radius : middle + self.radius + 1, middle - self.radius : middle + self.radius + 1]
@@ -117,17 +120,6 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
     arrives = (moves_to == target[:, None, None]) & near & ~itself
     number: NDArray[np.intp] = np.sum(arrives, axis=(1, 2))
     return number
-
-
-def checked_margins(margins: ArrayLike, radius: int) -> Margins:
-    """Return margins as an array; raises `ValueError` unless it fits a generator's radius and has no NaN."""
-    grid = np.asarray(margins)
-    side = 6 * radius + 1
-    if grid.ndim != 3 or grid.shape[1:] != (side, side):
-        raise ValueError(f"margins: expected shape (n_images, {side}, {side}), found {grid.shape}")
-    if np.isnan(grid).any():
-        raise ValueError("margins: expected numbers, found NaN")
-    return grid
 
 
 def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:

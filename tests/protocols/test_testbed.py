@@ -23,7 +23,7 @@ from harness.protocols.testbed import probing
 from harness.protocols.testbed.images import ImagePart, Images
 from harness.protocols.testbed.material import Material, equal_steps
 from harness.protocols.testbed.probing import ProbeReport
-from harness.protocols.testbed.results import STATISTICS, read_dataset
+from harness.protocols.testbed.results import STATISTICS
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.protocols.testbed.summary import check_consistency, summarize
@@ -147,7 +147,7 @@ def test_a_repetition_computes_nothing(place: Place) -> None:
 def test_the_file_holds_all_of_it(place: Place, tmp_path: Path) -> None:
     from harness.protocols.testbed.results import write_dataset
 
-    read = read_dataset(write_dataset(place.dataset, tmp_path / "testbed.nc"))
+    read = xr.load_dataset(write_dataset(place.dataset, tmp_path / "testbed.nc"))
     xr.testing.assert_allclose(read, place.dataset)
     assert read.attrs == place.dataset.attrs
 
