@@ -4,19 +4,24 @@ Pure functions of a task's hyperparameter grid, the generalization gap of each m
 test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
 """
 
-from scoring.across_tasks import MINIMUM_TASKS, difference_on_other_tasks, mean_on_other_tasks
+from scoring.across_tasks import (
+    MINIMUM_TASKS,
+    MeanRanks,
+    compare_mean_ranks,
+    difference_on_other_tasks,
+    mean_on_other_tasks,
+    signed_rank_p_values,
+)
+from scoring.batches import MOST_RESAMPLED
 from scoring.best_of_many import adjusted_p_values, p_values
 from scoring.chance import Chance, compare_with_chance
 from scoring.comparison import INTERVAL_LEVEL, Comparison, Difference, Standing, compare_submissions
 from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
-from scoring.given_score import GivenScore, given_score
 from scoring.grid import Grid
 from scoring.hyperparameters import additive_fit, fit_from_effects, main_effects
-from scoring.kappa import error_rates, one_vs_rest_kappas
+from scoring.jackknife import GivenScore, given_score
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
-from scoring.many_models import MOST_RESAMPLED
-from scoring.needed_shifts import needed_shifts
 from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
 from scoring.oracle import ORACLE_DRAWS, ORACLE_NOISE, noisy_oracle, oracle_scores
 from scoring.overfitting import (
@@ -26,7 +31,6 @@ from scoring.overfitting import (
     pairwise_independence_test,
 )
 from scoring.printed import PrintedScore, Ties, printed_score
-from scoring.rank_tests import MeanRanks, compare_mean_ranks, signed_rank_p_values
 from scoring.ranking import Entry, Ranked, rank
 from scoring.resolution import detectable_difference, smallest_p_value
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
@@ -38,98 +42,29 @@ from scoring.testbed import (
     ClassSpread,
     class_spread,
     divergences_from,
+    error_rates,
     gaussian_divergence,
     inconsistency,
     marginal,
+    one_vs_rest_kappas,
 )
 from scoring.time_limits import TimeBudget, TimeStep, pareto_front, scores_by_limit
 from scoring.trade_off import TradeOff, trade_off
-from scoring.translations import AdversarialGenerator, nearest_translation, strongest_translation
+from scoring.translations import AdversarialGenerator, nearest_translation, needed_shifts, strongest_translation
 from scoring.values import Value
 
 __all__ = [
-    "INTERVAL_LEVEL",
-    "MINIMUM_HYPERPARAMETERS",
-    "MINIMUM_TASKS",
-    "MOST_RESAMPLED",
-    "ORACLE_DRAWS",
-    "ORACLE_NOISE",
-    "RULE",
-    "AdversarialGenerator",
-    "CellShare",
-    "Chance",
-    "ClassSpread",
-    "Comparison",
-    "CostlyPair",
-    "Difference",
-    "Entry",
-    "Explanation",
-    "Failure",
-    "GivenScore",
-    "GranulatedKendall",
-    "Grid",
-    "GridError",
-    "HeldOut",
-    "IndependenceTest",
-    "MeanRanks",
-    "OfficialScore",
-    "PrintedScore",
-    "Ranked",
-    "RiskEstimates",
-    "ScoreUndefined",
-    "SignErrorScore",
-    "SignErrors",
-    "Stability",
-    "Standing",
-    "SubmissionScore",
-    "TaskCalls",
-    "TaskScore",
-    "Ties",
-    "TimeBudget",
-    "TimeStep",
-    "TradeOff",
-    "Value",
-    "additive_fit",
-    "adjusted_p_values",
-    "bernstein_interval",
-    "class_spread",
-    "compare_mean_ranks",
-    "compare_submissions",
-    "compare_with_chance",
-    "detectable_difference",
-    "difference_on_other_tasks",
-    "divergences_from",
-    "error_rates",
-    "explain_score",
-    "fit_from_effects",
-    "gaussian_divergence",
-    "given_score",
-    "granulated_kendall",
-    "inconsistency",
-    "kendall_tau",
-    "main_effects",
-    "marginal",
-    "mean_on_other_tasks",
-    "mean_score",
-    "measure_stability",
-    "nearest_translation",
-    "needed_shifts",
-    "noisy_oracle",
-    "official_score",
-    "one_vs_rest_kappas",
-    "oracle_scores",
-    "p_values",
-    "pairwise_independence_test",
-    "pareto_front",
-    "printed_score",
-    "rank",
-    "require_official",
-    "score_submission",
-    "score_task",
-    "scores_by_limit",
-    "sign_errors",
-    "signed_rank_p_values",
-    "smallest_p_value",
-    "strongest_translation",
-    "trade_off",
-]
+    "INTERVAL_LEVEL", "MINIMUM_HYPERPARAMETERS", "MINIMUM_TASKS", "MOST_RESAMPLED", "ORACLE_DRAWS", "ORACLE_NOISE",
+    "RULE", "AdversarialGenerator", "CellShare", "Chance", "ClassSpread", "Comparison", "CostlyPair", "Difference",
+    "Entry", "Explanation", "Failure", "GivenScore", "GranulatedKendall", "Grid", "GridError", "HeldOut",
+    "IndependenceTest", "MeanRanks", "OfficialScore", "PrintedScore", "Ranked", "RiskEstimates", "ScoreUndefined",
+    "SignErrorScore", "SignErrors", "Stability", "Standing", "SubmissionScore", "TaskCalls", "TaskScore", "Ties",
+    "TimeBudget", "TimeStep", "TradeOff", "Value", "additive_fit", "adjusted_p_values", "bernstein_interval",
+    "class_spread", "compare_mean_ranks", "compare_submissions", "compare_with_chance", "detectable_difference",
+    "difference_on_other_tasks", "divergences_from", "error_rates", "explain_score", "fit_from_effects",
+    "gaussian_divergence", "given_score", "granulated_kendall", "inconsistency", "kendall_tau", "main_effects",
+    "marginal", "mean_on_other_tasks", "mean_score", "measure_stability", "nearest_translation", "needed_shifts",
+    "noisy_oracle", "official_score", "one_vs_rest_kappas", "oracle_scores", "p_values", "pairwise_independence_test",
+    "pareto_front", "printed_score", "rank", "require_official", "score_submission", "score_task", "scores_by_limit",
+    "sign_errors", "signed_rank_p_values", "smallest_p_value", "strongest_translation", "trade_off",
+]  # fmt: skip

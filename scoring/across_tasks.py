@@ -1,16 +1,23 @@
-"""Intervals for other tasks like these: the tasks of a board as a sample of tasks."""
+"""The tasks of a board as a sample of tasks: intervals for other tasks like these, and rank tests over tasks."""
+
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scoring.quantiles import student_quantile
 from scoring.retrained import FULL_SCORE
-from scoring.vectors import as_task_scores
+from scoring.vectors import Vector, as_task_scores
 
 MINIMUM_TASKS = 4  #: fewer do not show how much scores differ between tasks
 #: Quantile of Student's t at both ends of a 90 % interval. Scores of tasks are skewed, and .95 covers .79 to .89.
 QUANTILE = 0.975
 POWER = 0.25  #: fourth roots of mean scores are nearly symmetric, also those of a few tasks
+MINIMUM_RANKED_TASKS = 6  #: on five, Wilcoxon's smallest p-value is 2 / 2^5, above .05
+MINIMUM_SUBMISSIONS = 3
+LEVEL = 0.05  #: of the critical difference
+DECIMALS = 9  #: of points; scores that differ by less are equal, so that processors agree on ties
 
 
 def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
@@ -57,3 +64,99 @@ def difference_on_other_tasks(differences: ArrayLike) -> NDArray[np.float64] | N
     mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(n_tasks)
     half = student_quantile(n_tasks - 1, QUANTILE) * error
     return np.stack([mean - half, mean + half], axis=1)
+
+
+@dataclass(frozen=True)
+class MeanRanks:
+    """Submissions ranked on each task."""
+
+    n_tasks: int  #: number of tasks
+    #: mean rank of each submission over the tasks; 1 is the best, equal scores share their mean rank
+    mean_ranks: tuple[float, ...]
+    p_value: float  #: that of Friedman's test, of the null hypothesis that all submissions are equally good
+    critical_difference: float  #: Nemenyi's, at .05. Mean ranks that differ by less cannot be told apart.
+    order: tuple[int, ...]  #: the submissions by their mean ranks, the best first
+    #: first and last place in `order` of each group of at least two submissions that cannot be told apart; no group is
+    #: part of another
+    groups: tuple[tuple[int, int], ...]
+
+
+def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
+    """Compare at least three submissions over at least six tasks; None for fewer of either.
+
+    Submissions are ranked on each task, and only these ranks count. The tests take the tasks as a sample of tasks like
+    these.
+
+    Args:
+        scores: score of each submission on each task, in points, shape (n_tasks, n_submissions).
+
+    Source: Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 2006; Friedman, "A
+        comparison of alternative tests of significance for the problem of m rankings", 1940; Nemenyi,
+        "Distribution-free multiple comparisons", 1963.
+    """
+    found = np.round(as_task_scores(scores), DECIMALS)
+    n_tasks, n_submissions = found.shape
+    if n_tasks < MINIMUM_RANKED_TASKS or n_submissions < MINIMUM_SUBMISSIONS:
+        return None
+    from scipy.stats import friedmanchisquare, rankdata, studentized_range
+
+    mean_ranks = rankdata(-found, axis=1).mean(axis=0)
+    all_equal = (found == found[:, :1]).all()  # the statistic would be 0 / 0
+    quantile = studentized_range.ppf(1 - LEVEL, n_submissions, np.inf) / np.sqrt(2)
+    critical = float(quantile * np.sqrt(n_submissions * (n_submissions + 1) / (6 * n_tasks)))
+    order = np.argsort(mean_ranks, kind="stable")
+    return MeanRanks(
+        n_tasks=n_tasks,
+        mean_ranks=tuple(mean_ranks.tolist()),
+        p_value=1.0 if all_equal else float(friedmanchisquare(*found.T).pvalue),
+        critical_difference=critical,
+        order=tuple(order.tolist()),
+        groups=_groups(mean_ranks[order], critical),
+    )
+
+
+def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
+    """Return the two-sided p-values of Wilcoxon's signed-rank test, exact for any number of tasks, also with ties.
+
+    Tasks on which two submissions score the same are left out; if they do so on all, the p-value is 1.
+
+    Args:
+        differences: difference of the scores of each pair of submissions on each task, in points, shape
+            (n_tasks, n_pairs).
+
+    Returns:
+        Shape (n_pairs,), 0 to 1; None for fewer than `MINIMUM_RANKED_TASKS` tasks.
+
+    Source: Wilcoxon, "Individual comparisons by ranking methods", 1945.
+    """
+    found = np.round(as_task_scores(differences), DECIMALS).T
+    if found.shape[1] < MINIMUM_RANKED_TASKS:
+        return None
+    from scipy.stats import rankdata
+
+    sizes = np.where(found == 0, np.inf, np.abs(found))
+    doubled = np.where(found == 0, 0, 2 * rankdata(sizes, axis=1)).astype(int)  # ranks may be halves
+    observed = np.abs((np.sign(found).astype(int) * doubled).sum(axis=1))
+    ranks = np.sort(doubled, axis=1).tolist()
+    return np.array([_at_least(tuple(row))[sum_] for row, sum_ in zip(ranks, observed, strict=True)])
+
+
+@lru_cache(maxsize=1024)
+def _at_least(sizes: tuple[int, ...]) -> NDArray[np.float64]:
+    """Probability that the sum of numbers of these sizes is at least 0, 1, 2, ... from 0, if signs are tossed."""
+    probability = np.ones(1)
+    for size in sizes:
+        tossed = np.zeros(probability.size + 2 * size)
+        tossed[: probability.size] += probability / 2
+        tossed[2 * size :] += probability / 2
+        probability = tossed
+    middle = probability.size // 2
+    away = probability[middle:] + probability[middle::-1]
+    away[0] = probability[middle]
+    return np.minimum(np.cumsum(away[::-1])[::-1], 1)
+
+
+def _groups(sorted_ranks: Vector, critical: float) -> tuple[tuple[int, int], ...]:
+    lasts = np.searchsorted(sorted_ranks, sorted_ranks + critical, side="left") - 1
+    wider = np.diff(lasts, prepend=-1) > 0  # than the group before
+    return tuple((first, int(last)) for first, last in enumerate(lasts) if wider[first] and last > first)

@@ -5,13 +5,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.conditioning import Conditioning
+from scoring.conditioning import Conditioning, cell_counts, is_larger
 from scoring.contingency import frequencies
 from scoring.official import MOST_MODELS_PAIRWISE, conditional_information, pair_values
-from scoring.pair_counts import cell_counts, is_larger
 from scoring.vectors import Vector
 
 CHUNK = 2**19  #: pairs of models that are held at once: what fits into a processor's cache
+MOST_RESAMPLED = 300
+"""On tasks of more models, intervals and p-values come from first-order approximations; docs/statistics.md says how
+close they are. Up to here, all scores of resampled models are computed."""
+FEWEST = 10  #: draws on the largest tasks
 
 
 def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> Vector:
@@ -77,3 +80,11 @@ def chunks(n_rows: int, row_size: int) -> Iterator[slice]:
     """Slices of rows that hold about `CHUNK` numbers each, and at least one row."""
     size = max(1, CHUNK // row_size)
     yield from (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+def enough_draws(n: int, n_models: int) -> int:
+    """Return how many draws of a score have a mean as sure as `n` draws have on `MOST_RESAMPLED` models.
+
+    The variance of a score falls with the number of models.
+    """
+    return min(n, max(FEWEST, n * MOST_RESAMPLED // n_models))

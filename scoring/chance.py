@@ -7,13 +7,11 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.batches import official_scores
+from scoring.batches import FEWEST, MOST_RESAMPLED, official_scores
 from scoring.conditioning import conditioning
-from scoring.dealt_groups import dealt_values
 from scoring.grid import Grid
-from scoring.many_models import FEWEST, MOST_RESAMPLED
 from scoring.official import official_score, require_official
-from scoring.permutations import Scorer, deals
+from scoring.permutations import Scorer, deals, dealt_values
 from scoring.resolution import smallest_p_value
 from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
@@ -24,19 +22,13 @@ ROUNDING = 1e-9  #: values as close as this are equal: a permutation that change
 
 @dataclass(frozen=True)
 class Chance:
-    """An official score beside its distribution under chance. Scores are from 0 to 1.
+    """An official score beside its distribution under chance. Scores are from 0 to 1."""
 
-    Attributes:
-        score: official score of the measure.
-        level: mean score when its values are dealt out to the models at random.
-        smallest: the smallest p-value that any measure can have on the grid.
-        dealt: for each pair of hyperparameters, the scores when the values are dealt out among the models that share
-            both, shape (n_permutations,).
-    """
-
-    score: float
-    level: float
-    smallest: float
+    score: float  #: official score of the measure
+    level: float  #: mean score when its values are dealt out to the models at random
+    smallest: float  #: the smallest p-value that any measure can have on the grid
+    #: for each pair of hyperparameters, the scores when the values are dealt out among the models that share both,
+    #: shape (n_permutations,)
     dealt: Mapping[tuple[str, str], Vector] = field(compare=False)
 
     @property

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.across_tasks import mean_on_other_tasks
-from scoring.additive import degrees_of_freedom, fit_additively
-from scoring.batches import official_scores
-from scoring.many_models import MOST_RESAMPLED
-from scoring.paired import PairedTask, pair_submissions
+from scoring.batches import MOST_RESAMPLED, official_scores
+from scoring.hyperparameters import degrees_of_freedom, fit_additively
+from scoring.paired import pair_submissions
 from scoring.quantiles import student_quantile
 from scoring.rank_intervals import (
     difference_errors,
@@ -24,87 +23,60 @@ from scoring.rank_intervals import (
 )
 from scoring.retrained import FULL_SCORE, retrained_scores
 from scoring.rule import TaskCalls
-from scoring.score_intervals import score_intervals
 from scoring.spread import HeldOut, gap_spread
 from scoring.vectors import Vector
 
 INTERVAL_LEVEL = 0.9  #: of all intervals: a submission's own may fail to hold the truth one time in ten
 ROUNDING = 1e-9  #: scores as close as this, in points, are equal
 CRITICAL = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2)
+UPPER = 0.975  #: the upper end is not below this quantile of the draws: low scores vary less than the truth would
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A submission among the others. Scores and errors are in points of the final score, 0 to 100.
+    """A submission among the others. Scores and errors are in points of the final score, 0 to 100."""
 
-    Attributes:
-        score: final score.
-        low: lower end of the score's interval on these tasks, trained anew.
-        high: upper end.
-        error: standard error of the score, were the same grid of models trained and tested anew.
-        gap_error: the part of `error` that comes from measuring gaps on finitely many test images; None if the
-            test sets are not known, or a task has more than `MOST_RESAMPLED` models.
-        model_error: the part of `error` that comes from the models themselves; None likewise.
-        best_rank: smallest rank that the submission may have.
-        worst_rank: largest.
-        group: submissions of the same group cannot be told apart; 1 is the best.
-        tasks_low: lower end of the interval of the score on other tasks like these; None below four tasks.
-        tasks_high: upper end.
-        beyond_hyperparameters: whether the score is surely (one-sided, 95 %) above that of an additive fit of the gaps
-            by all hyperparameters on the same models. The fit stays as it is when models are trained anew.
-    """
-
-    score: float
-    low: float
-    high: float
-    error: float
+    score: float  #: final score
+    low: float  #: lower end of the score's interval on these tasks, trained anew
+    high: float  #: upper end
+    error: float  #: standard error of the score, were the same grid of models trained and tested anew
+    #: the part of `error` that comes from measuring gaps on finitely many test images; None if the test sets are not
+    #: known, or a task has more than `MOST_RESAMPLED` models
     gap_error: float | None
-    model_error: float | None
-    best_rank: int
-    worst_rank: int
-    group: int
-    tasks_low: float | None
-    tasks_high: float | None
+    model_error: float | None  #: the part of `error` that comes from the models themselves; None likewise
+    best_rank: int  #: smallest rank that the submission may have
+    worst_rank: int  #: largest
+    group: int  #: submissions of the same group cannot be told apart; 1 is the best
+    tasks_low: float | None  #: lower end of the interval of the score on other tasks like these; None below four tasks
+    tasks_high: float | None  #: upper end
+    #: whether the score is surely (one-sided, 95 %) above that of an additive fit of the gaps by all hyperparameters on
+    #: the same models. The fit stays as it is when models are trained anew.
     beyond_hyperparameters: bool
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two submissions compared.
+    """Two submissions compared."""
 
-    Attributes:
-        points: score of the first less that of the second, in points of the final score.
-        low: lower end of the 90 % interval of the difference.
-        high: upper end.
-        p_value: two-sided p-value: how often luck alone makes such a difference if both are equally good.
-        verdict: 1 if the first is surely better, -1 if it is surely worse, 0 if the two cannot be told apart.
-    """
-
-    points: float
-    low: float
-    high: float
-    p_value: float
-    verdict: int
+    points: float  #: score of the first less that of the second, in points of the final score
+    low: float  #: lower end of the 90 % interval of the difference
+    high: float  #: upper end
+    p_value: float  #: two-sided p-value: how often luck alone makes such a difference if both are equally good
+    verdict: int  #: 1 if the first is surely better, -1 if it is surely worse, 0 if the two cannot be told apart
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All finished submissions of a board.
+    """All finished submissions of a board."""
 
-    Attributes:
-        standings: submission -> where it stands, best score first.
-        unfinished: submissions without a value for some model; they are compared with none.
-        tasks: the tasks that the scores are of, those without an official score left out.
-        errors: standard error of the difference of two scores in points, widened by the ratio of the quantiles of
-            Student's t and the normal distribution: (n, n), in the order of `standings`.
-        better: whether the submission of a row is surely better than that of a column; all of these hold together at
-            `INTERVAL_LEVEL`. In the same order; ranks and groups are made of them.
-    """
-
-    standings: Mapping[str, Standing]
-    unfinished: tuple[str, ...]
-    tasks: tuple[str, ...]
+    standings: Mapping[str, Standing]  #: submission -> where it stands, best score first
+    unfinished: tuple[str, ...]  #: submissions that lack the value of a model; they are not compared
+    tasks: tuple[str, ...]  #: the tasks that the scores are of, those without an official score left out
+    #: standard error of the difference of two scores in points, widened by the ratio of the quantiles of Student's t
+    #: and the normal distribution: (n, n), in the order of `standings`
     errors: NDArray[np.float64] = field(compare=False)
+    #: whether the submission of a row is surely better than that of a column; all of these hold together at
+    #: `INTERVAL_LEVEL`. In the same order; ranks and groups are made of them.
     better: NDArray[np.bool_] = field(compare=False)
 
     def difference(self, first: str, second: str) -> Difference:
@@ -141,7 +113,11 @@ def compare_submissions(
         ValueError: submissions with different tasks, grids or gaps; wrong test sets.
     """
     paired = pair_submissions(submissions)
-    tasks = [_with_fit(task) for task in paired.tasks.values()]
+    # The fit of the gaps by all hyperparameters is one more submission, the last.
+    tasks = [
+        replace(task, measures=np.vstack([task.measures, fit_additively(task.gap, task.grid)]))
+        for task in paired.tasks.values()
+    ]
     by_task = FULL_SCORE * np.array([official_scores(t.measures, t.gap[None], t.conditioning) for t in tasks])
     draws = retrained_scores(tasks)
     freedom = min(degrees_of_freedom(task.grid) for task in tasks)
@@ -183,13 +159,24 @@ def compare_submissions(
     )
 
 
-def _with_fit(task: PairedTask) -> PairedTask:
-    """The task with the fit of the gaps by all hyperparameters as one more submission, the last."""
-    return replace(task, measures=np.vstack([task.measures, fit_additively(task.gap, task.grid)]))
-
-
 def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.bool_]:
     """Whether each score but the last is above the last by more than luck explains, shape (n - 1,)."""
     leads, errors = scores[:-1] - scores[-1], (draws[:, :-1] - draws[:, -1:]).std(axis=0, ddof=1)
     above: NDArray[np.bool_] = leads > np.maximum(critical * errors, ROUNDING)
     return above
+
+
+def score_intervals(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.float64]:
+    """Lower and upper end of each score's interval, shape (n, 2).
+
+    Scores near 0 are skewed; their square roots are much less so. The interval is symmetric on that scale, but for the
+    bound of its upper end. docs/certainty.md shows how often it holds the mean score of trainings.
+
+    Args:
+        scores: shape (n,), 0 or more.
+        draws: scores of other trainings, shape (n_draws, n) (`retrained_scores`).
+        critical: half the interval in standard errors.
+    """
+    roots, errors = np.sqrt(scores), critical * np.sqrt(draws).std(axis=0, ddof=1)
+    low, high = np.maximum(roots - errors, 0) ** 2, (roots + errors) ** 2
+    return np.stack([low, np.maximum(high, np.quantile(draws, UPPER, axis=0))], axis=1)

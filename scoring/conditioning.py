@@ -8,6 +8,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.contingency import Signs
 from scoring.grid import Grid
 
 Indices = NDArray[np.intp]
@@ -19,23 +20,16 @@ class Conditioning:
 
     Models that share the values of both hyperparameters of a set form a group. An ordered pair of models lies in
     the cell of its models' groups. Groups and cells of all sets are numbered one after the other.
-
-    Attributes:
-        sets: the pairs of hyperparameters, names in sorted order.
-        groups: group of each model in each set, shape (n_sets, n_models).
-        sizes: models in each group, shape (n_groups,).
-        first: group of the first model of each cell, shape (n_cells,); a set's cells are in the order of the
-            first group, then the second.
-        second: group of the second model of each cell, shape (n_cells,).
-        bounds: the cells of set k are bounds[k] to bounds[k + 1], shape (n_sets + 1,).
     """
 
-    sets: tuple[tuple[str, str], ...]
-    groups: Indices
-    sizes: Indices
+    sets: tuple[tuple[str, str], ...]  #: the pairs of hyperparameters, names in sorted order
+    groups: Indices  #: group of each model in each set, shape (n_sets, n_models)
+    sizes: Indices  #: models in each group, shape (n_groups,)
+    #: group of the first model of each cell, shape (n_cells,); a set's cells are in the order of the first group, then
+    #: the second
     first: Indices
-    second: Indices
-    bounds: Indices
+    second: Indices  #: group of the second model of each cell, shape (n_cells,)
+    bounds: Indices  #: the cells of set k are bounds[k] to bounds[k + 1], shape (n_sets + 1,)
 
     @cached_property
     def members(self) -> NDArray[np.float32]:
@@ -90,3 +84,24 @@ def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioni
     bounds = np.cumsum([0, *(n * n for n in n_groups)])
     counts = np.bincount(groups.ravel(), minlength=int(starts[-1]))
     return Conditioning(sets, groups, counts, first, second, bounds)
+
+
+def is_larger(values: NDArray[np.floating] | NDArray[np.integer]) -> Signs:
+    """Whether values[..., i] > values[..., j], for all ordered pairs: shape (..., n, n)."""
+    larger: Signs = values[..., :, None] > values[..., None, :]
+    return larger
+
+
+def group_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Of each model's pairs (i, j) that are true, how many have j in each group: (..., n, n) to (..., n, n_groups).
+
+    `members` is 1 where a model is in a group, else 0, shape (n, n_groups).
+    """
+    counts: NDArray[np.float32] = pairs.astype(np.float32) @ members
+    return counts
+
+
+def cell_counts(pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
+    """How many pairs of each cell are true: shape (..., n, n) to (..., n_cells)."""
+    by_groups = cond.members.T @ group_counts(pairs, cond.members)
+    return by_groups[..., cond.first, cond.second].astype(np.float64)

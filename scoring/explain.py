@@ -22,54 +22,34 @@ Values = tuple[Value, Value]
 
 @dataclass(frozen=True)
 class CellShare:
-    """One cell of the set that decides: the pairs whose models have these values.
+    """A cell of the deciding set: the pairs of models with these values."""
 
-    Attributes:
-        first: values of the first model, in the order of the set's names.
-        second: values of the second model.
-        information: mutual information of the signs of measure and gap, 0 to 1 bit.
-        entropy: entropy of the gap's sign: the most that `information` could be, 0 to 1 bit.
-        share: what the cell adds to the score; the shares of all cells sum to it.
-    """
-
-    first: Values
-    second: Values
-    information: float
-    entropy: float
-    share: float
+    first: Values  #: values of the first model, in the order of the set's names
+    second: Values  #: values of the second model
+    information: float  #: mutual information of the signs of measure and gap, 0 to 1 bit
+    entropy: float  #: entropy of the gap's sign: the most that `information` could be, 0 to 1 bit
+    share: float  #: what the cell adds to the score; the shares of all cells sum to it
 
 
 @dataclass(frozen=True)
 class CostlyPair:
-    """Two models that the measure orders otherwise than the gap does.
+    """Two models that the measure orders otherwise than the gap does."""
 
-    Attributes:
-        larger_gap: id of the model with the larger gap.
-        smaller_gap: id of the other.
-        difference: difference of their gaps.
-        cost: what the value given the deciding set would gain if the measure ordered this pair as the gap does.
-    """
-
-    larger_gap: str
-    smaller_gap: str
-    difference: float
-    cost: float
+    larger_gap: str  #: id of the model with the larger gap
+    smaller_gap: str  #: id of the other
+    difference: float  #: difference of their gaps
+    cost: float  #: gain of the value given the deciding set, if the measure ordered this pair as the gap does
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Where an official score comes from.
+    """Where an official score comes from."""
 
-    Attributes:
-        score: the official score, 0 to 1.
-        deciding: the pair of hyperparameters given which the measure tells least: its value is the score.
-        cells: the cells of that set; the cells that fall furthest short of their gap entropy come first.
-        costly_pairs: pairs of models, the costliest first; of equal cost those first whose gaps differ most.
-    """
-
-    score: float
+    score: float  #: the official score, 0 to 1
+    #: the pair of hyperparameters given which the measure tells least: its value is the score
     deciding: tuple[str, str]
-    cells: tuple[CellShare, ...]
+    cells: tuple[CellShare, ...]  #: its cells, sorted by how far `information` is below `entropy`, the farthest first
+    #: pairs of models, the costliest first; of equal cost those first whose gaps differ most
     costly_pairs: tuple[CostlyPair, ...]
 
 

@@ -21,20 +21,14 @@ class Grid:
 
     Scores that compare groups of models cell by cell need a complete grid, which has one in each.
 
-    Attributes:
-        models: model ids, in the order of every array that is passed along with this grid.
-        names: names of the hyperparameters, sorted.
-        values: possible values of each hyperparameter, normalised, in the order given.
-        codes: position of each model's value in `values`, integers of shape (n_models, n_names).
-
     Raises:
         GridError: a cell holds two models; the message names it.
     """
 
-    models: tuple[str, ...]
-    names: tuple[str, ...]
-    values: dict[str, tuple[Value, ...]]
-    codes: NDArray[np.intp]
+    models: tuple[str, ...]  #: model ids, in the order of every array that is passed along with this grid
+    names: tuple[str, ...]  #: names of the hyperparameters, sorted
+    values: dict[str, tuple[Value, ...]]  #: possible values of each hyperparameter, normalised, in the order given
+    codes: NDArray[np.intp]  #: position of each model's value in `values`, integers of shape (n_models, n_names)
 
     def __post_init__(self) -> None:
         _require_distinct_cells(self)

@@ -71,19 +71,12 @@ def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Numbers of unordered pairs of models of each group, each of shape (n_groups,).
+    """Numbers of unordered pairs of models of each group, each of shape (n_groups,)."""
 
-    Attributes:
-        alike: gap and measure put the two into the same order.
-        opposite: into opposite orders.
-        gap_differs: the gaps are not equal.
-        measure_differs: the values of the measure are not equal.
-    """
-
-    alike: NDArray[np.intp]
-    opposite: NDArray[np.intp]
-    gap_differs: NDArray[np.intp]
-    measure_differs: NDArray[np.intp]
+    alike: NDArray[np.intp]  #: gap and measure put the two into the same order
+    opposite: NDArray[np.intp]  #: into opposite orders
+    gap_differs: NDArray[np.intp]  #: the gaps are not equal
+    measure_differs: NDArray[np.intp]  #: the values of the measure are not equal
 
 
 def pairs_in_groups(gap: Vector, measure: Vector, groups: Indices) -> Pairs:

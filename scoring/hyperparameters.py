@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from scoring.additive import DECIMALS, fit_additively
 from scoring.grid import Grid
 from scoring.official import require_official
 from scoring.values import Value
 from scoring.vectors import Vector, as_vectors_of
+
+#: Decimals of fitted numbers: fits that are equal but for rounding errors must stay tied.
+DECIMALS = 9
 
 
 def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
@@ -26,8 +28,7 @@ def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
         ScoreUndefined: the grid has no official score.
         ValueError: wrong length or numbers that are not finite.
     """
-    fitted: Vector = fit_additively(_exact(gap, grid), grid)
-    return fitted
+    return fit_additively(_exact(gap, grid), grid)
 
 
 def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
@@ -75,3 +76,30 @@ def _ranks(values: Sequence[Value]) -> Vector:
 
 def _key(value: Value) -> tuple[bool, float, str]:
     return (False, float(value), "") if isinstance(value, int | float) else (True, 0.0, str(value))
+
+
+def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
+    """Return the least-squares fit by an intercept and an effect of each value of each hyperparameter.
+
+    On a complete grid it is the sum of the effects of a model's values: mean of the models with the value minus mean of
+    all.
+
+    Args:
+        numbers: one for each of the grid's models along the last axis, shape (..., n_models).
+        grid: the task's hyperparameters; complete.
+
+    Returns:
+        Fitted numbers, shape (..., n_models).
+    """
+    mean = numbers.mean(axis=-1, keepdims=True)
+    fitted = np.broadcast_to(mean, numbers.shape).copy()
+    for codes in grid.codes.T:
+        members = np.eye(codes.max() + 1)[codes]
+        fitted += (numbers @ members / members.sum(axis=0) - mean)[..., codes]
+    rounded: NDArray[np.float64] = np.round(fitted, DECIMALS)
+    return rounded
+
+
+def degrees_of_freedom(grid: Grid) -> int:
+    """Return the number of models less the number of free terms of an additive fit."""
+    return len(grid.models) - 1 - sum(size - 1 for size in grid.sizes)

@@ -13,14 +13,10 @@ from scoring.vectors import Vector, as_vectors, as_vectors_of
 
 @dataclass(frozen=True)
 class GranulatedKendall:
-    """Rank correlation within groups that differ in one hyperparameter only.
+    """Rank correlation within groups that differ in one hyperparameter only."""
 
-    Attributes:
-        score: mean of `psi`, from -1 to 1.
-        psi: mean correlation when only this hyperparameter changes; one that nowhere changes alone has none.
-    """
-
-    score: float
+    score: float  #: mean of `psi`, from -1 to 1
+    #: mean correlation when only this hyperparameter changes; without those that never change alone
     psi: dict[str, float]
 
 

@@ -6,12 +6,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.conditioning import Conditioning, conditioning
+from scoring.conditioning import Conditioning, cell_counts, conditioning, is_larger
 from scoring.contingency import frequencies, gap_entropy, mutual_information
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
 from scoring.group_counts import both_smaller_counts, cell_sums, smaller_counts
-from scoring.pair_counts import cell_counts, is_larger
 from scoring.vectors import Vector, as_vectors_of
 
 MINIMUM_HYPERPARAMETERS = 3  #: that vary: fewer leave one pair of models per cell
@@ -22,15 +21,10 @@ MOST_MODELS_PAIRWISE = 500  #: above, sorting is faster than comparing all pairs
 
 @dataclass(frozen=True)
 class OfficialScore:
-    """Conditional mutual information of a measure and the gap on one task.
+    """Conditional mutual information of a measure and the gap on one task."""
 
-    Attributes:
-        score: minimum of `pairs`, from 0 (tells nothing) to 1 (orders all models as the gap does).
-        pairs: value given each pair of hyperparameters, names in sorted order.
-    """
-
-    score: float
-    pairs: dict[tuple[str, str], float]
+    score: float  #: minimum of `pairs`, from 0 (tells nothing) to 1 (orders all models as the gap does)
+    pairs: dict[tuple[str, str], float]  #: value given each pair of hyperparameters, names in sorted order
 
 
 def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialScore:

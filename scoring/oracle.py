@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.batches import official_scores
+from scoring.batches import enough_draws, official_scores
 from scoring.conditioning import conditioning
 from scoring.grid import Grid
-from scoring.many_models import enough_draws
 from scoring.official import require_official
 from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of

@@ -26,17 +26,11 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class RiskEstimates:
-    """Both estimates of a model's risk, point by point; every array has the shape (n_points,).
+    """Both estimates of a model's risk, point by point; every array has the shape (n_points,)."""
 
-    Attributes:
-        losses: 0 or 1, on the test points.
-        moved_losses: 0 or 1, on the points where the generator moves them; never below `losses`.
-        densities: h of the moved points, in [0, 1]; where the moved loss is 0 it does not matter.
-    """
-
-    losses: Vector
-    moved_losses: Vector
-    densities: Vector
+    losses: Vector  #: 0 or 1, on the test points
+    moved_losses: Vector  #: 0 or 1, on the points where the generator moves them; never below `losses`
+    densities: Vector  #: h of the moved points, in [0, 1]; where the moved loss is 0 it does not matter
 
     @classmethod
     def of(cls, losses: ArrayLike, moved_losses: ArrayLike, densities: ArrayLike) -> Self:
@@ -68,16 +62,6 @@ class RiskEstimates:
         return float(self.moved_losses.mean())
 
     @property
-    def error_interval(self) -> tuple[float, float]:
-        """The interval of the risk around the ordinary estimate, see `bernstein_interval`."""
-        return bernstein_interval(self.losses)
-
-    @property
-    def adversarial_interval(self) -> tuple[float, float]:
-        """The interval of the risk around the weighted estimate."""
-        return bernstein_interval(self.weighted_losses)
-
-    @property
     def adversarial_estimate(self) -> float:
         """The weighted estimate, in [0, 1] (eq. 2)."""
         return float(self.weighted_losses.mean())
@@ -95,17 +79,11 @@ class RiskEstimates:
 
 @dataclass(frozen=True)
 class IndependenceTest:
-    """A test of the hypothesis that models and test set are independent.
+    """A test of the hypothesis that models and test set are independent."""
 
-    Attributes:
-        statistic: T, the adversarial minus the ordinary estimate; overfitting makes it positive.
-        p_value: at most the probability of such a difference, in either direction, if they are independent.
-        n_models: the number of models whose differences were averaged.
-    """
-
-    statistic: float
-    p_value: float
-    n_models: int = 1
+    statistic: float  #: T, the adversarial minus the ordinary estimate; overfitting makes it positive
+    p_value: float  #: at most the probability of such a difference, in either direction, if they are independent
+    n_models: int = 1  #: the number of models whose differences were averaged
 
 
 def pairwise_independence_test(*estimates: RiskEstimates, difference_range: float = ANY_GENERATOR) -> IndependenceTest:

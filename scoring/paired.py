@@ -17,17 +17,11 @@ from scoring.vectors import Vector
 
 @dataclass(frozen=True, eq=False)
 class PairedTask:
-    """What the finished submissions gave on one task that has an official score.
+    """The values of the finished submissions on a task that has an official score."""
 
-    Attributes:
-        grid: the task's hyperparameters.
-        gap: gap of each model, shape (n_models,).
-        measures: values of each submission, shape (n_submissions, n_models).
-    """
-
-    grid: Grid
-    gap: Vector
-    measures: NDArray[np.float64]
+    grid: Grid  #: the task's hyperparameters
+    gap: Vector  #: gap of each model, shape (n_models,)
+    measures: NDArray[np.float64]  #: values of each submission, shape (n_submissions, n_models)
 
     @property
     def conditioning(self) -> Conditioning:
@@ -37,16 +31,11 @@ class PairedTask:
 
 @dataclass(frozen=True)
 class Paired:
-    """Submissions that can be compared.
+    """Submissions that can be compared."""
 
-    Attributes:
-        finished: submissions with a finite value for every model of every task, in the order given.
-        unfinished: the others, which are compared with none.
-        tasks: task -> the values of the finished ones; tasks without an official score are left out, as in the rule.
-    """
-
-    finished: tuple[str, ...]
-    unfinished: tuple[str, ...]
+    finished: tuple[str, ...]  #: submissions with a finite value for every model of every task, in the order given
+    unfinished: tuple[str, ...]  #: all other submissions, which are not compared
+    #: task -> the values of the finished ones; tasks without an official score are left out, as in the rule
     tasks: Mapping[str, PairedTask]
 
 

@@ -19,14 +19,10 @@ Ties = Literal["drop", "minus"]
 
 @dataclass(frozen=True)
 class PrintedScore:
-    """Conditional mutual information of a measure and the gap on one task, as printed.
+    """Conditional mutual information of a measure and the gap on one task, as printed."""
 
-    Attributes:
-        score: minimum of `subsets`, from 0 to 1.
-        subsets: value given each set of hyperparameters (a sorted tuple of names, `()` for none).
-    """
-
-    score: float
+    score: float  #: minimum of `subsets`, from 0 to 1
+    #: value given each set of hyperparameters (a sorted tuple of names, `()` for none)
     subsets: dict[tuple[str, ...], float]
 
 

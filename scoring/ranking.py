@@ -7,19 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entry:
-    """One submission on a board.
+    """One submission on a board."""
 
-    Attributes:
-        name: shown to the reader; orders entries of equal rank.
-        score: higher is better; None (or a number that is not finite) if there is none.
-        complete: whether every task has a score.
-        eligible: whether the entry may be ranked at all (not, for instance, if it ran without the sandbox).
-    """
-
-    name: str
-    score: float | None
-    complete: bool
-    eligible: bool = True
+    name: str  #: shown to the reader; orders entries of equal rank
+    score: float | None  #: higher is better; None (or a number that is not finite) if there is none
+    complete: bool  #: whether every task has a score
+    eligible: bool = True  #: whether the entry may be ranked at all (not, for instance, if it ran without the sandbox)
 
 
 @dataclass(frozen=True)

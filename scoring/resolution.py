@@ -6,11 +6,10 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.batches import official_scores
+from scoring.batches import MOST_RESAMPLED, official_scores
 from scoring.conditioning import conditioning
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
-from scoring.many_models import MOST_RESAMPLED
 from scoring.official import require_official
 from scoring.paired import PairedTask
 from scoring.quantiles import normal_scores

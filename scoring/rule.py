@@ -21,47 +21,30 @@ RULE = (
 
 @dataclass(frozen=True)
 class Failure:
-    """A call that gave no value.
+    """A call that gave no value."""
 
-    Attributes:
-        outcome: the word for what happened, such as "out_of_memory"; it appears in the reason.
-        exceeded: whether the call was over its time budget.
-    """
-
-    outcome: str
-    exceeded: bool = False
+    outcome: str  #: the word for what happened, such as "out_of_memory"; it appears in the reason
+    exceeded: bool = False  #: whether the call was over its time budget
 
 
 @dataclass(frozen=True)
 class TaskCalls:
-    """What a submission's calls on one task gave, beside the reference data.
+    """The results of a submission's calls on a task, beside the reference data."""
 
-    Attributes:
-        grid: the task's hyperparameters; its models are the calls that are expected.
-        gap: model -> train accuracy minus test accuracy.
-        values: model -> the measure's value, or why there is none. A model that is absent was not called.
-    """
-
-    grid: Grid
-    gap: Mapping[str, float]
+    grid: Grid  #: the task's hyperparameters; its models are the calls that are expected
+    gap: Mapping[str, float]  #: model -> train accuracy minus test accuracy
+    #: model -> the measure's value, or why there is none. A model that is absent was not called.
     values: Mapping[str, float | Failure]
 
 
 @dataclass(frozen=True)
 class SubmissionScore:
-    """The result of a submission under `RULE`.
+    """The result of a submission under `RULE`."""
 
-    Attributes:
-        score: final score, 0 to 100; None if no task has an official score.
-        tasks: task -> its scores, or the reason why it has none; in alphabetical order.
-        complete: whether there are tasks and every one of them has a score.
-        exceeded: whether a call was over its time budget.
-    """
-
-    score: float | None
-    tasks: dict[str, TaskScore | str]
-    complete: bool
-    exceeded: bool
+    score: float | None  #: final score, 0 to 100; None if no task has an official score
+    tasks: dict[str, TaskScore | str]  #: task -> its scores, or the reason why there is no score; in alphabetical order
+    complete: bool  #: whether there are tasks, and all tasks have a score
+    exceeded: bool  #: whether a call was over its time budget
 
 
 def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:

@@ -15,34 +15,22 @@ MINIMUM_EFFECTIVE_PAIRS = 12.0  #: of an environment with several seeds
 
 @dataclass(frozen=True)
 class SignErrors:
-    """Sign-errors over environments, from 0 (always the right order) to 1 (always the wrong one).
+    """Sign-errors over environments, from 0 (always the right order) to 1 (always the wrong one)."""
 
-    Attributes:
-        mean: mean over environments.
-        percentile_90: their 90th percentile.
-        robust: their maximum: the error in the worst environment.
-        n_environments: number of environments.
-    """
-
-    mean: float
-    percentile_90: float
-    robust: float
-    n_environments: int
+    mean: float  #: mean over environments
+    percentile_90: float  #: their 90th percentile
+    robust: float  #: their maximum: the error in the worst environment
+    n_environments: int  #: number of environments
 
 
 @dataclass(frozen=True)
 class SignErrorScore:
-    """Sign-errors of a measure on one task.
+    """Sign-errors of a measure on one task."""
 
-    Attributes:
-        overall: over all environments.
-        varied: hyperparameter -> over the environments in which it differs; one without an environment is absent.
-        n_discarded: environments left out, because noise or the number of seeds says too little about their gaps.
-    """
-
-    overall: SignErrors
+    overall: SignErrors  #: over all environments
+    #: hyperparameter -> over the environments in which it differs; one without an environment is absent
     varied: Mapping[str, SignErrors]
-    n_discarded: int
+    n_discarded: int  #: environments left out, because noise or the number of seeds says too little about their gaps
 
 
 def sign_errors(

@@ -17,15 +17,10 @@ GAP_DRAWS = 400  #: draws of the gaps; the error of a standard deviation from so
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The images that the gaps of a task were measured on.
+    """The images that the gaps of a task were measured on."""
 
-    Attributes:
-        accuracy: accuracy of each model on the test images, 0 to 1, in the order of the grid's models.
-        n_images: number of test images.
-    """
-
-    accuracy: Sequence[float]
-    n_images: int
+    accuracy: Sequence[float]  #: accuracy of each model on the test images, 0 to 1, in the order of the grid's models
+    n_images: int  #: number of test images
 
 
 def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut], seed: int = 0) -> Vector:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.batches import official_scores
+from scoring.batches import enough_draws, official_scores
 from scoring.conditioning import conditioning
 from scoring.grid import Grid
-from scoring.many_models import enough_draws
 from scoring.official import official_score, require_official
 from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
@@ -19,19 +18,12 @@ N_DRAWS = 1000  #: fewer on large tasks
 
 @dataclass(frozen=True)
 class Stability:
-    """The official score of a measure that was called several times on some models.
+    """The official score of a measure that was called several times on some models."""
 
-    Attributes:
-        score: official score of the values that count, 0 to 1.
-        error: standard deviation of the score over seeds of the measure, all models called anew.
-        n_repeated: number of models with several values.
-        n_unsteady: how many of them got different values from different seeds.
-    """
-
-    score: float
-    error: float
-    n_repeated: int
-    n_unsteady: int
+    score: float  #: official score of the values that count, 0 to 1
+    error: float  #: standard deviation of the score over seeds of the measure, all models called anew
+    n_repeated: int  #: number of models with several values
+    n_unsteady: int  #: how many of them got different values from different seeds
 
 
 def measure_stability(

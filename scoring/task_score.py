@@ -20,28 +20,19 @@ class TaskScore:
     """How well a measure predicts the gap on one task; each score is followed by the parts it is made of.
 
     A score that is not defined on the task's grid is None, and its parts are empty.
-
-    Attributes:
-        n_models: number of models in the task.
-        undefined: why there is no official score, the same for every measure; empty if there is one.
-        official: conditional mutual information as the competition's program computes it, 0 to 1.
-        official_pairs: its value given each pair of hyperparameters; `official` is the minimum.
-        printed: conditional mutual information as the competition's paper prints it, 0 to 1.
-        printed_subsets: its value given each set of hyperparameters; `printed` is the minimum.
-        kendall: Kendall's rank correlation over all models, -1 to 1; None where it is withheld.
-        granulated_kendall: rank correlation when one hyperparameter changes, averaged, -1 to 1.
-        granulated_psi: its value for each hyperparameter; `granulated_kendall` is the mean.
     """
 
-    n_models: int
-    undefined: str
-    official: float | None
+    n_models: int  #: number of models in the task
+    undefined: str  #: why there is no official score, the same for every measure; empty if there is one
+    official: float | None  #: conditional mutual information as the competition's program computes it, 0 to 1
+    #: its value given each pair of hyperparameters; `official` is the minimum
     official_pairs: dict[tuple[str, str], float]
-    printed: float | None
+    printed: float | None  #: conditional mutual information as the competition's paper prints it, 0 to 1
+    #: its value given each set of hyperparameters; `printed` is the minimum
     printed_subsets: dict[tuple[str, ...], float]
-    kendall: float | None
-    granulated_kendall: float | None
-    granulated_psi: dict[str, float]
+    kendall: float | None  #: Kendall's rank correlation over all models, -1 to 1; None where it is withheld
+    granulated_kendall: float | None  #: rank correlation when one hyperparameter changes, averaged, -1 to 1
+    granulated_psi: dict[str, float]  #: its value for each hyperparameter; `granulated_kendall` is the mean
 
 
 def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:

@@ -18,17 +18,11 @@ Seconds = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class TimeStep:
-    """From this time limit on, up to the next step, a submission has this result.
+    """From this time limit on, up to the next step, a submission has this result."""
 
-    Attributes:
-        limit_s: smallest limit of the step, in seconds; a limit that is just used up is kept.
-        score: final score under the rule, 0 to 100; None if no task has one.
-        within: tasks whose calls all keep the limit, in alphabetical order.
-    """
-
-    limit_s: float
-    score: float | None
-    within: tuple[str, ...]
+    limit_s: float  #: smallest limit of the step, in seconds; a limit that is just used up is kept
+    score: float | None  #: final score under the rule, 0 to 100; None if no task has one
+    within: tuple[str, ...]  #: tasks whose calls all keep the limit, in alphabetical order
 
 
 def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: TimeBudget = "each") -> list[TimeStep]:

@@ -14,23 +14,14 @@ Cube = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TradeOff:
-    """The point with the smallest sum of objective and penalty.
+    """The point with the smallest sum of objective and penalty."""
 
-    Attributes:
-        size: number of weights.
-        ssim: structural similarity of the noisy images, in (0, 1].
-        unseen: share of unseen classes, in [0, 1).
-        objective: J there.
-        penalty: of the point's coordinates, without its weight.
-        values: name -> value there of each further array of cells.
-    """
-
-    size: float
-    ssim: float
-    unseen: float
-    objective: float
-    penalty: float
-    values: Mapping[str, float]
+    size: float  #: number of weights
+    ssim: float  #: structural similarity of the noisy images, in (0, 1]
+    unseen: float  #: share of unseen classes, in [0, 1)
+    objective: float  #: J there
+    penalty: float  #: of the point's coordinates, without its weight
+    values: Mapping[str, float]  #: name -> value there of each further array of cells
 
 
 def trade_off(

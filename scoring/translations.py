@@ -5,7 +5,7 @@ its translations: over a square of shifts of at most three times the generator's
 minus that of the label. A translation is misclassified where its margin is positive.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from scoring.overfitting import RiskEstimates
 from scoring.vectors import Vector
 
 Margins = NDArray[np.floating]
+Mask = NDArray[np.bool_]
 
 #: Numbers that are compared at once: a bound on the memory.
 _NUMBERS = 2**24
@@ -23,14 +24,10 @@ _NUMBERS = 2**24
 
 @dataclass(frozen=True)
 class AdversarialGenerator:
-    """A deterministic generator: correctly classified images may move within a radius, others stay.
+    """A deterministic generator: correctly classified images may move within a radius, others stay."""
 
-    Attributes:
-        radius: largest shift in rows and in columns, in pixels.
-        choose: given margins of the candidates, shape (..., side, side), the chosen one's position in row-major order.
-    """
-
-    radius: int
+    radius: int  #: largest shift in rows and in columns, in pixels
+    #: given margins of the candidates, shape (..., side, side), the chosen one's position in row-major order
     choose: Callable[[Margins], NDArray[np.intp]]
 
     @property
@@ -48,8 +45,11 @@ class AdversarialGenerator:
         Raises:
             ValueError: another shape, or a margin is not a number.
         """
-        grid = checked_margins(margins, self.radius)
-        middle = 3 * self.radius
+        grid, middle, width = np.asarray(margins), 3 * self.radius, 6 * self.radius + 1
+        if grid.ndim != 3 or grid.shape[1:] != (width, width):
+            raise ValueError(f"margins: expected shape (n_images, {width}, {width}), found {grid.shape}")
+        if np.isnan(grid).any():
+            raise ValueError("margins: expected numbers, found NaN")
         losses = grid[:, middle, middle] > 0
         moved_losses, densities = losses.copy(), np.ones(len(grid))
         near = grid[:, middle - self.radius : middle + self.radius + 1, middle - self.radius : middle + self.radius + 1]
@@ -122,12 +122,46 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
     return number
 
 
-def checked_margins(margins: ArrayLike, radius: int) -> Margins:
-    """Return margins as an array; raises `ValueError` unless it fits a generator's radius and has no NaN."""
-    grid = np.asarray(margins)
-    side = 6 * radius + 1
-    if grid.ndim != 3 or grid.shape[1:] != (side, side):
-        raise ValueError(f"margins: expected shape (n_images, {side}, {side}), found {grid.shape}")
-    if np.isnan(grid).any():
-        raise ValueError("margins: expected numbers, found NaN")
-    return grid
+def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:
+    """Return the shifts that are needed, as far as the margins that are known tell.
+
+    First of all the candidates; then the points from which the generator may reach the same point as from the image;
+    and then the candidates of those of them that are classified correctly. Margins that are never needed may have any
+    value (`AdversarialGenerator.estimates` takes no NaN).
+
+    Args:
+        margins: shape (n_images, side, side), NaN where unknown; side is 6 * radius + 1 for the largest radius.
+        generators: estimates by these are wanted.
+
+    Returns:
+        Which margins must be known, of the same shape. When all are known, nothing more is needed.
+    """
+    needed = np.zeros(margins.shape, bool)
+    middle = margins.shape[1] // 2
+    reach = max(one.radius for one in generators)
+    needed[:, middle - reach : middle + reach + 1, middle - reach : middle + reach + 1] = True
+    if np.isnan(margins[needed]).any():
+        return needed
+    for generator in generators:
+        corner = middle - generator.radius
+        candidates = slice(corner, corner + generator.side)
+        windows = margins[:, candidates, candidates]
+        movable = np.flatnonzero((windows > 0).any(axis=(1, 2)))
+        rows, columns = np.divmod(generator.moves(windows[movable]), generator.side)
+        target = np.zeros_like(needed)
+        target[movable, corner + rows, corner + columns] = True
+        sources = _around(target, generator.radius)
+        needed |= sources | _around(sources & (margins <= 0), generator.radius)
+    return needed
+
+
+def _around(mask: Mask, radius: int) -> Mask:
+    """Return the squares of points within `radius` of the points of a mask."""
+    for axis in (1, 2):
+        source = np.moveaxis(mask, axis, 0)
+        wide = source.copy()
+        for distance in range(1, radius + 1):
+            wide[distance:] |= source[:-distance]
+            wide[:-distance] |= source[distance:]
+        mask = np.moveaxis(wide, 0, axis)
+    return mask

@@ -6,6 +6,6 @@ work, and mistakes are a `UserError`.
 
 #: The modules that other rooms use.
 MODULES = (
-    "boards", "calls", "check_report", "checks", "ci_files", "commands", "costs", "doctor", "execution", "finding",
-    "needs", "progress", "reports", "runs", "starts", "tally", "task_sources", "testbeds",
+    "boards", "calls", "check_report", "checks", "ci", "commands", "costs", "doctor", "execution", "finding", "needs",
+    "progress", "reports", "runs", "starts", "tally", "task_sources",
 )  # fmt: skip

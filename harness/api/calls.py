@@ -5,14 +5,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.api.execution import Execution
+from harness.api.execution import Execution, prepare
 from harness.api.needs import needs_initial_weights
 from harness.api.progress import Progress
-from harness.api.setup import Setup, prepare
 from harness.api.tally import Tally
 from harness.execution.execute import execute
+from harness.execution.executor import Executor
 from harness.execution.plan import runtime_of
 from harness.execution.run import Plan, make_plan, requests_of
+from harness.execution.settings import RunSettings
 from harness.records import Records
 from harness.submission import Submission
 from harness.task.layout import TaskDirectory, TaskFiles
@@ -30,13 +31,14 @@ class Run:
 
     submissions: Sequence[Submission]
     tasks: Sequence[Task]
-    setup: Setup
+    settings: RunSettings
+    executor: Executor
     left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def withheld(self) -> list[str]:
         """Names of the tasks of which only outcomes are shown."""
-        return [task.name for task in self.tasks if self.setup.settings.withhold.covers(task.hidden)]
+        return [task.name for task in self.tasks if self.settings.withhold.covers(task.hidden)]
 
     @property
     def shown(self) -> list[Task]:
@@ -51,13 +53,15 @@ def prepare_run(
     execution: Execution,
     progress: Progress,
 ) -> Run:
-    """Read and check the tasks, and prepare for calls; raises `UserError`.
+    """Choose a sandbox and an executor, read and check the tasks; raises `UserError`.
 
     Notes on tasks, for instance that one has no official score, come before anything runs. Withheld tasks have none:
     some notes name gaps. Initial weights are only spoken of if a measure needs them (`harness.api.needs`).
     """
-    files, setup = _choose(tasks_dir, task_names, execution, progress)
-    return _read(submissions, files, setup, progress)
+    files = TaskDirectory(tasks_dir).runnable(task_names)
+    progress.step("trying the sandbox")
+    settings, executor = prepare(execution, files, progress)
+    return _read(submissions, files, settings, executor, progress)
 
 
 @contextmanager
@@ -69,25 +73,24 @@ def begin_run(
     progress: Progress,
 ) -> Iterator[Run]:
     """Do the same in the context of the executor, which gets ready for calls while the tasks are read."""
-    files, setup = _choose(tasks_dir, task_names, execution, progress)
-    with setup.executor:
-        setup.executor.expect({runtime_of(one, setup.settings) for one in submissions})
-        yield _read(submissions, files, setup, progress)
-
-
-def _choose(
-    tasks_dir: Path, task_names: Sequence[str], execution: Execution, progress: Progress
-) -> tuple[list[TaskFiles], Setup]:
-    """Find the tasks, and choose a sandbox and an executor for them."""
     files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")
-    return files, prepare(execution, files, progress)
+    settings, executor = prepare(execution, files, progress)
+    with executor:
+        executor.expect({runtime_of(one, settings) for one in submissions})
+        yield _read(submissions, files, settings, executor, progress)
 
 
-def _read(submissions: Sequence[Submission], files: Sequence[TaskFiles], setup: Setup, progress: Progress) -> Run:
+def _read(
+    submissions: Sequence[Submission],
+    files: Sequence[TaskFiles],
+    settings: RunSettings,
+    executor: Executor,
+    progress: Progress,
+) -> Run:
     progress.step(f"reading {counted(len(files), 'task')}")
-    tasks = read_tasks(files, setup.settings.withhold)
-    run = Run(submissions, tasks, setup)
+    tasks = read_tasks(files, settings.withhold)
+    run = Run(submissions, tasks, settings, executor)
     for task in run.shown:
         for line in notes_of(task):
             progress.note(f"{task.name}: {line}")
@@ -110,26 +113,18 @@ def record_calls(
 ) -> tuple[Plan, Tally]:  # fmt: skip
     """Make the calls that are not recorded yet; returns all calls, and a tally of outcomes.
 
-    `force` and `retry_timeouts` also make recorded calls (`harness.execution.run.make_plan`). `repeats` is the number
-    of repetitions of some of the calls (`harness.execution.repeated_models`).
+    The context of the run's executor has been entered. `force` and `retry_timeouts` also make recorded calls
+    (`harness.execution.run.make_plan`). `repeats` is the number of repetitions of some of the calls
+    (`harness.execution.repeated_models`).
     """
-    with run.setup.executor:
-        return record_with(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
-
-
-def record_with(
-    run: Run, records: Records, progress: Progress, *, force: bool = False, retry_timeouts: bool = False,
-    repeats: int = 0,
-) -> tuple[Plan, Tally]:  # fmt: skip
-    """Do the same with an executor whose context has been entered."""
-    settings, executor = run.setup.settings, run.setup.executor
+    executor = run.executor
     records.warn = progress.warn
     if records.file is not None:
         executor.require_unseen([records.file])
     records.add_unwritten()
     progress.step("planning the calls")
     plan = make_plan(
-        run.submissions, run.tasks, settings, executor, records,
+        run.submissions, run.tasks, run.settings, executor, records,
         force=force, retry_timeouts=retry_timeouts, repeats=repeats, left_out=run.left_out,
     )  # fmt: skip
     records.ask(requests_of(plan.calls))

@@ -58,12 +58,11 @@ def check(
         if not found.is_baseline:
             note_initial_weights(run.shown, progress)
         require_known(run.tasks, models)
-        settings, executor = run.setup.settings, run.setup.executor
         patience_s = None if whole_calls else WHOLE_CALL_S
         trial = try_submission(
-            found, run.tasks, settings, executor, models, patience_s, say=progress.step, seen=progress.tried
+            found, run.tasks, run.settings, run.executor, models, patience_s, say=progress.step, seen=progress.tried
         )
     for problem in {unused_gpu(done) for done in trial.done} - {None}:
         progress.warn(str(problem))
-    expected = forecast(trial, settings, executor.workers) if trial.passed and not run.withheld else None
+    expected = forecast(trial, run.settings, run.executor.workers) if trial.passed and not run.withheld else None
     return CheckReport(found, trial, expected, run.withheld)

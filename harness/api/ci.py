@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from harness.api.calls import prepare_run, record_with
+from harness.api.calls import begin_run, record_calls
 from harness.api.ci_calls import annotate_failures, check_submission, records_of, without_reference
 from harness.api.competition import Competition, failed_outputs, read_competition
 from harness.api.execution import Execution
 from harness.api.progress import SILENT, Progress
+from harness.board import formats
 from harness.board.board import Board
 from harness.board.collect import Collected
 from harness.board.leaderboard import build_board
@@ -24,10 +25,11 @@ from harness.ci.report import ChangeReport, Same
 from harness.ci.results import lines_of, missing_in, moved_by, same_as, without_ranks
 from harness.ci.rules import Rules
 from harness.credentials import Address
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.execution.plan import PlannedCall
+from harness.reading import refuse_link
 from harness.records import Records, add_records
-from harness.site import SiteData, gather
+from harness.site import SiteData, gather, verify_site, write_site
 from harness.submission import Submission, find_named
 from harness.task.hidden import Withhold
 from harness.task.notes import named
@@ -131,6 +133,8 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
         lines = [without_ranks(line) for line in lines]
     of_lines = [(line, text) for line in lines for text in job.rules.broken_by(line)]
     of_change = job.rules.broken_by_change(change)
+    lacking = f"no rank: records of {', '.join(missing)} are missing, with the settings of this job"
+    no_ranks = [f"{lacking}; pgdl ci without --base makes them"] if missing else []
     refused = [f"{path}: {reason}" for path, reason in change.refused.items()]
     report = ChangeReport(
         head=change.head,
@@ -141,7 +145,7 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
         others=change.others,
         more_others=change.more,
         missing=tuple(missing),
-        broken=(*refused, *of_change, *(text for _, text in of_lines), *_no_ranks(missing)),
+        broken=(*refused, *of_change, *(text for _, text in of_lines), *no_ranks),
         same=tuple(boards.same),
     )
     annotations = [
@@ -150,22 +154,6 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
         *(annotation("error", text, line.file) for line, text in of_lines if line.change != "refused"),
     ]
     return ChangeResult(report, boards.after, boards.site, annotations)
-
-
-def _no_ranks(missing: Sequence[str]) -> list[str]:
-    if not missing:
-        return []
-    names = ", ".join(missing)
-    return [
-        f"no rank: records of {names} are missing, with the settings of this job; pgdl ci without --base makes them"
-    ]
-
-
-def _asked(execution: Execution) -> JobSettings:
-    return JobSettings(
-        run_seed=execution.seed, time_limit_s=execution.time_limit_s, time_budget=execution.time_budget,
-        memory_limit_bytes=execution.memory_bytes, runtime=execution.runtime,
-    )  # fmt: skip
 
 
 def _measures(names: Sequence[str]) -> list[Submission]:
@@ -179,13 +167,12 @@ def _call(
     job: Job, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
 ) -> Sequence[PlannedCall]:
     """Check the submissions if the rules say so, and make the calls of those that pass; returns these calls."""
-    run = prepare_run([], job.tasks_dir, job.task_names, job.execution, progress)
-    with run.setup.executor:
+    with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
             if failed := check_submission(submission, run):
                 touched.refuse(name, *failed)
         run = replace(run, submissions=[*touched.submissions.values(), *measures])
-        return record_with(run, records, progress)[0].calls
+        return record_calls(run, records, progress)[0].calls
 
 
 def _make_boards(job: Job, competition: Competition, records: Records, touched: Touched) -> _Boards:
@@ -196,7 +183,11 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
     at_base = read_versions(job.objects, job.folder, known)
     untouched = change.after.keys() - change.touched.keys()
     with_change = {name: version for name, version in at_base.items() if name in untouched} | touched.submissions
-    asked = _asked(job.execution)
+    execution = job.execution
+    asked = JobSettings(
+        run_seed=execution.seed, time_limit_s=execution.time_limit_s, time_budget=execution.time_budget,
+        memory_limit_bytes=execution.memory_bytes, runtime=execution.runtime,
+    )  # fmt: skip
     calls_before, calls = (
         collect_versions(records, versions, asked, competition.references, competition.contents)
         for versions in (at_base, with_change)
@@ -217,3 +208,26 @@ def _build(competition: Competition, collected: Collected, notes: Sequence[str])
         collected, competition.references, competition.withheld, notes, held_out=competition.held_out,
         command=lambda _: "pgdl ci without --base",
     )  # fmt: skip
+
+
+def write_files(output: Path, ended: ChangeResult) -> list[Path]:
+    """Write leaderboard, comment, report and site into a directory, and verify the site; raises `UserError`."""
+    _refuse_links(output)
+    written = formats.write(ended.board, output / "leaderboard")
+    for name, text in (("comment.md", ended.comment), ("report.json", ended.report.to_json())):
+        path = output / name
+        with writing(path):
+            path.write_bytes(text.encode())
+        written.append(path)
+    site = output / "site"
+    write_site(ended.site, site)
+    if differences := verify_site(site).differences:
+        raise UserError(f"not as computed from its records: {differences[0]}", file=site)
+    return [*written, site]
+
+
+def _refuse_links(output: Path) -> None:
+    """Raise `UserError` for a link that would lead files elsewhere: where the job runs may be a change's checkout."""
+    parents = () if output.is_absolute() else output.parents
+    for path in (*reversed(parents), output, *output.glob("*")):
+        refuse_link(path)

@@ -20,7 +20,7 @@ def check_submission(submission: Submission, run: Run) -> tuple[str, Sequence[st
 
     The executor's context has been entered.
     """
-    trial = try_submission(submission, run.tasks, run.setup.settings, run.setup.executor, MODELS)
+    trial = try_submission(submission, run.tasks, run.settings, run.executor, MODELS)
     if trial.passed and trial.repeatable:
         return None
     report = CheckReport(submission, trial, withheld=run.withheld)

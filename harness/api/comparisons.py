@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import baselines
-from harness.api.calls import Run, begin_run, record_with
+from harness.api.calls import Run, begin_run, record_calls
 from harness.api.commands import run_command
 from harness.api.competition import collect_records, read_competition, remarks_on
 from harness.api.execution import USUAL, Execution
@@ -97,7 +97,7 @@ def compare(
         run = replace(run, left_out=find_left_out(run.submissions, run.shown))
         _require_useful([one.submission.name for one in chosen if one.is_named], run)
         with Records(results) as records:
-            plan, _ = record_with(run, records, progress, force=force, retry_timeouts=retry_timeouts)
+            plan, _ = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts)
             families = {one.submission.name: one.family for one in chosen}
             planned = {(call.submission.name, call.submission.digest, call.configuration.id) for call in plan.calls}
             found = find_versions(records, references, everything=True, counts=lambda calls: calls.asked in planned)
@@ -112,7 +112,7 @@ def compare(
     board = replace(board, remarks=[*_remarks(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(references, run.withheld)
-    return CompareResult(board, oracle, records.name, run.setup.executor.is_sandboxed)
+    return CompareResult(board, oracle, records.name, run.executor.is_sandboxed)
 
 
 def compare_recorded(

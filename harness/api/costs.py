@@ -1,13 +1,13 @@
 """What the measures of the library cost on a task: a forecast from timed passes in the sandbox of a real run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from baselines import Measure, Sizes
-from harness.api.calls import Run, prepare_run
+from harness.api.calls import Run, begin_run
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import find
@@ -91,45 +91,35 @@ def forecast_costs(
     Raises:
         UserError: there are several tasks, one is invalid or hidden, or no sandbox works here.
     """
-    run = prepare_run([], Path(tasks_dir), task_names, execution, progress)
-    if len(run.tasks) != 1:
-        found = ", ".join(task.name for task in run.tasks)
-        raise UserError("a forecast is of one task", found=found, remedy="choose it with --task NAME")
-    if run.withheld:
-        raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
-    progress.step("timing a forward pass and one there and back on two models")
-    with run.setup.executor:
+    with begin_run([], Path(tasks_dir), task_names, execution, progress) as run:
+        if len(run.tasks) != 1:
+            found = ", ".join(task.name for task in run.tasks)
+            raise UserError("a forecast is of one task", found=found, remedy="choose it with --task NAME")
+        if run.withheld:
+            raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
+        progress.step("timing a forward pass and one there and back on two models")
         timed = _time(run)
-    task, workers = run.tasks[0], run.setup.executor.workers
+    task, workers = run.tasks[0], run.executor.workers
     forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in measures)
     return Costs(task.name, task.data.n_samples, timed, forecasts, workers)
 
 
 def _time(run: Run) -> tuple[Timed, ...]:
     """Call the timed measures; with more examples where these are passed in no time."""
-    (task,), settings, executor = run.tasks, run.setup.settings, run.setup.executor
+    (task,) = run.tasks
     models, found = some_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:
-        waiting = [one for one in models if one.id not in found or _is_short(found[one.id])]
+        waiting = [one for one in models if one.id not in found or _seconds(found[one.id].backward[1]) < SHORT_S]
         number = min(n_examples, task.data.n_samples)
-        names = list(_names(number))
-        planned = plan_calls(find(names, (), SILENT), [task], settings, executor)
+        passes_of = [f"{name}:n_samples={number},seed={seed}" for name in (_FORWARD, _BACKWARD) for seed in _SEEDS]
+        names = [_READING, *passes_of]
+        planned = plan_calls(find(names, (), SILENT), [task], run.settings, run.executor)
         chosen = [call for call in planned if call.model in waiting]
-        results = {(call.call.model.id, call.call.submission.name): call.result for call in make(executor, chosen)}
+        results = {(call.call.model.id, call.call.submission.name): call.result for call in make(run.executor, chosen)}
         for model in waiting:
             reading, *passes = (results[model.id, name] for name in names)
             found[model.id] = Timed(model, number, reading, (passes[0], passes[1]), (passes[2], passes[3]))
     return tuple(found[model.id] for model in models)
-
-
-def _names(n_examples: int) -> Iterator[str]:
-    yield _READING
-    for name in (_FORWARD, _BACKWARD):
-        yield from (f"{name}:n_samples={n_examples},seed={seed}" for seed in _SEEDS)
-
-
-def _is_short(timed: Timed) -> bool:
-    return _seconds(timed.backward[1]) < SHORT_S
 
 
 def _seconds(result: CallResult) -> float:

@@ -6,9 +6,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from harness.api.chosen import choose, require_records
 from harness.api.commands import run_command
-from harness.api.competition import failed_outputs, read_competition, read_current, remarks_on
+from harness.api.competition import choose, failed_outputs, read_competition, read_current, remarks_on, require_records
 from harness.board.board import Board
 from harness.board.collect import CallRecord, Calls
 from harness.board.leaderboard import build_board
@@ -24,17 +23,11 @@ from harness.task.hidden import Withhold
 
 @dataclass(frozen=True)
 class ReportResult:
-    """The board of all recorded submissions, and what is known of the rows that were asked for.
+    """The board of all recorded submissions, and what is known of the rows that were asked for."""
 
-    Attributes:
-        board: its rows that were asked for have the output of their failed calls.
-        insights: position of such a row -> task -> what decides its score.
-        remarks: on the records behind these rows, and on the tasks; those of `score`.
-    """
-
-    board: Board
-    insights: Mapping[int, Mapping[str, Insight]]
-    remarks: Sequence[str] = ()
+    board: Board  #: its rows that were asked for have the output of their failed calls
+    insights: Mapping[int, Mapping[str, Insight]]  #: position of such a row -> task -> what decides its score
+    remarks: Sequence[str] = ()  #: on the records behind these rows, and on the tasks; those of `score`
 
     @cached_property
     def pages(self) -> list[dict[str, Any]]:

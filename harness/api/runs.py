@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.api.calls import begin_run, record_with
+from harness.api.calls import begin_run, record_calls
 from harness.api.execution import USUAL, Execution
-from harness.api.names import Confirm, nobody, settle_names
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import Argument, find
+from harness.api.submissions import Argument, Confirm, find, nobody, settle_names
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
@@ -81,8 +80,8 @@ def run(
         for line in news:
             progress.note(line)
         run = replace(run, submissions=settled)
-        plan, tally = record_with(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
+        plan, tally = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
         claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
         rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])
         varying = not_deterministic(rows, claims, run.withheld)
-    return RunResult(plan, tally, records.name, run.setup.executor.is_sandboxed, run.withheld, varying)
+    return RunResult(plan, tally, records.name, run.executor.is_sandboxed, run.withheld, varying)

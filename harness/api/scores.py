@@ -1,14 +1,13 @@
 """Scores of recorded submissions, or of the competition's own `.predict` files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.api.chosen import require_records
 from harness.api.commands import run_command
-from harness.api.competition import Competition, collect_records, read_competition, remarks_on
+from harness.api.competition import Competition, collect_records, read_competition, remarks_on, require_records
 from harness.board import remarks
 from harness.board.leaderboard import score_calls
 from harness.board.predictions import read_predictions
@@ -16,7 +15,6 @@ from harness.board.rounding import rounded
 from harness.board.stability import OwnRandomness, own_randomness
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
-from harness.format.reference import Reference
 from harness.reading import own_path
 from harness.records import Records
 from harness.task import DEFAULT_DIRECTORY
@@ -78,8 +76,10 @@ def score(
     root = None if reference is None else Path(reference)
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names, root)
     if predictions is not None:
-        directory = Path(predictions)
-        scores = [Scored(own_path(directory).name, _score_predictions(directory, competition.references))]
+        directory, references = Path(predictions), competition.references
+        values = read_predictions(directory, references)
+        tasks = {name: TaskCalls(known.grid, known.gaps, values[name]) for name, known in references.items()}
+        scores = [Scored(own_path(directory).name, score_submission(tasks))]
         lines = competition.notes(None)
     else:
         scores, lines = _score_records(
@@ -87,12 +87,6 @@ def score(
         )
     withheld = competition.withheld
     return ScoreResult([one._replace(score=rounded(one.score, withheld)) for one in scores], lines, withheld)
-
-
-def _score_predictions(directory: Path, references: Mapping[str, Reference]) -> SubmissionScore:
-    values = read_predictions(directory, references)
-    tasks = {name: TaskCalls(known.grid, known.gaps, values[name]) for name, known in references.items()}
-    return score_submission(tasks)
 
 
 def _score_records(

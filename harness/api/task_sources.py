@@ -20,21 +20,13 @@ ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], 
 
 @dataclass(frozen=True)
 class BuildResult:
-    """The state of a task after a build; models by their numbers in the task.
+    """The state of a task after a build; models by their numbers in the task."""
 
-    Attributes:
-        build: the files of the build.
-        records: of the finished models.
-        failed: the models that could not be trained.
-        trained: number of models that this build has trained.
-        seconds: how long that took.
-    """
-
-    build: Build
-    records: dict[int, dict[str, Any]]
-    failed: Sequence[int] = ()
-    trained: int = 0
-    seconds: float = field(default=0.0, compare=False)
+    build: Build  #: the files of the build
+    records: dict[int, dict[str, Any]]  #: of the finished models
+    failed: Sequence[int] = ()  #: the models that could not be trained
+    trained: int = 0  #: number of models that this build has trained
+    seconds: float = field(default=0.0, compare=False)  #: how long that took
 
     @property
     def unreached(self) -> list[int]:

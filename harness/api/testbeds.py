@@ -15,12 +15,18 @@ from harness.names import ALL
 from harness.plots import Figure, new_figure, write_pictures
 from harness.protocols.files import write_csv
 from harness.protocols.testbed import plots
-from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency, check_consistency
 from harness.protocols.testbed.probing import ProbeReport
 from harness.protocols.testbed.results import STATISTICS, write_dataset
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import SSIM, ProbeSettings
-from harness.protocols.testbed.summary import TestbedSummary, summarize
+from harness.protocols.testbed.summary import (
+    COMPARED,
+    SLICES,
+    Consistency,
+    TestbedSummary,
+    check_consistency,
+    summarize,
+)
 from harness.records import Records
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
@@ -34,21 +40,13 @@ _COLUMNS = ("dimension", "value", *STATISTICS, "divergence")
 
 @dataclass(frozen=True)
 class TestbedResult:
-    """The findings of a testbed.
+    """The findings of a testbed."""
 
-    Attributes:
-        dataset: error rates and kappas of all cells, as `evaluate_task` returns them.
-        summary: the trade-off point and the marginals.
-        consistency: measures with a value on every probed model, the most consistent first.
-        failed_calls: number of calls of measures that returned no value.
-        is_sandboxed: whether the calls were isolated.
-    """
-
-    dataset: "xr.Dataset"
-    summary: TestbedSummary
-    consistency: Sequence[Consistency]
-    failed_calls: int
-    is_sandboxed: bool
+    dataset: "xr.Dataset"  #: error rates and kappas of all cells, as `evaluate_task` returns them
+    summary: TestbedSummary  #: the trade-off point and the marginals
+    consistency: Sequence[Consistency]  #: measures with a value on every probed model, the most consistent first
+    failed_calls: int  #: number of calls of measures that returned no value
+    is_sandboxed: bool  #: whether the calls were isolated
 
     @property
     def failed(self) -> dict[str, str]:
@@ -154,7 +152,7 @@ def testbed(
     if run is None:
         return TestbedResult(dataset, summary, (), 0, is_sandboxed=True)
     consistency, failed = _check(run, dataset, results, progress)
-    return TestbedResult(dataset, summary, consistency, failed, run.setup.executor.is_sandboxed)
+    return TestbedResult(dataset, summary, consistency, failed, run.executor.is_sandboxed)
 
 
 def _check(
@@ -167,7 +165,7 @@ def _check(
         return [], 0
     (task,) = run.tasks
     run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
-    with Records(results) as records:
+    with run.executor, Records(results) as records:
         plan, _ = record_calls(run, records, progress)
         rows = list(records.newest([call.key for call in plan.calls]))
     values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}

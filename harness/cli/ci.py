@@ -83,7 +83,7 @@ def command(
 
     Example: pgdl ci --base origin/main --head HEAD --require-check --output build/leaderboard
     """
-    from harness.api.ci_files import write_files
+    from harness.api.ci import write_files
     from harness.ci.annotations import add_summary, commands_stopped, under_github
     from harness.ci.rules import Rules
     from harness.cli.terminal import Terminal, warn

@@ -103,7 +103,7 @@ def command(
 
 
 def _show(console: "Console", found: "PerturbedAccuracies", least_accuracy: float) -> None:
-    from harness.protocols.invariance.sensitivity import seconds_of_a_score
+    from harness.protocols.invariance.table import seconds_of_a_score
     from harness.tables import print_lines, print_table
 
     if found.compared is None:

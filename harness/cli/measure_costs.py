@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from harness.api.costs import CostForecast, Costs
 
 HEADINGS = ("measure", "a call", "all models", "memory", "cost")
+KEYS = ("smallest_s", "largest_s", "all_s", "memory_bytes")  #: of a forecast in JSON
 
 
 def show_forecast(measures: Sequence["Measure"], tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
@@ -24,9 +25,8 @@ def show_forecast(measures: Sequence["Measure"], tasks_dir: Path, task_names: Se
     with Terminal(as_json.console_of(form)) as progress:
         costs = pgdl.forecast_costs(measures, tasks_dir=tasks_dir, task_names=task_names, progress=progress)
     if form == as_json.JSON:
-        as_json.show(
-            {"task": costs.task, "timed": _timed(costs), "measures": [_object(one) for one in costs.forecasts]}
-        )
+        forecasts = [{"name": one.measure.name} | {key: getattr(one, key) for key in KEYS} for one in costs.forecasts]
+        as_json.show({"task": costs.task, "timed": _timed(costs), "measures": forecasts})
     else:
         print_table(wide_console(), HEADINGS, [_row(one) for one in costs.forecasts], left=("measure", "cost"))
         say("", *_notes(costs))
@@ -73,13 +73,3 @@ def _timed(costs: "Costs") -> list[dict[str, Any]]:
         }
         for one in costs.timed
     ]
-
-
-def _object(one: "CostForecast") -> dict[str, Any]:
-    return {
-        "name": one.measure.name,
-        "smallest_s": one.smallest_s,
-        "largest_s": one.largest_s,
-        "all_s": one.all_s,
-        "memory_bytes": one.memory_bytes,
-    }

@@ -1,7 +1,10 @@
 """`pgdl measures`: the library of measures."""
 
+import inspect
+import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +20,8 @@ from harness.printing import say
 if TYPE_CHECKING:
     from baselines import Measure
     from harness.submission.installed import InstalledMeasure
+if TYPE_CHECKING:
+    from baselines import Measure
 
 #: What `--cost` without a name stands for.
 FORECAST = "forecast"
@@ -29,6 +34,9 @@ SHARES = (0.45, 0.2, 0.15, 0.2)
 TEXTS = (
     "name", "family", "meaning", "formula", "range", "weights", "draws", "order", "refused", "cost", "work", "source",
 )  # fmt: skip
+
+#: Width of the lines that explain parameters, in characters: that of docstrings.
+WIDTH = 116
 
 
 @click.command("measures")
@@ -207,7 +215,7 @@ def _needs(measure: "Measure") -> str:
 def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
     """What is known of a measure; None where an installed package's metadata does not say it."""
     import harness
-    from harness.cli.measure_explanation import explanation
+    from harness.cli.measures import explanation
     from harness.submission.installed import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
@@ -220,3 +228,26 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
         origin = f"pgdl-harness {harness.__version__}"
     lists = {"parameters": parameters, "needs": needs.split(", ") if needs else []}
     return told | lists | {"origin": origin, "explanation": more}
+
+
+def explanation(measure: "Measure") -> str:
+    """Return the docstring of a measure without meaning and fields, with an entry for each parameter.
+
+    Parameters that it leaves out are explained by the docstring of its module, or else by that of all parameters.
+    """
+    from baselines.core import parameters
+
+    own, module = inspect.getdoc(measure.function) or "", sys.modules[measure.function.__module__]
+    sources = [own, *(inspect.getdoc(one) or "" for one in (module, parameters))]
+    entries = [next(filter(None, (_entry(name, source) for source in sources)), "") for name in measure.parameters]
+    _, _, *others = own.split("\n\n")
+    first = next((place for place, one in enumerate(others) if one.startswith(("Args:", "Raises:"))), len(others))
+    arguments = ["\n".join(["Args:", *entries])] if entries else []
+    return "\n\n".join([*others[:first], *arguments, *(one for one in others[first:] if one.startswith("Raises:"))])
+
+
+def _entry(name: str, source: str) -> str:
+    """Return the entry of a parameter in a docstring; nothing if there is none."""
+    found = re.search(rf"^( *)({name}: .*(?:\n\1 +\S.*)*)", source, re.MULTILINE)
+    text = " ".join(found[2].split()) if found else ""
+    return textwrap.fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)

@@ -11,7 +11,18 @@ from harness.credentials import Address
 from harness.printing import say
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from harness.task.selection import Wanted
+
+#: Measures shown on the terminal; the file has all.
+SHOWN = 20
+
+#: Columns of marginals on the terminal, and their names in the tables.
+MARGINALS = {
+    "error": "error_mean", "error_p10": "error_p10", "1-kappa": "diversity_mean", "1-kappa_p10": "diversity_p10",
+    "divergence": "divergence",
+}  # fmt: skip
 
 
 def _numbers(kind: type[float] | type[int]) -> Any:
@@ -78,7 +89,6 @@ def command(
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """
     from harness.cli.terminal import Terminal
-    from harness.cli.testbed_report import print_consistency, print_summary
     from harness.format.files import make_directory
     from harness.protocols.testbed.settings import SSIM
 
@@ -95,10 +105,44 @@ def command(
         if not quiet:
             as_json.show(found.content)
     else:
-        print_summary(found.summary, console)
-        print_consistency(found.consistency, console)
+        _show(found, console)
         if not found.is_sandboxed:
             console.print(pgdl.UNSAFE, style="bold red")
     if output is not None:
         say(f"Written: {', '.join(map(str, found.write(output)))}", err=True)
     return 1 if found.failed_calls or found.failed else 0
+
+
+def _show(found: "pgdl.TestbedResult", console: "Console") -> None:
+    """Print the trade-off point, the marginals, and the measures, the most consistent first."""
+    from harness.tables import print_lines, print_table
+
+    point, content = found.summary.point, found.content
+    console.print(
+        f"trade-off point: SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes, {point.size:,.0f} weights",
+        style="bold",
+    )
+    console.print(
+        f"there: mean error M_g {point.values['error_mean']:.3f} (generalization bound), "
+        f"mean 1-kappa M_k {point.values['diversity_mean']:.3f} (diversity bound), objective {point.objective:.3f}"
+    )
+    rows = [
+        [row["dimension"], _value(row["dimension"], row["value"]), *(f"{row[key]:.3f}" for key in MARGINALS.values())]
+        for row in content["marginals"]
+    ]
+    print_table(console, ("dimension", "value", *MARGINALS), rows, left=("dimension",))
+    if not (measures := content["consistency"]):
+        return
+    console.print(
+        "sign-errors of measures: 0 orders the models as the testbed does, 1 the other way round", style="bold"
+    )
+    rows = [[name, *(f"{number:.3f}" for number in errors)] for name, *errors in map(dict.values, measures[:SHOWN])]
+    print_table(console, tuple(measures[0]), rows, left=("measure",))
+    if len(measures) > SHOWN:
+        print_lines(console, [f"and {len(measures) - SHOWN} more: --output DIR writes all of them"])
+
+
+def _value(dimension: str, value: float) -> str:
+    if dimension == "size":
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if dimension == "ssim" else f"{100 * value:.1f} %"

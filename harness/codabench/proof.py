@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.api.calls import Run, record_with
+from harness.api.calls import Run, record_calls
 from harness.api.progress import Progress
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records
@@ -39,7 +39,7 @@ def made_again(drawn: Drawn, submission: Submission, run: Run, progress: Progres
     ]
     with tempfile.TemporaryDirectory() as temporary, Records(Path(temporary, "again.db")) as records:
         again = replace(run, submissions=[submission], tasks=[task for task in tasks if task.models])
-        record_with(again, records, progress)
+        record_calls(again, records, progress)
         return {(row.task, row.model): row for row in records.whole_of()}
 
 

@@ -32,22 +32,16 @@ Seen = Callable[[FinishedCall[PlannedCall]], None]
 
 @dataclass(frozen=True)
 class Trial:
-    """The results of the trial calls.
+    """The results of the trial calls."""
 
-    Attributes:
-        calls: the calls of the full run.
-        done: the trial's calls, task by task from the smallest to the largest model.
-        again: a repetition of the call on the smallest model, or of its first call on a part that ended well.
-        start_s: seconds until the executor was ready for calls.
-        calls_s: seconds from then to the end of the last call.
-        partial: the calls on parts of the training data, by task and model; the last of them is among `done`.
-    """
-
-    calls: tuple[PlannedCall, ...]
+    calls: tuple[PlannedCall, ...]  #: the calls of the full run
+    #: the trial's calls, task by task from the smallest to the largest model
     done: tuple[FinishedCall[PlannedCall], ...]
+    #: a repetition of the call on the smallest model, or of its first call on a part that ended well
     again: FinishedCall[PlannedCall]
-    start_s: float
-    calls_s: float
+    start_s: float  #: seconds until the executor was ready for calls
+    calls_s: float  #: seconds from then to the end of the last call
+    #: the calls on parts of the training data, by task and model; the last of them is among `done`
     partial: Mapping[Place, CallsOnParts] = field(default_factory=dict)
 
     @property

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.extras import install_for_gpu
-from harness.outcome import CallResult
 from harness.records import Evaluation
 from harness.task.hidden import WITHHELD
 from harness.worker.runtimes import RUNTIMES
@@ -14,6 +13,7 @@ from harness.worker.runtimes import RUNTIMES
 def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
     """Return the record of a call; if it is withheld, without message and output: the submission can influence both."""
     planned, result = done.call, done.result
+    given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}  # what code of 2020 expects
     return Evaluation(
         key=planned.key,
         submission=planned.submission.name,
@@ -44,17 +44,11 @@ def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
         versions=planned.configuration.versions,
         harness_version=planned.configuration.harness_version,
         loader=planned.configuration.loader,
-        environment=done.machine | _environment(planned, result),
+        environment=done.machine | result.environment | given,
         output_tail="" if planned.withheld else result.output_tail,
         started_at=done.started_at,
         finished_at=datetime.now(UTC),
     )
-
-
-def _environment(planned: PlannedCall, result: CallResult) -> dict[str, str]:
-    """Return the library versions reported by the worker, and whether the submission was given names of 2020."""
-    given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}
-    return result.environment | given
 
 
 def unused_gpu(done: FinishedCall[PlannedCall]) -> str | None:

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from harness.execution.batches import grouped
 from harness.execution.dispatch import NEXT_CALL_S, Dispatch
@@ -39,17 +39,15 @@ def execute(
     missing = plan.missing
     if not missing:
         return
-    step(f"preparing the sandbox, which imports {_frameworks(missing)}")
-    executor.prepare({call.runtime for call in missing})
+    runtimes = {call.runtime for call in missing}
+    frameworks = " and ".join(sorted({RUNTIMES[name].framework for name in runtimes}))
+    step(f"preparing the sandbox, which imports {frameworks}")
+    executor.prepare(runtimes)
     step(f"making {counted(len(missing), 'call')}")
     with records.claims() as claims:
         mine = None if plan.forced else claims
         with records.writer(mine) as writer:
             yield from _Execution(plan, executor, records, mine, writer, warn).rows()
-
-
-def _frameworks(calls: Iterable[PlannedCall]) -> str:
-    return " and ".join(sorted({RUNTIMES[name].framework for name in {call.runtime for call in calls}}))
 
 
 class _Execution:

@@ -92,12 +92,7 @@ def call_on_parts(
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
     """Call a submission on growing parts of the data; the second result repeats the first call that ended well.
 
-    Args:
-        submission: is called.
-        calls: whole calls, which these stand for.
-        stopped: the seconds after which whole calls were stopped, if they were made.
-        settings: of the whole calls.
-        executor: makes the calls.
+    They stand for whole `calls`. For each whole call that was made, `stopped` has the seconds until it was stopped.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}
@@ -107,7 +102,9 @@ def call_on_parts(
         limit_s = min(PART_S if again else FIRST_S, settings.time_limit_s)
         quick = replace(settings, time_limit_s=limit_s, time_budget=TimeBudget.EACH)
         of_part = {name: with_part(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
-        planned = _planned(submission, list(of_part.values()), growing, quick, executor)
+        calls_on_parts = plan_calls([submission], list(of_part.values()), quick, executor)
+        at_place = {place_of(call): call for call in calls_on_parts}
+        planned = [at_place[place] for place in growing]
         for made in make(executor, [planned[0], *planned] if is_repeated else planned):
             done, place = _told(made), place_of(made.call)
             if found[place] and found[place][-1].n_examples == n_examples:
@@ -128,14 +125,6 @@ def _told(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
         return done
     where = f"on {data.n_samples:,} of {data.whole.n_samples:,} training examples"
     return replace(done, result=replace(done.result, message=f"{done.result.message} ({where})"))
-
-
-def _planned(
-    submission: Submission, tasks: Sequence[Task], places: Sequence[Place], settings: RunSettings, executor: Executor
-) -> list[PlannedCall]:
-    """The calls at some places, in their order."""
-    planned = {place_of(call): call for call in plan_calls([submission], tasks, settings, executor)}
-    return [planned[place] for place in places]
 
 
 def _may_grow(part: CallOnPart, task: Task) -> bool:

@@ -43,11 +43,9 @@ def environment(runtime: Runtime, threads: int, gpu: bool | str, *, own_data: bo
     """
     seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}
     framework = runtime.environment(threads, gpu=bool(gpu))
-    datasets = {"KERAS_HOME": str(keras_home().absolute())} if own_data else {}
+    datasets: dict[str, str] = {}
+    if own_data:
+        with home_needed("KERAS_HOME"):
+            kept = Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras")
+        datasets = {"KERAS_HOME": str(kept.absolute())}
     return user_environment(downloads=own_data) | dict.fromkeys(THREADS, str(threads)) | framework | seen | datasets
-
-
-def keras_home() -> Path:
-    """Return the directory in which Keras keeps datasets."""
-    with home_needed("KERAS_HOME"):
-        return Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras")

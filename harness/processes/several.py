@@ -69,11 +69,6 @@ def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[t
     """Yield the position of each question about a model and its answer, or why there is none, as they come.
 
     There is a process per core, or one in all if the machine has a GPU. Closing the generator kills them.
-
-    Args:
-        program: see `Process`.
-        runtime: the framework in which it runs models.
-        questions: those to ask.
     """
     from harness.sandbox import find_gpus  # here: slow to import, and services import this room
 

@@ -1,38 +1,35 @@
 """The models and data of a task that a protocol looks at, as files for the processes that run models."""
 
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Literal
 
 from harness.errors import UserError
 from harness.format.layout import find_shards
-from harness.task.decoding import LABELS, decode
+from harness.processes import ask_all
+from harness.processes.models import Question
+from harness.task.decoding import decode
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.model import Model
 from harness.task.selection import Wanted, require_known, some_models
 from harness.task.task import Task, read_task
+from harness.worker.runtimes import Runtime
 
 Split = Literal["test", "train"]
 
 
 @dataclass(frozen=True)
 class StudiedTask:
-    """A valid task and some of its models.
+    """A valid task and some of its models."""
 
-    Attributes:
-        task: the task, checked.
-        files: where its files are.
-        models: the chosen models.
-    """
-
-    task: Task
-    files: TaskFiles
-    models: tuple[Model, ...]
+    task: Task  #: the task, checked
+    files: TaskFiles  #: where its files are
+    models: tuple[Model, ...]  #: the chosen models
 
     def data_digest(self, split: Split) -> str:
         """Return the digest of the shards; raises `UserError` for a task without them."""
@@ -42,8 +39,8 @@ class StudiedTask:
         with Digests(source) as digests:
             return digests.of_data(find_shards(source))
 
-    def write_data(self, split: Split, directory: Path) -> NDArray[np.int32]:
-        """Write inputs.npy and labels.npy to a directory, and return the labels.
+    def write_data(self, split: Split, directory: Path) -> None:
+        """Write inputs.npy and labels.npy to a directory.
 
         Test data are decoded into this directory alone: a cache of them could be shown to a measure.
         """
@@ -54,7 +51,6 @@ class StudiedTask:
         else:
             with Digests(source) as digests:
                 decode(find_shards(source), directory, digests)
-        return np.asarray(np.load(directory / LABELS))
 
     def write_model(self, model: Model, directory: Path) -> Path:
         """Write a model in canonical form to a directory of its own inside `directory`, and return that."""
@@ -72,16 +68,10 @@ class StudiedTask:
 
 
 def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Withhold = Withhold.AUTO) -> StudiedTask:
-    """Read and check a task.
-
-    Args:
-        tasks_dir: directory of the tasks.
-        name: name of the task.
-        models: the models to look at; all by default.
-        withhold: the tasks that are refused: those marked as hidden, unless the organiser says otherwise.
+    """Read and check a task; one that is withheld is refused, as protocols show errors and gaps.
 
     Raises:
-        UserError: no such task or model, or the task is not valid, or withheld: protocols show errors and gaps.
+        UserError: no such task or model, or the task is not valid, or withheld.
     """
     (files,) = TaskDirectory(tasks_dir).runnable([name])
     if withhold.covers(files.hidden):
@@ -90,3 +80,42 @@ def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Wi
     task = read_task(files)
     require_known([task], models)
     return StudiedTask(task, files, some_models(task, models))
+
+
+def write_parts(
+    program: str,
+    runtime: Runtime,
+    subject: StudiedTask,
+    files: Mapping[str, Path],
+    place: Path,
+    shared: Mapping[str, Any],
+    on_model: Callable[[], object],
+    change: Callable[[Path], None] = lambda _: None,
+) -> dict[str, UserError]:
+    """Have a program write the file of each model in `files`, by its id; returns model id -> why there is none.
+
+    A question holds what is `shared`, `model`, the directory of a model in canonical form, and `target`, the file.
+    Models are written below `place`, which exists, and changed by `change`. `on_model` is called for each.
+    """
+    models = [model for model in subject.models if model.id in files]
+    questions = [_asking(subject, one, place, {**shared, "target": str(files[one.id])}, change) for one in models]
+    failures = {}
+    with closing(ask_all(program, runtime, questions)) as answers:
+        for position, answer in answers:
+            if isinstance(answer, UserError):
+                failures[models[position].id] = answer
+            on_model()
+    return failures
+
+
+@contextmanager
+def _asking(
+    subject: StudiedTask, model: Model, place: Path, question: Question, change: Callable[[Path], None]
+) -> Iterator[Question]:
+    """Yield the question while the model's files exist."""
+    directory = subject.write_model(model, place / "models")
+    try:
+        change(directory)
+        yield question | {"model": str(directory)}
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)

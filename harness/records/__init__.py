@@ -1,10 +1,9 @@
 """Records: one row per call, written within a second of its end, and one per request."""
 
 from harness.records.claims import Claims
-from harness.records.evaluation import EVALUATIONS, Evaluation, Record
+from harness.records.evaluation import EVALUATIONS, REQUESTS, Evaluation, Record, Request
 from harness.records.export import write_csv, write_json_lines, write_parquet
 from harness.records.merge import add_records
-from harness.records.request import REQUESTS, Request
 from harness.records.store import Records
 from harness.records.tables import columns_of
 from harness.records.versions import (

@@ -5,8 +5,6 @@ import threading
 import time
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from sqlalchemy import Column, Integer, String, Table, delete, insert, literal, select, true, update
@@ -47,12 +45,6 @@ CLAIMS = Table(
 )
 
 
-@dataclass
-class _Pulse:
-    beats: int
-    seen_at: float
-
-
 class Claims:
     """Claims of one run; a context that releases them on exit.
 
@@ -62,7 +54,7 @@ class Claims:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._id = secrets.token_hex(8)
-        self._pulses: dict[str, _Pulse] = {}
+        self._pulses: dict[str, tuple[int, float]] = {}  #: counter of each run elsewhere, and when it last changed
         self._searched_at = -SEARCH_S
         self._over = threading.Event()
         self._heart = threading.Thread(target=self._beat, name="claims", daemon=True)
@@ -72,9 +64,7 @@ class Claims:
         self._heart.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._over.set()
         self._heart.join()
         with suppress(UserError):  # if the database has gone, other runs release the claims of a process that ended
@@ -84,15 +74,6 @@ class Claims:
         """Claim calls; returns those that now belong to this run. The others belong to runs that are alive."""
         self._release_dead()
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
-
-    def release(self, keys: Collection[str]) -> None:
-        """Give back claims on calls that this run will not make."""
-        self._database.patiently(lambda: self._database.write(lambda connection: self._release(connection, keys)))
-
-    def of_others(self, keys: Collection[str]) -> set[str]:
-        """Return the calls that other runs, which are alive, have claimed now."""
-        self._release_dead()
-        return self._database.patiently(lambda: self._of_others(keys))
 
     def held(self, connection: Connection, keys: Collection[str]) -> set[str]:
         """Return the calls that this run still claims, which no other can claim until the transaction ends.
@@ -112,14 +93,6 @@ class Claims:
         connection.execute(dialect.insert(CLAIMS).from_select(["key", "run"], free).on_conflict_do_nothing())
         mine = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run == self._id)
         return set(connection.execute(mine).scalars())
-
-    def _release(self, connection: Connection, keys: Collection[str]) -> None:
-        connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run == self._id))
-
-    def _of_others(self, keys: Collection[str]) -> set[str]:
-        with self._database.begin() as connection:
-            theirs = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run != self._id)
-            return set(connection.execute(theirs).scalars())
 
     def _be_there(self, connection: Connection) -> None:
         """Have a row in the table of runs; others have deleted it if they took this run for dead."""
@@ -148,10 +121,10 @@ class Claims:
     def _is_alive(self, run: str, where: str, process: int, started: str, beats: int) -> bool:
         if where == place.place():
             return place.started(process) == started
-        pulse = self._pulses.setdefault(run, _Pulse(beats, time.monotonic()))
-        if pulse.beats != beats:
-            self._pulses[run] = pulse = _Pulse(beats, time.monotonic())
-        return time.monotonic() - pulse.seen_at < SILENCE_S
+        known, seen_at = self._pulses.get(run, (-1, 0.0))
+        if known != beats:
+            self._pulses[run] = beats, seen_at = beats, time.monotonic()
+        return time.monotonic() - seen_at < SILENCE_S
 
     def _beat(self) -> None:
         while not self._over.wait(BEAT_S):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Select, cast, func, literal, select
 from sqlalchemy.dialects.postgresql import JSON
@@ -10,16 +10,8 @@ from sqlalchemy.engine import Connection
 
 from harness.records.evaluation import EVALUATIONS, Evaluation
 
-T = TypeVar("T")
-
 #: Keys per statement.
 CHUNK = 500
-
-
-def chunks(keys: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Split keys into parts that fit into one statement."""
-    for start in range(0, len(keys), CHUNK):
-        yield keys[start : start + CHUNK]
 
 
 def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
@@ -35,8 +27,10 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
 def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select[Any]]:
     """Yield queries through the index, of a few hundred keys each: the table may be thousands of times as long."""
     table = EVALUATIONS.c
-    for part in chunks(list(keys)):
-        newest = select(func.max(table.id)).where(table.key.in_(part)).group_by(table.key)
+    listed = list(keys)
+    for start in range(0, len(listed), CHUNK):
+        part = table.key.in_(listed[start : start + CHUNK])
+        newest = select(func.max(table.id)).where(part).group_by(table.key)
         yield query.where(table.id.in_(newest)).order_by(table.id)
 
 

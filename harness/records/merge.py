@@ -10,8 +10,7 @@ from sqlalchemy.exc import StatementError
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.outcome import Outcome
-from harness.records.evaluation import EVALUATIONS
-from harness.records.request import Request
+from harness.records.evaluation import EVALUATIONS, Request
 from harness.records.store import Records
 
 #: Rows in memory at once.

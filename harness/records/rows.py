@@ -42,16 +42,9 @@ def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Ta
 
 
 def read(connection: Connection, query: Executable, table: Table, name: str) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a query.
+    """Yield the rows of a query of columns of one table under their names, and perhaps others.
 
-    Args:
-        connection: of a database of any kind.
-        query: columns of one table under their names, and perhaps others.
-        table: the table.
-        name: of the database, for messages.
-
-    Raises:
-        UserError: a row has a value that the harness would not write.
+    `name` is that of the database. Raises `UserError` if a row has a value that the harness would not write.
     """
     result = connection.execute(query)
     names = list(result.keys())

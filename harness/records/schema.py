@@ -1,20 +1,23 @@
-"""The version of a database's tables."""
+"""The tables of a database and their version: created, or checked if they are there."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import sqlalchemy
 from sqlalchemy import Column, MetaData, String, Table, exists, func, insert, literal, select
 from sqlalchemy.engine import Connection
-from sqlalchemy.schema import CreateTable
+from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlalchemy.types import NullType
 
 from harness.errors import UserError
+from harness.records.connection import Database, ForbiddenError
 from harness.records.evaluation import EVALUATIONS
-from harness.records.tables import OTHER_DATABASE
+from harness.records.tables import METADATA, OTHER_DATABASE
 from harness.shell import is_version
 from harness.text import printable
 
-#: The present version, whose step is in `migrations/versions`.
+#: The present version.
 SCHEMA = 1
 
 #: A version of the tables; SQLite stores anything in a column.
@@ -23,11 +26,36 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 #: Characters of a stamp that are read.
 SHOWN = 40
 
-#: The stamp: Alembic's own table, of one row.
+#: The stamp: the table in which Alembic would look for the version, of one row.
 STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
+#: What to do where there are no records.
+FIRST_RUN = f"run `pgdl run SUBMISSION` first, or {OTHER_DATABASE}"
 
-def has_tables(connection: Connection, name: str) -> bool:
+#: Key of the lock under which tables are created, in databases that have such locks.
+CREATING = 7_413_020
+
+
+def open_tables(database: Database, *, read_only: bool) -> None:
+    """Create the tables if there are none, unless `read_only`."""
+    with database.begin() as connection:
+        is_new = not _has_tables(connection, database.name)
+    if is_new and read_only:
+        raise UserError("holds no records", file=database.name, remedy=FIRST_RUN)
+    if is_new:
+        with _changing(database) as connection:
+            # The stamp comes first, as tables without one are refused; another harness may just have made it.
+            connection.execute(CreateTable(STAMP, if_not_exists=True))
+            row = select(literal(str(SCHEMA))).where(~exists(select(STAMP.c.version_num)))
+            connection.execute(insert(STAMP).from_select(["version_num"], row))
+    if not read_only:
+        _create_tables(database)
+    _require_columns(database)
+    if not read_only:
+        _create_indexes(database)
+
+
+def _has_tables(connection: Connection, name: str) -> bool:
     """Whether a database has tables; raises `UserError` if their version is not the present one."""
     tables = sqlalchemy.inspect(connection).get_table_names()
     query = select(func.substr(STAMP.c.version_num, 1, SHOWN, type_=NullType())).limit(2)
@@ -37,21 +65,53 @@ def has_tables(connection: Connection, name: str) -> bool:
     if len(stamps) != 1 or not _NUMBER.fullmatch(stamps[0]):
         found = printable(", ".join(stamps)) or "none"
         raise UserError("version of the tables", file=name, expected="one number", found=found, remedy=OTHER_DATABASE)
-    _require_known(connection, int(stamps[0]), name)
-    return True
-
-
-def stamp(connection: Connection) -> None:
-    """Stamp a database, unless it has a stamp: another harness may just have made it."""
-    connection.execute(CreateTable(STAMP, if_not_exists=True))
-    row = select(literal(str(SCHEMA))).where(~exists(select(STAMP.c.version_num)))
-    connection.execute(insert(STAMP).from_select(["version_num"], row))
-
-
-def _require_known(connection: Connection, schema: int, name: str) -> None:
-    if schema != SCHEMA:
+    if int(stamps[0]) != SCHEMA:
         newest = select(EVALUATIONS.c.harness_version).order_by(EVALUATIONS.c.id.desc()).limit(1)
         wrote = connection.execute(newest).scalar()
         version = wrote if isinstance(wrote, str) and is_version(wrote) else "of the version that wrote it"
         remedy = f"install pgdl-harness {version} or a later one"
-        raise UserError("version of the tables", file=name, expected=SCHEMA, found=schema, remedy=remedy)
+        raise UserError("version of the tables", file=name, expected=SCHEMA, found=int(stamps[0]), remedy=remedy)
+    return True
+
+
+def _create_tables(database: Database) -> None:
+    """Create missing tables; a role without that permission can use a database that has them all."""
+    for table in METADATA.sorted_tables:
+        with _changing(database) as connection:
+            if not sqlalchemy.inspect(connection).has_table(table.name):
+                connection.execute(CreateTable(table, if_not_exists=True))
+
+
+def _create_indexes(database: Database) -> None:
+    """Create missing indices, if the role may: only the owner of a table may, and they only make questions faster."""
+    for table in METADATA.sorted_tables:
+        with _changing(database) as connection:
+            there = {index["name"] for index in sqlalchemy.inspect(connection).get_indexes(table.name)}
+        for index in table.indexes:
+            if index.name not in there:
+                with suppress(ForbiddenError), _changing(database) as connection:
+                    connection.execute(CreateIndex(index, if_not_exists=True))
+
+
+def _require_columns(database: Database) -> None:
+    """Raise `UserError` if the database is not one of this program."""
+    with database.begin() as connection:
+        inspector = sqlalchemy.inspect(connection)
+        there = inspector.get_table_names()
+        for table in METADATA.sorted_tables:
+            if table.name not in there:
+                raise UserError(f"no table {table.name}", file=database.name, remedy=OTHER_DATABASE)
+            found = {column["name"] for column in inspector.get_columns(table.name)}
+            missing = sorted({str(column.key) for column in table.columns} - found)
+            if missing:
+                problem = f"table {table.name} lacks columns {', '.join(missing)}"
+                raise UserError(problem, file=database.name, remedy=OTHER_DATABASE)
+
+
+@contextmanager
+def _changing(database: Database) -> Iterator[Connection]:
+    """A transaction in which tables are changed, by one harness at a time."""
+    with database.begin() as connection:
+        if database.is_postgresql:  # it fails if two create the same table at once
+            connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
+        yield connection

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import starmap
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
 from sqlalchemy import ColumnElement, Executable, Table, func, insert, or_, select
@@ -13,11 +12,10 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.records.claims import Claims
 from harness.records.connection import Database
-from harness.records.creation import FIRST_RUN, open_tables
-from harness.records.evaluation import EVALUATIONS, Evaluation, Record
+from harness.records.evaluation import EVALUATIONS, REQUESTS, Evaluation, Record, Request
 from harness.records.keys import newest_of_keys
-from harness.records.request import REQUESTS, Request
 from harness.records.rows import ROWS_AT_ONCE, read, read_as, select_of
+from harness.records.schema import FIRST_RUN, open_tables
 from harness.records.tables import OTHER_DATABASE, Stored, columns_of
 from harness.records.unwritten import add_unwritten, has_unwritten
 from harness.records.writer import Writer
@@ -70,9 +68,7 @@ class Records:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._database.engine.dispose()
 
     def add(self, *evaluations: Evaluation) -> None:
@@ -96,16 +92,13 @@ class Records:
         with self._database.begin() as connection:
             found = list(read_as(Request, connection, query, REQUESTS, self.name))
         for request in found:
-            self._require_settings(request)
+            try:
+                configuration_from(request.settings)
+            except ValueError as error:
+                where = f"{self.name}, table requests, row {request.id}, settings"
+                what, wrong = "not the settings of a run", printable(str(error))
+                raise UserError(what, file=where, found=wrong, remedy=OTHER_DATABASE) from error
         return found
-
-    def _require_settings(self, request: Request) -> None:
-        try:
-            configuration_from(request.settings)
-        except ValueError as error:
-            where = f"{self.name}, table requests, row {request.id}, settings"
-            what, found = "not the settings of a run", printable(str(error))
-            raise UserError(what, file=where, found=found, remedy=OTHER_DATABASE) from error
 
     def add_unwritten(self) -> None:
         """Add the records of earlier runs that this database did not take; says so to `warn`."""
@@ -140,9 +133,8 @@ class Records:
     def newest_of(self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()) -> Iterator[Record]:
         """Yield the newest record of each key, oldest first.
 
-        Args:
-            conditions: choose keys, by columns that are the same in all records of a key.
-            only: conditions that the newest record has to meet, such as on its outcome.
+        `conditions` choose keys, by columns that are the same in all records of a key. Those of `only` have to be met
+        by the newest record, such as on its outcome.
         """
         return self._newest_of(Record, conditions, only)
 

@@ -18,11 +18,10 @@ from harness.cache import cache_directory, cache_file, locked
 from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.records.connection import Database, DatabaseError
-from harness.records.creation import open_tables
 from harness.records.evaluation import EVALUATIONS, Evaluation
 from harness.records.keys import are_there
 from harness.records.rows import read_as, select_of
-from harness.records.schema import SCHEMA
+from harness.records.schema import SCHEMA, open_tables
 from harness.records.tables import columns_of
 from harness.sqlite import beside
 from harness.text import counted
@@ -142,16 +141,14 @@ def _stem(database: Database) -> Path:
 
 
 def _digest(database: Database) -> str:
-    return hashlib.sha256(_address(database).encode()).hexdigest()[:16]
+    if database.file is not None:
+        address = str(database.file.resolve())
+    else:
+        url = database.url.difference_update_query(OF_THE_USER)
+        of_any_user = URL.create(url.get_backend_name(), None, None, url.host, url.port, url.database, url.query)
+        address = of_any_user.render_as_string()
+    return hashlib.sha256(address.encode()).hexdigest()[:16]
 
 
 def _files(stem: Path) -> list[Path]:
     return sorted(stem.parent.glob(f"{stem.name}.version-*.db"))
-
-
-def _address(database: Database) -> str:
-    if database.file is not None:
-        return str(database.file.resolve())
-    url = database.url.difference_update_query(OF_THE_USER)
-    of_any_user = URL.create(url.get_backend_name(), None, None, url.host, url.port, url.database, url.query)
-    return of_any_user.render_as_string()

@@ -3,9 +3,8 @@
 Importing it registers `Actors`, a kind of sandbox whose workers are threads that play parts.
 """
 
-from harness.testing.actors import Actors
+from harness.testing.actors import Actors, Parts
 from harness.testing.executor_contract import STAGE, ExecutorContract
 from harness.testing.kind_contract import KindContract
-from harness.testing.orders import Parts
 
 __all__ = ["STAGE", "Actors", "ExecutorContract", "KindContract", "Parts"]

@@ -1,17 +1,26 @@
-"""A kind of sandbox for tests: workers are threads that play what a submission's file says, in milliseconds."""
+"""A kind of sandbox for tests, whose workers are threads that play parts, and the orders of such calls."""
 
+import hashlib
+import itertools
 import os
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.errors import UserError
+from harness.execution.order import Allowance, Order
 from harness.sandbox import KINDS, Job, Kind, Limits
 from harness.sandbox.body import Body, StartError
 from harness.sandbox.processes import Tree
 from harness.worker.channel import Channel
+
+LIMITS = Limits(startup_s=60.0, output_bytes=2**20)
+
+_numbers = itertools.count()
 
 
 class Actors(Kind):
@@ -157,6 +166,40 @@ class Actor(Body):
 def parts(job: Job) -> dict[str, str]:
     """What is to be played, by module."""
     return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}
+
+
+@dataclass
+class Parts:
+    """The parts that are played, by the digests of their texts; models and data are empty."""
+
+    missing: str | None = None  #: digest of a model that cannot be written
+    _texts: dict[str, bytes] = field(default_factory=dict)
+
+    def order(
+        self, text: str, *, model: str = "model", is_baseline: bool = False, problem: str | None = None,
+        allowance: Allowance | None = None, repeat: int = 0,
+    ) -> Order:  # fmt: skip
+        """Return the order of a call that plays a part; its limit is 60 s unless `allowance` says otherwise."""
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        self._texts[digest] = text.encode()
+        number = next(_numbers)
+        return Order(
+            number=number, key=f"{number:064x}", submission=digest, is_baseline=is_baseline, problem=problem,
+            model=model, data="data", runtime="tensorflow", seed=number, repeat=repeat, limits=LIMITS,
+            allowance=allowance or Allowance(None, 60.0, 0.0, "the time limit of 60 s"),
+        )  # fmt: skip
+
+    def files(self, submission: str) -> Mapping[str, bytes]:
+        """Return the file of a part."""
+        return {"complexity.py": self._texts[submission]}
+
+    def write_model(self, digest: str, directory: Path) -> None:
+        """Write nothing, or fail like a model that has been changed."""
+        if digest == self.missing:
+            raise UserError("changed since the task was read", remedy="run the same command again")
+
+    def write_data(self, digest: str, directory: Path) -> None:
+        """Write nothing."""
 
 
 KINDS[Actors.name] = Actors

@@ -9,8 +9,7 @@ from harness.execution.executor import Executor
 from harness.execution.order import Allowance, FinishedCall, Order
 from harness.outcome import Outcome
 from harness.sandbox import SandboxChoice
-from harness.testing.actors import Actors
-from harness.testing.orders import Parts
+from harness.testing.actors import Actors, Parts
 
 #: The sandbox of the tests, which the executor has to find by its name: import `harness.testing` where calls are made.
 STAGE = SandboxChoice(Actors.name)

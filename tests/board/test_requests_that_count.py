@@ -13,8 +13,8 @@ import pytest
 from board_examples import GAPS, collect, references, rows
 from hypothesis import given
 
-from harness.api.chosen import choose
 from harness.api.commands import run_command
+from harness.api.competition import choose
 from harness.board.collect import Calls
 from harness.board.remarks import of_records
 from harness.board.versions import by_age

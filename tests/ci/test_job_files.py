@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.ci_files import write_files
+from harness.api.ci import write_files
 from harness.errors import UserError
 
 ENDED: Any = SimpleNamespace()  # nothing of it is asked for

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.api import setup
+from harness.api import execution
 from harness.api.progress import SILENT
 from harness.errors import UserError
 from harness.outcome import Outcome
@@ -89,8 +89,8 @@ def test_no_weaker_sandbox_is_taken_unasked(folder: Path, monkeypatch: pytest.Mo
     tiny = TaskDirectory(folder).runnable()
     monkeypatch.setattr("harness.sandbox.Landlock.problem", lambda self: None)
     monkeypatch.setattr("harness.sandbox.Fresh.problem", lambda self: UserError("no bubblewrap here"))
-    assert setup.prepare(CHOSEN, (), SILENT).executor.isolation == "landlock"
+    assert execution.prepare(CHOSEN, (), SILENT)[1].isolation == "landlock"
     with pytest.raises(UserError, match="no bubblewrap here"):
-        setup.prepare(CHOSEN, tiny, SILENT)
+        execution.prepare(CHOSEN, tiny, SILENT)
     asked = replace(CHOSEN, sandbox="landlock")
-    assert setup.prepare(asked, tiny, SILENT).executor.isolation == "landlock"
+    assert execution.prepare(asked, tiny, SILENT)[1].isolation == "landlock"

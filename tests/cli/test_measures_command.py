@@ -10,7 +10,7 @@ import pytest
 
 import baselines
 import harness
-from harness.cli.measure_explanation import explanation
+from harness.cli.measures import explanation
 from harness.submission.installed import InstalledMeasure
 from tests.cli.test_command_line import imported_by
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import printing
-from harness.api.names import settle_names
+from harness.api.submissions import settle_names
 from harness.errors import UserError
 from harness.records import Records
 from harness.submission import find_submission

@@ -8,7 +8,6 @@ from unittest.mock import Mock
 
 import pytest
 
-from harness.api.setup import Setup
 from harness.execution.run import CallSummary, Plan
 from harness.records import Evaluation
 from tests.execution.planned_things import SETTINGS, Nowhere, make_task
@@ -30,9 +29,8 @@ def test_records_are_let_go_of_when_they_are_shown(
             yield CallSummary(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message)
 
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
-    setup = Setup(SETTINGS, Nowhere())
     monkeypatch.setattr("harness.api.calls.execute", execute)
-    monkeypatch.setattr("harness.api.calls.prepare", lambda *_: setup)
+    monkeypatch.setattr("harness.api.calls.prepare", lambda *_: (SETTINGS, Nowhere()))
     monkeypatch.setattr("harness.api.calls.TaskDirectory", lambda root: Mock(runnable=lambda names: []))
     monkeypatch.setattr("harness.api.calls.read_tasks", lambda files, withhold: [make_task(50)])
     ended = pgdl("run", "mine.py")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from harness.api.calls import Run, record_calls
+from harness.api.execution import prepare
 from harness.api.progress import SILENT
-from harness.api.setup import prepare
 from harness.errors import UserError
 from harness.records import Records
 from tests.sandbox.test_shown_places import CHOSEN
@@ -34,7 +34,7 @@ def test_tasks(command: tuple[str, ...], environment: Path, pgdl: Callable[..., 
 
 
 def test_results(environment: Path, folder: Path) -> None:
-    run = Run([], [], prepare(CHOSEN, (), SILENT))
+    run = Run([], [], *prepare(CHOSEN, (), SILENT))
     with Records(str(environment / "results.db")) as records, pytest.raises(UserError, match="submissions could read"):
         record_calls(run, records, SILENT)
     with Records(f"sqlite:///{environment / 'results.db'}") as records, pytest.raises(UserError, match="could read it"):

@@ -9,9 +9,8 @@ import pytest
 
 from harness.errors import UserError
 from harness.execution.cluster.cache import Cache, digests_of
-from harness.execution.cluster.inputs import Supply
 from harness.execution.cluster.messages import Bundle, Need
-from harness.execution.cluster.store import Store
+from harness.execution.cluster.store import Store, Supply
 from harness.sandbox import StoppedError
 from harness.testing import Parts
 

@@ -7,7 +7,6 @@ import pytest
 from planned_things import SETTINGS, make_submission, make_task
 
 from harness.api.calls import Run, record_calls
-from harness.api.setup import Setup
 from harness.execution import machine
 from harness.execution.budget import TimeBudget
 from harness.execution.executors.local import Local
@@ -41,10 +40,8 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Local:
 def run(local: Local, part: str, directory: Path) -> tuple[list[tuple[str, str]], list[str]]:
     """Run a submission that plays a part on two models; returns outcomes with messages, and warnings."""
     settings, listener = replace(SETTINGS, time_budget=TimeBudget.AVERAGE, time_limit_s=60.0), Listener()
-    with Records(str(directory / "r.db")) as records:
-        record_calls(
-            Run([make_submission("mine", part.encode())], [make_task(2)], Setup(settings, local)), records, listener
-        )
+    with local, Records(str(directory / "r.db")) as records:
+        record_calls(Run([make_submission("mine", part.encode())], [make_task(2)], settings, local), records, listener)
         rows = [(row.outcome, row.message) for row in records.whole_of()]
     return rows, [line for line in listener.heard if "again" in line]
 

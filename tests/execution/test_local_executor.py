@@ -12,7 +12,6 @@ import pytest
 from planned_things import SETTINGS, make_submission, make_task
 
 from harness.api.calls import Run, record_calls
-from harness.api.setup import Setup
 from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.budget import TimeBudget
@@ -317,8 +316,8 @@ def test_an_interrupt_while_a_row_is_shown_ends_the_workers_before_the_kind_is_c
             raise KeyboardInterrupt
 
     kind = Watched()
-    setup = Setup(QUICK, local_with(kind, workers=2))
+    local = local_with(kind, workers=2)
     submissions = [make_submission("quick", b"returns 1"), make_submission("slow", b"waits")]
-    with Records(str(tmp_path / "r.db")) as records, pytest.raises(KeyboardInterrupt):
-        record_calls(Run(submissions, [make_task(3)], setup), records, Impatient())
+    with Records(str(tmp_path / "r.db")) as records, pytest.raises(KeyboardInterrupt), local:
+        record_calls(Run(submissions, [make_task(3)], QUICK, local), records, Impatient())
     assert kind.all_gone

@@ -13,11 +13,10 @@ from throwaway import make_task
 
 from harness.errors import UserError
 from harness.processes import ask_all
-from harness.protocols import staged
+from harness.protocols import subject as studied
 from harness.protocols.invariance.perturbations import ChosenMagnitudes, choose
-from harness.protocols.invariance.sensitivity import batch_numbers, measure_sensitivity
 from harness.protocols.invariance.study import Responses, Study
-from harness.protocols.invariance.table import Compared
+from harness.protocols.invariance.table import Compared, batch_numbers, measure_sensitivity
 
 OPTIONS = ("--range", "rotation=0..180", "--perturbations", "rotation,intra_l0")
 
@@ -58,7 +57,7 @@ def without_processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         for position in range(len(questions)):
             yield position, UserError("cannot be run", found="out of memory")
 
-    monkeypatch.setattr(staged, "ask_all", refuse)
+    monkeypatch.setattr(studied, "ask_all", refuse)
     return asked
 
 
@@ -68,7 +67,7 @@ def rows(file: Path) -> list[dict[str, str]]:
 
 def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path, without_processes: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(staged, "ask_all", ask_all)
+        patch.setattr(studied, "ask_all", ask_all)
         patch.setattr("os.sched_getaffinity", lambda _: {0})  # one process: it takes longer to start than to work
         ended = pgdl("invariance", "pictures", "--tasks", pictures, *OPTIONS, "--sensitivity", "--output", "out")
     assert (ended.code, ended.err.splitlines()[:-1]) == (0, [])

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness.protocols.testbed import probe as probe_module
-from harness.protocols.testbed.probe import probe
+from harness.protocols.testbed import backbone_program
+from harness.protocols.testbed.backbone_program import probe
 
 
 def blobs(n_per_class: int, seed: int, n_classes: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -38,6 +38,6 @@ def test_a_feature_that_never_varies_does_no_harm():
 
 
 def test_a_probe_that_does_not_converge_says_so(monkeypatch, recwarn):
-    monkeypatch.setattr(probe_module, "ITERATIONS", 1)
+    monkeypatch.setattr(backbone_program, "ITERATIONS", 1)
     points, labels = blobs(10, 0)
     assert not probe(points, labels, [points], labels, [4])[1].any()

@@ -13,7 +13,7 @@ from overfit_tasks import fitted_network, torus_digits, write_task
 from throwaway import make_task
 
 from harness.errors import UserError
-from harness.protocols import staged
+from harness.protocols import subject as studied
 from harness.protocols.overfit import grids
 from harness.protocols.overfit.result import OverfitGroup, OverfitRow
 from harness.protocols.overfit.run import detect_overfitting
@@ -155,7 +155,7 @@ def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
 
 def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatch) -> None:
     """Even if no network can be run."""
-    monkeypatch.setattr(staged, "ask_all", lambda *_: (answer for answer in [(0, UserError("cannot be run"))]))
+    monkeypatch.setattr(studied, "ask_all", lambda *_: (answer for answer in [(0, UserError("cannot be run"))]))
     subject = read_subject(home, "torus", ("model_0",))
     result = detect_overfitting(subject, OverfitSettings((1,)))
     assert result.rows == ()

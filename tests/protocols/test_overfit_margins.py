@@ -10,14 +10,13 @@ from overfit_tasks import Network, torus_digits
 from harness.errors import UserError
 from harness.format.architecture import parse_architecture
 from harness.format.layout import CONFIG
-from harness.protocols.overfit.assumption import find_positions
-from harness.protocols.overfit.estimates import estimates_of
-from harness.protocols.overfit.logits import without_softmax
+from harness.protocols.overfit.grids import without_softmax
 from harness.protocols.overfit.margins import margins_of, needs_of, shifted_margins
 from harness.protocols.overfit.report import p_value_text
 from harness.protocols.overfit.result import groups_of
+from harness.protocols.overfit.run import estimates_of
 from harness.protocols.overfit.settings import Generator, parse_radii, possible_radii
-from harness.protocols.overfit.shifts import Shifts, black_of
+from harness.protocols.overfit.shifts import Shifts, black_of, find_positions
 from scoring import nearest_translation, strongest_translation
 
 BLACK = np.zeros(1, np.float32)

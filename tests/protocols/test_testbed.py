@@ -19,16 +19,14 @@ from testbed_tasks import N_CLASSES, N_SEEN, SIDE, WIDTHS, make_backbones, make_
 from harness.errors import UserError
 from harness.extras import install
 from harness.protocols.subject import read_subject
-from harness.protocols.testbed import backbones, probing
-from harness.protocols.testbed.classes import equal_steps
-from harness.protocols.testbed.consistency import check_consistency
+from harness.protocols.testbed import probing
 from harness.protocols.testbed.images import ImagePart, Images
-from harness.protocols.testbed.material import Material
+from harness.protocols.testbed.material import Material, equal_steps
 from harness.protocols.testbed.probing import ProbeReport
-from harness.protocols.testbed.results import STATISTICS, read_dataset
+from harness.protocols.testbed.results import STATISTICS
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import ProbeSettings
-from harness.protocols.testbed.summary import summarize
+from harness.protocols.testbed.summary import check_consistency, summarize
 from harness.sandbox import Fresh
 from scoring import class_spread
 
@@ -47,7 +45,7 @@ def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A cache for all tests of this file, one process at a time, and the framework that starts fastest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGDL_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr(backbones, "PREFERRED", ("jax", "torch", "tensorflow"))
+        patch.setattr(probing, "PREFERRED", ("jax", "torch", "tensorflow"))
         patch.setattr("os.sched_getaffinity", lambda _: {0})
         yield
 
@@ -76,7 +74,7 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("a process would be started")
 
-    monkeypatch.setattr(backbones, "ask_all", refuse)
+    monkeypatch.setattr(probing, "ask_all", refuse)
     monkeypatch.setattr("harness.protocols.testbed.material.read_images", refuse)
 
 
@@ -149,7 +147,7 @@ def test_a_repetition_computes_nothing(place: Place) -> None:
 def test_the_file_holds_all_of_it(place: Place, tmp_path: Path) -> None:
     from harness.protocols.testbed.results import write_dataset
 
-    read = read_dataset(write_dataset(place.dataset, tmp_path / "testbed.nc"))
+    read = xr.load_dataset(write_dataset(place.dataset, tmp_path / "testbed.nc"))
     xr.testing.assert_allclose(read, place.dataset)
     assert read.attrs == place.dataset.attrs
 
@@ -179,7 +177,7 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
         ("model_0", "model_1", "model_2"),
         probing.write_part,
     )
-    monkeypatch.setattr(backbones, "ask_all", answer)
+    monkeypatch.setattr(probing, "ask_all", answer)
     monkeypatch.setattr(probing, "write_part", interrupt)
     with pytest.raises(KeyboardInterrupt):
         evaluate_task(place.tasks, "rows", str(place.data), settings, names)

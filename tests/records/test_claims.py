@@ -35,35 +35,28 @@ def test_many_calls_are_claimed_at_once(location: str) -> None:
         assert other.take(keys) == set(keys[1_500:])
 
 
-def test_windows_are_shared_and_given_back(location: str) -> None:
-    with Records(location) as records, records.claims() as one, records.claims() as other:
-        assert one.take(["a", "b"]) == {"a", "b"}
-        assert other.take(["b", "c"]) == {"c"}
-        assert (one.of_others(["a", "b", "c", "d"]), other.of_others(["a", "b", "c", "d"])) == ({"c"}, {"a", "b"})
-        one.release(["b", "c"])
-        assert other.take(["b"]) == {"b"}
-        assert one.take(["a", "b", "c"]) == {"a"}
-        assert (one.take([]), one.of_others([])) == (set(), set())
-        one.release([])
+def test_a_call_belongs_to_the_run_that_claims_it_first_until_that_run_ends(location: str) -> None:
+    with Records(location) as records:
+        with records.claims() as one, records.claims() as other:
+            assert one.take(["a", "b"]) == {"a", "b"}
+            assert other.take(["b", "c"]) == {"c"}
+            assert one.take(["a", "b", "c"]) == {"a", "b"}
+            assert one.take([]) == set()
+        with records.claims() as later:
+            assert later.take(["a", "b", "c"]) == {"a", "b", "c"}
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
-@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.sets(st.sampled_from("abcdef"))), max_size=20))
-def test_a_call_is_claimed_by_the_first_that_takes_it_until_it_gives_it_back(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[bool, bool, set[str]]]
+@given(st.lists(st.tuples(st.booleans(), st.sets(st.sampled_from("abcdef"))), max_size=20))
+def test_a_call_is_claimed_by_the_first_that_takes_it(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[bool, set[str]]]
 ) -> None:
     owner: dict[str, bool] = {}
     location = str(tmp_path_factory.mktemp("property") / "results.db")
     with Records(location) as records, records.claims() as one, records.claims() as other:
-        for who, releases, keys in steps:
-            claims = other if who else one
-            if releases:
-                claims.release(keys)
-                owner = {key: of for key, of in owner.items() if not (key in keys and of == who)}
-            else:
-                owner = dict.fromkeys(keys, who) | owner
-                assert claims.take(keys) == {key for key in keys if owner[key] == who}
-            assert claims.of_others("abcdef") == {key for key, of in owner.items() if of != who}
+        for who, keys in steps:
+            owner = dict.fromkeys(keys, who) | owner
+            assert (other if who else one).take(keys) == {key for key in keys if owner[key] == who}
 
 
 DIES = """

@@ -11,7 +11,7 @@ from sqlalchemy import insert
 from sqlalchemy.engine import Connection
 
 from harness.records import connection
-from harness.records.request import REQUESTS
+from harness.records.evaluation import REQUESTS
 from harness.records.store import Records
 from harness.records.tables import columns_of
 from tests.records.evaluation_rows import evaluation, request

@@ -52,7 +52,7 @@ MENDS = {
         '    return typed(*_option("--results", results.reveal(), RESULTS))\n',
     ),
     "a copy of an earlier version needs no leave": Mend(
-        "harness/api/names.py",
+        "harness/api/submissions.py",
         "submission.digest == before[-1].submission_digest",
         "submission.digest in {one.submission_digest for one in before}",
     ),
@@ -94,7 +94,7 @@ MENDS = {
         "harness/board/remarks.py", "        *identical.remarks_on(collected.shown),\n", ""
     ),
     "a score is known by its files alone": Mend(
-        "harness/api/chosen.py",
+        "harness/api/competition.py",
         "return submission.name == calls.submission or submission.source == calls.source",
         "return True",
     ),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from harness.api import setup
+from harness.api import execution
 from harness.ci import reading
 from harness.execution import evaluation, execute, run, settings
 from harness.execution.executor import Executor
@@ -151,7 +151,7 @@ def staged(stage: Stage, harness: Path) -> Iterator[None]:
         return order_of(call, number)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(setup.EXECUTORS, "local", Stub)
+        patch.setitem(execution.EXECUTORS, "local", Stub)
         patch.setattr(PlannedCall, "order", order)
         patch.setattr(find, "inspect", inspect)
         patch.setattr(reading, "find_flaw", lambda _: "")

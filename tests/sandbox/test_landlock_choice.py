@@ -9,7 +9,7 @@ import landlockpy
 import pytest
 from rich.console import Console
 
-from harness.api.setup import prepare
+from harness.api.execution import prepare
 from harness.cli.terminal import Terminal
 from harness.errors import UserError
 from harness.sandbox import Fresh, Landlock, bubblewrap
@@ -29,7 +29,7 @@ def found(monkeypatch: pytest.MonkeyPatch, bubblewrap: UserError | None, weaker:
 
 
 def chosen(mode: str) -> str:
-    return prepare(replace(CHOSEN, sandbox=mode), (), Terminal(Console())).executor.isolation
+    return prepare(replace(CHOSEN, sandbox=mode), (), Terminal(Console()))[1].isolation
 
 
 @pytest.mark.parametrize("mode", ["auto", "fast", "fresh"])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.api.execution import prepare
 from harness.api.progress import SILENT
-from harness.api.setup import prepare
 from harness.errors import UserError
 from harness.sandbox import Fresh, Kind, Landlock
 from harness.sandbox.job import Job
@@ -94,7 +94,7 @@ def test_links_into_the_environment_are_refused(part: str, environment: Path, tm
 
 def test_tasks_elsewhere_are_fine(environment: Path, tmp_path: Path) -> None:
     make_task(tmp_path / "tasks")
-    assert prepare(CHOSEN, TaskDirectory(tmp_path / "tasks").runnable(), SILENT).executor.isolation == "bubblewrap"
+    assert prepare(CHOSEN, TaskDirectory(tmp_path / "tasks").runnable(), SILENT)[1].isolation == "bubblewrap"
 
 
 def test_a_cache_in_the_environment_is_refused(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from scoring import (
     official_score,
     score_submission,
 )
+from scoring.comparison import score_intervals
 from scoring.rank_intervals import (
     difference_errors,
     rank_groups,
@@ -29,7 +30,6 @@ from scoring.rank_intervals import (
     standardized_differences,
     surely_better,
 )
-from scoring.score_intervals import score_intervals
 
 CELLS = cells(a=2, b=2, c=2, d=2, e=2)
 GRID = Grid.from_hyperparameters({name: [0, 1] for name in "abcde"}, CELLS)

@@ -8,16 +8,13 @@ from scoring_examples import Task, task, tasks
 from test_official_score import literal_official_score
 
 from scoring import Grid, compare_submissions, compare_with_chance, official_score, score_task
-from scoring.batches import crossed_scores, official_scores
-from scoring.conditioning import conditioning
+from scoring.batches import MOST_RESAMPLED, crossed_scores, enough_draws, official_scores
+from scoring.conditioning import cell_counts, conditioning, is_larger
 from scoring.group_counts import both_smaller_counts, cell_sums, pairs_in_groups, smaller_counts
 from scoring.jackknife import delete_one
-from scoring.linear import influences
-from scoring.many_models import MOST_RESAMPLED, enough_draws
-from scoring.pair_counts import cell_counts, is_larger
 from scoring.paired import PairedTask
 from scoring.permutations import Scorer, deals
-from scoring.retrained import retrained_scores
+from scoring.retrained import influences, retrained_scores
 from scoring.rule import TaskCalls
 
 SIZES = {"a": 4, "b": 4, "c": 4, "d": 3}  #: 192 models, which are few enough to be resampled

@@ -15,9 +15,9 @@ from itertools import product
 import numpy as np
 
 from scoring import Chance, adjusted_p_values, compare_with_chance, p_values
-from scoring.additive import degrees_of_freedom
 from scoring.batches import official_scores
-from scoring.comparison import INTERVAL_LEVEL
+from scoring.comparison import INTERVAL_LEVEL, score_intervals
+from scoring.hyperparameters import degrees_of_freedom
 from scoring.paired import PairedTask
 from scoring.quantiles import student_quantile
 from scoring.rank_intervals import (
@@ -28,7 +28,6 @@ from scoring.rank_intervals import (
     surely_better,
 )
 from scoring.retrained import retrained_scores
-from scoring.score_intervals import score_intervals
 from tests.studies.simulated import GRIDS, Task
 
 LEVEL, PERMUTATIONS = 0.05, 99

@@ -10,10 +10,9 @@ import numpy as np
 
 from scoring import Grid
 from scoring.batches import official_scores
-from scoring.conditioning import conditioning
+from scoring.conditioning import cell_counts, conditioning
 from scoring.contingency import frequencies
 from scoring.official import conditional_information
-from scoring.pair_counts import cell_counts
 from scoring.paired import PairedTask
 
 GRIDS = {"2^4": (2,) * 4, "2^5": (2,) * 5, "2^5 x 3": (2,) * 5 + (3,)}

@@ -10,10 +10,10 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.execution.batches import make_batches
 from harness.execution.cluster.fleet import Fleet
-from harness.execution.cluster.inputs import Supply
 from harness.execution.cluster.member import ClusterMember
 from harness.execution.cluster.messages import NOT_INSTALLED, Engine, is_installed
 from harness.execution.cluster.queue import Queue
+from harness.execution.cluster.store import Supply
 from harness.execution.executor import Executor
 from harness.execution.order import FinishedCall, Inputs, Order
 from harness.outcome import CallResult, Outcome

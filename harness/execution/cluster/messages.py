@@ -32,15 +32,10 @@ def needs_of(order: Order) -> tuple[Need, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The files of a model or of training data.
+    """The files of a model or of training data."""
 
-    Attributes:
-        digests: SHA-256 (hex) of every file, by name.
-        content: the engine's reference to the bytes of the files, in this order.
-    """
-
-    digests: Mapping[str, str]
-    content: Any
+    digests: Mapping[str, str]  #: SHA-256 (hex) of every file, by name
+    content: Any  #: the engine's reference to the bytes of the files, in this order
 
 
 #: What answers a need: the files of a submission, or a bundle.
@@ -60,48 +55,28 @@ class MachineDescription:
 
 @dataclass(frozen=True)
 class Ready:
-    """A machine that makes calls.
+    """A machine that makes calls."""
 
-    Attributes:
-        incarnation: drawn when the machine's process begins to make calls; a restarted process has another one.
-        workers: number of concurrent calls.
-        processes: limit of processes of a call there.
-        isolation: of calls, in a configuration.
-        is_sandboxed: whether calls are isolated.
-        shown: directories that every sandbox shows.
-        versions: of the libraries, by runtime; why there are none for one that is not installed.
-        lacks: lines about what the machine lacks.
-        cache: where models and data are kept there, and how many bytes.
-    """
-
-    incarnation: str
-    workers: int
-    processes: int
-    isolation: str
-    is_sandboxed: bool
-    shown: frozenset[str]
-    versions: Mapping[str, str]
-    lacks: tuple[str, ...]
-    cache: str
+    incarnation: str  #: drawn when the machine's process begins to make calls; a restarted process has another one
+    workers: int  #: number of concurrent calls
+    processes: int  #: limit of processes of a call there
+    isolation: str  #: of calls, in a configuration
+    is_sandboxed: bool  #: whether calls are isolated
+    shown: frozenset[str]  #: directories that every sandbox shows
+    versions: Mapping[str, str]  #: of the libraries, by runtime; why there are none for one that is not installed
+    lacks: tuple[str, ...]  #: lines about what the machine lacks
+    cache: str  #: where models and data are kept there, and how many bytes
 
 
 @dataclass(frozen=True)
 class MachineReport:
-    """What has happened on a machine since the last report.
+    """The events on a machine since the last report."""
 
-    Attributes:
-        incarnation: of the machine's process; reports of another one than the driver knows are void.
-        returned: what became of orders.
-        begun: numbers of the orders that are being made.
-        needs: what has to come before others can be.
-        retired: why the machine makes no further calls; empty as long as it does.
-    """
-
-    incarnation: str
-    returned: tuple[FinishedCall[int], ...] = ()
-    begun: frozenset[int] = frozenset()
-    needs: tuple[Need, ...] = ()
-    retired: str = ""
+    incarnation: str  #: of the machine's process; reports of another one than the driver knows are void
+    returned: tuple[FinishedCall[int], ...] = ()  #: what became of orders
+    begun: frozenset[int] = frozenset()  #: numbers of the orders that are being made
+    needs: tuple[Need, ...] = ()  #: what has to come before others can be
+    retired: str = ""  #: why the machine makes no further calls; empty as long as it does
 
 
 class UnavailableError(Exception):

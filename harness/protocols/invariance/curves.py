@@ -17,7 +17,7 @@ from baselines.core.subject import Subject
 from baselines.perturbation_response.invariance import invariance_responses
 from baselines.perturbation_response.mixing import mixup_responses
 from harness.processes.models import Answer, Question, faults_of_the_model, of_models
-from harness.protocols.parts import write_part
+from harness.protocols.files import write_part
 from harness.worker.runtimes import Runtime
 
 #: Added to the seed of a measurement of time, so that no draw is one that is kept already.

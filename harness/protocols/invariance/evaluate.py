@@ -9,53 +9,44 @@ from harness.errors import UserError
 from harness.protocols.files import write_csv
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.plots import plot_curves, plot_pairs, plot_sensitivity
-from harness.protocols.invariance.sensitivity import BATCH, REPETITIONS, Point, batch_numbers, measure_sensitivity
-from harness.protocols.invariance.study import InvarianceSettings, Study, run_study
-from harness.protocols.invariance.table import Compared, InvarianceLine, compare
+from harness.protocols.invariance.study import Study, run_study
+from harness.protocols.invariance.table import (
+    BATCH,
+    REPETITIONS,
+    Compared,
+    InvarianceLine,
+    Point,
+    batch_numbers,
+    compare,
+    measure_sensitivity,
+)
 from harness.protocols.subject import StudiedTask
 from scoring import GivenScore
 
 
 @dataclass(frozen=True)
 class Question:
-    """What to evaluate.
+    """What to evaluate."""
 
-    Attributes:
-        perturbations: those to look at.
-        n_examples: training examples of a curve; fewer if there are fewer.
-        given: hyperparameters to condition on; by default all that vary, except the level of augmentation.
-        least_accuracy: models below this training accuracy are not compared.
-        sensitivity: whether to score random parts of the data, too.
-        seed: draws examples, partners and random magnitudes.
-    """
-
-    perturbations: Sequence[ChosenMagnitudes]
-    n_examples: int = 2048
+    perturbations: Sequence[ChosenMagnitudes]  #: those to look at
+    n_examples: int = 2048  #: training examples of a curve; fewer if there are fewer
+    #: hyperparameters to condition on; by default all that vary, except the level of augmentation
     given: Sequence[str] = ()
-    least_accuracy: float = 0.8
-    sensitivity: bool = False
-    seed: int = 0
+    least_accuracy: float = 0.8  #: models below this training accuracy are not compared
+    sensitivity: bool = False  #: whether to score random parts of the data, too
+    seed: int = 0  #: draws examples, partners and random magnitudes
 
 
 @dataclass(frozen=True)
 class PerturbedAccuracies:
-    """The answer.
+    """The answer."""
 
-    Attributes:
-        perturbations: as asked for.
-        study: the curves of all models.
-        gaps: model id -> generalization gap; empty for a task without reference data.
-        compared: models and hyperparameters of the comparison; None for a task without reference data.
-        lines: the comparison.
-        points: scores of parts of the data, if asked for.
-    """
-
-    perturbations: Sequence[ChosenMagnitudes]
-    study: Study
-    gaps: dict[str, float]
-    compared: Compared | None
-    lines: Sequence[InvarianceLine]
-    points: Sequence[Point]
+    perturbations: Sequence[ChosenMagnitudes]  #: as asked for
+    study: Study  #: the curves of all models
+    gaps: dict[str, float]  #: model id -> generalization gap; empty for a task without reference data
+    compared: Compared | None  #: models and hyperparameters of the comparison; None for a task without reference data
+    lines: Sequence[InvarianceLine]  #: the comparison
+    points: Sequence[Point]  #: scores of parts of the data, if asked for
 
     def write(self, directory: Path) -> list[Path]:
         """Write tables and plots into a directory, and return their paths; raises `UserError` if that fails."""
@@ -145,14 +136,8 @@ def evaluate(
     if question.sensitivity and n_examples < BATCH:
         raise UserError("--sensitivity", expected=f"at least {BATCH} training examples", found=n_examples)
     numbers = batch_numbers(n_examples) if question.sensitivity else []
-    settings = InvarianceSettings(
-        question.perturbations,
-        n_examples,
-        question.seed,
-        repetitions=REPETITIONS if question.sensitivity else 1,
-        timed=[number * BATCH for number in numbers],
-    )
-    study = run_study(subject, settings, finished)
+    repetitions, timed = REPETITIONS if question.sensitivity else 1, [number * BATCH for number in numbers]
+    study = run_study(subject, question.perturbations, n_examples, question.seed, repetitions, timed, finished)
     if reference is None or not study.responses:
         return PerturbedAccuracies(question.perturbations, study, {}, None, (), ())
     compared = Compared.of(reference, list(study.responses), question.given, question.least_accuracy)

@@ -27,17 +27,11 @@ N_MAGNITUDES, N_SHARES = 25, 11
 
 @dataclass(frozen=True)
 class ChosenMagnitudes:
-    """A perturbation and its magnitudes.
+    """A perturbation and its magnitudes."""
 
-    Attributes:
-        name: one of `PERTURBATIONS` or `MIXTURES`.
-        low: lowest magnitude; 0 for a mixture.
-        high: highest magnitude; half and half for a mixture.
-    """
-
-    name: str
-    low: float
-    high: float
+    name: str  #: one of `PERTURBATIONS` or `MIXTURES`
+    low: float  #: lowest magnitude; 0 for a mixture
+    high: float  #: highest magnitude; half and half for a mixture
 
     @property
     def is_mixture(self) -> bool:
@@ -54,13 +48,7 @@ class ChosenMagnitudes:
     @property
     def question(self) -> dict[str, Any]:
         """What the process that computes the curve needs to know."""
-        return {
-            "name": self.name,
-            "is_mixture": self.is_mixture,
-            "low": self.low,
-            "high": self.high,
-            "magnitudes": self.magnitudes.tolist(),
-        }
+        return vars(self) | {"is_mixture": self.is_mixture, "magnitudes": self.magnitudes.tolist()}
 
 
 def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes]:

@@ -10,8 +10,8 @@ import numpy as np
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, mpl, new_figure, write_pictures
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
-from harness.protocols.invariance.sensitivity import Point
 from harness.protocols.invariance.study import Curve, Study
+from harness.protocols.invariance.table import Point
 
 #: Inches of a panel.
 WIDTH, HEIGHT = 3.4, 2.3
@@ -40,13 +40,8 @@ def plot_curves(
 ) -> list[Path]:
     """Draw the response curves and the cumulative curves of all models, coloured by their gaps (figure 1).
 
-    The shaded area belongs to the model with the largest Gi-score, relative to the triangle below the dotted line.
-
-    Args:
-        study: the curves.
-        perturbations: a row for each.
-        gaps: model id -> generalization gap; empty if unknown.
-        stem: path of the files, without suffix.
+    Each perturbation has a row. The shaded area belongs to the model with the largest Gi-score, relative to the
+    triangle below the dotted line. `gaps` is empty if they are unknown.
     """
     with new_figure(2 * WIDTH, HEIGHT * len(perturbations)) as figure:
         panels = figure.subplots(len(perturbations), 2, squeeze=False)

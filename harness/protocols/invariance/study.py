@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from baselines.perturbation_response.response_curve import accuracies_of, gi_score, mean_error, pal_score, pcd_curve
 from harness.errors import UserError
 from harness.processes.runtimes import require_runtime
+from harness.protocols.files import Arrays, part_file, read_part
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
-from harness.protocols.parts import Arrays, part_file, read_part
-from harness.protocols.staged import write_parts
-from harness.protocols.subject import StudiedTask
+from harness.protocols.subject import StudiedTask, write_parts
 from harness.submission import find_baseline
 from harness.task.model import Model
 from harness.worker.runtimes import RUNTIMES, version_of
@@ -31,49 +30,13 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class InvarianceSettings:
-    """How curves are computed.
-
-    Attributes:
-        perturbations: those to look at.
-        n_examples: training examples of a curve; fewer if there are fewer.
-        seed: draws examples, partners and random magnitudes.
-        repetitions: of the draw of partners.
-        timed: numbers of examples for which the time of a curve is measured.
-    """
-
-    perturbations: Sequence[ChosenMagnitudes]
-    n_examples: int = 2048
-    seed: int = 0
-    repetitions: int = 1
-    timed: Sequence[int] = ()
-
-    @property
-    def question(self) -> dict[str, Any]:
-        """The settings as JSON."""
-        return {
-            "perturbations": [chosen.question for chosen in self.perturbations],
-            "n_examples": self.n_examples,
-            "seed": self.seed,
-            "repetitions": self.repetitions,
-            "timed": list(self.timed),
-        }
-
-
-@dataclass(frozen=True)
 class Curve:
-    """The response of one model to one perturbation.
+    """The response of one model to one perturbation."""
 
-    Attributes:
-        magnitudes: (n,), increasing.
-        hits: (n,), numbers of right answers.
-        n_examples: number of answers at each magnitude.
-        subset_error: error on a tenth of the training images, or more, each changed at random; None for mixtures.
-    """
-
-    magnitudes: Vector
-    hits: NDArray[np.int_]
-    n_examples: int
+    magnitudes: Vector  #: (n,), increasing
+    hits: NDArray[np.int_]  #: (n,), numbers of right answers
+    n_examples: int  #: number of answers at each magnitude
+    #: error on a tenth of the training images, or more, each changed at random; None for mixtures
     subset_error: float | None = None
 
     @property
@@ -122,35 +85,40 @@ class Responses:
 
 @dataclass(frozen=True)
 class Study:
-    """The responses of the models of a task.
+    """The responses of the models of a task."""
 
-    Attributes:
-        responses: model id -> responses, in the order of the task.
-        failures: model id -> why there are none.
-    """
-
-    responses: Mapping[str, Responses]
-    failures: Mapping[str, str]
+    responses: Mapping[str, Responses]  #: model id -> responses, in the order of the task
+    failures: Mapping[str, str]  #: model id -> why there are none
 
 
-def run_study(subject: StudiedTask, settings: InvarianceSettings, finished: Callable[[], None] = lambda: None) -> Study:
-    """Compute the responses of all chosen models, those of earlier runs excepted.
+def run_study(
+    subject: StudiedTask,
+    perturbations: Sequence[ChosenMagnitudes],
+    n_examples: int,
+    seed: int,
+    repetitions: int,
+    timed: Sequence[int],
+    finished: Callable[[], None] = lambda: None,
+) -> Study:
+    """Compute the responses of all chosen models, those of earlier runs excepted; `finished` is called for each model.
 
-    Args:
-        subject: the task and its models.
-        settings: how.
-        finished: called for each model.
+    Partners of mixtures are drawn `repetitions` times. The time of a curve is measured for each of the numbers of
+    examples in `timed`.
 
     Raises:
         UserError: TensorFlow is missing, or the data do not suit a perturbation.
     """
     require_runtime("tensorflow", "curves are computed in TensorFlow")
-    require_suitable(subject, settings.perturbations)
-    files = {model.id: _file(model, subject, settings) for model in subject.models}
+    require_suitable(subject, perturbations)
+    asked = {
+        "perturbations": [chosen.question for chosen in perturbations], "n_examples": n_examples, "seed": seed,
+        "repetitions": repetitions, "timed": list(timed),
+    }  # fmt: skip
+    files = {model.id: _file(model, subject, asked) for model in subject.models}
     missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(files) - len(missing)):
         finished()
-    failures = _compute(subject, settings, missing, finished)
+    failures = _compute(subject, asked, missing, finished)
     parts = {model.id: read_part(files[model.id]) for model in subject.models if model.id not in failures}
     return Study({model: Responses(part) for model, part in parts.items() if part is not None}, failures)
 
@@ -173,7 +141,7 @@ def require_suitable(subject: StudiedTask, perturbations: Iterable[ChosenMagnitu
             raise UserError(chosen.name, file=data.source, expected="two classes", found="one", remedy=remedy)
 
 
-def _file(model: Model, subject: StudiedTask, settings: InvarianceSettings) -> Path:
+def _file(model: Model, subject: StudiedTask, asked: Mapping[str, Any]) -> Path:
     measure = find_baseline("gi_rotation")
     assert measure is not None
     packages = ("tensorflow", "keras", "numpy")
@@ -184,18 +152,18 @@ def _file(model: Model, subject: StudiedTask, settings: InvarianceSettings) -> P
         libraries={name: version_of(name) or "" for name in packages},
         model=model.shown_digest,
         data=subject.task.data.digest,
-        **settings.question,
+        **asked,
     )
 
 
 def _compute(
-    subject: StudiedTask, settings: InvarianceSettings, files: Mapping[str, Path], finished: Callable[[], None]
+    subject: StudiedTask, asked: Mapping[str, Any], files: Mapping[str, Path], finished: Callable[[], None]
 ) -> dict[str, str]:
     """Have the files of some models written; returns why those of others were not."""
     with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:
         data = Path(directory, "data")
         if files:
             subject.write_data("train", data)
-        shared = settings.question | {"data": str(data)}
+        shared = {**asked, "data": str(data)}
         failures = write_parts(PROGRAM, RUNTIMES["tensorflow"], subject, files, Path(directory), shared, finished)
     return {model: str(error) for model, error in failures.items()}

@@ -1,13 +1,17 @@
 """How much each statistic of the curves tells about the generalization gap: table 3 of Schiff et al. 2021."""
 
+import timeit
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from harness.errors import UserError
 from harness.format.reference import Reference
 from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.study import Curve, Study
 from scoring import GivenScore, Grid, ScoreUndefined, given_score, kendall_tau
+from scoring.streams import stream
 
 #: Names of the statistics in a table. The Pal-score is for curves that fall throughout (section 4.2.2 of the paper).
 TITLES = {
@@ -20,24 +24,22 @@ TITLES = {
 #: The hyperparameter that the paper does not condition on: it is the invariance that a model was taught.
 LEVEL = "augmentation_level"
 
+#: Repetitions of each number of batches, and examples of a batch, as in the paper.
+REPETITIONS, BATCH = 20, 128
+
+#: Calls over which the time of a score is averaged.
+CALLS = 200
+
 
 @dataclass(frozen=True)
 class InvarianceLine:
-    """One statistic of one perturbation.
+    """A statistic of a perturbation."""
 
-    Attributes:
-        perturbation: its name.
-        statistic: key of `TITLES`.
-        n_models: number of models that were compared.
-        score: information about the gap, or why there is none.
-        kendall: rank correlation with the gap.
-    """
-
-    perturbation: str
-    statistic: str
-    n_models: int
-    score: GivenScore | str
-    kendall: float
+    perturbation: str  #: its name
+    statistic: str  #: key of `TITLES`
+    n_models: int  #: number of models that were compared
+    score: GivenScore | str  #: information about the gap, or why there is none
+    kendall: float  #: rank correlation with the gap
 
 
 @dataclass(frozen=True)
@@ -95,3 +97,73 @@ def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: C
             if statistic in known and (statistic != "pal" or chosen.is_mixture)
         ]
     return lines
+
+
+@dataclass(frozen=True)
+class Point:
+    """One number of batches."""
+
+    perturbation: str  #: its name
+    n_batches: int  #: batches of `BATCH` examples
+    #: information of the Gi-score about the gap in each repetition, those without a score left out
+    scores: tuple[float, ...]
+    seconds: float  #: mean time of a curve, of all models
+
+    @property
+    def mean(self) -> float:
+        """Mean score of the repetitions."""
+        return float(np.mean(self.scores))
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the scores."""
+        return float(np.std(self.scores, ddof=1))
+
+
+def batch_numbers(n_examples: int) -> list[int]:
+    """Return the numbers of batches to try: powers of two, and the largest that the data hold; at least one."""
+    most = max(n_examples // BATCH, 1)
+    return sorted({most, *(2**power for power in range(most.bit_length()))})
+
+
+def measure_sensitivity(
+    study: Study, perturbations: Sequence[ChosenMagnitudes], compared: Compared, numbers: Sequence[int], seed: int
+) -> list[Point]:
+    """Score random subsets of the examples of each curve, the same subset for all models.
+
+    `study` has `REPETITIONS` draws of partners, and the time of each of the numbers of batches.
+    """
+    return [
+        _point(study, chosen, compared, numbers, position, seed)
+        for chosen in perturbations
+        for position in range(len(numbers))
+    ]
+
+
+def _point(
+    study: Study, chosen: ChosenMagnitudes, compared: Compared, numbers: Sequence[int], position: int, seed: int
+) -> Point:
+    number = numbers[position]
+    responses = {model: study.responses[model] for model in compared.models}
+    n_examples = min(one.n_examples(chosen) for one in responses.values())
+    scores = []
+    for repetition in range(REPETITIONS):
+        drawn = stream("sensitivity", seed, number, repetition)
+        rows = drawn.choice(n_examples, min(number * BATCH, n_examples), replace=False)
+        curves = {model: one.curve(chosen, repetition, rows) for model, one in responses.items()}
+        score = compared.line(chosen, "gi", curves).score
+        scores += [score.score] if isinstance(score, GivenScore) else []
+    seconds = float(np.mean([one.seconds(chosen)[position] for one in responses.values()]))
+    return Point(chosen.name, number, tuple(scores), seconds)
+
+
+def seconds_of_a_score(study: Study, chosen: ChosenMagnitudes) -> float:
+    """Measure the time that the scores of a finished curve take."""
+    responses = next(iter(study.responses.values()))
+    curve = responses.curve(chosen)
+
+    def score() -> None:
+        curve.__dict__.pop("scores", None)
+        _ = curve.scores
+
+    return timeit.timeit(score, number=CALLS) / CALLS

@@ -1,23 +1,22 @@
 """The margins of a task's models on shifted images: computed in processes, each model once, and kept in the cache."""
 
+import json
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from harness.errors import UserError
 from harness.processes.runtimes import PREFERRED, installed_runtime
-from harness.protocols.overfit.assumption import Positions, find_positions
-from harness.protocols.overfit.logits import strip_softmax
+from harness.protocols.files import part_file, read_part, write_part
 from harness.protocols.overfit.settings import Edges, OverfitSettings
-from harness.protocols.overfit.shifts import black_of
-from harness.protocols.parts import part_file, read_part, write_part
-from harness.protocols.staged import write_parts
-from harness.protocols.subject import StudiedTask
+from harness.protocols.overfit.shifts import Positions, black_of, find_positions
+from harness.protocols.subject import StudiedTask, write_parts
 from harness.task.decoding import INPUTS
-from harness.worker.runtimes import Runtime, version_of
+from harness.worker.runtimes import version_of
 
 #: Changed with everything that changes the numbers of a part.
 VERSION = 1
@@ -28,26 +27,15 @@ PROGRAM = "harness.protocols.overfit.margins"
 
 @dataclass(frozen=True)
 class Grids:
-    """The margins, as far as they could be computed.
+    """The margins, as far as they could be computed."""
 
-    Attributes:
-        parts: model -> file of its margins, in the task's order.
-        failures: model -> why there are none.
-        positions: where the content of the images is.
-    """
-
-    parts: Mapping[str, Path]
-    failures: Mapping[str, UserError]
-    positions: Positions
+    parts: Mapping[str, Path]  #: model -> file of its margins, in the task's order
+    failures: Mapping[str, UserError]  #: model -> why there are none
+    positions: Positions  #: where the content of the images is
 
 
 def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
-    """Compute the margins that the estimates need.
-
-    Args:
-        subject: task and models.
-        settings: with radii.
-        on_model: called once for each model.
+    """Compute the margins that the estimates need; `on_model` is called once for each model.
 
     Raises:
         UserError: no data, or no framework.
@@ -59,7 +47,8 @@ def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Cal
         "black": subject.task.data.digest if settings.edges is Edges.BLACK else None,
     }
     shared: dict[str, object] = {"radii": settings.radii}
-    work = data | shared | {"runtime": runtime.name, "versions": _versions(runtime)}
+    versions = [version_of(name) or "" for name in (*runtime.distributions, "numpy")]
+    work = data | shared | {"runtime": runtime.name, "versions": versions}
     files = {model.id: part_file("overfit", model=model.shown_digest, **work) for model in subject.models}
     missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(subject.models) - len(missing)):
@@ -80,5 +69,24 @@ def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Cal
     return Grids(parts, failures, Positions(**{name: float(value) for name, value in found.items()}))
 
 
-def _versions(runtime: Runtime) -> list[str]:
-    return [version_of(name) or "" for name in (*runtime.distributions, "numpy")]
+def strip_softmax(model: Path) -> None:
+    """Remove a final softmax from the architecture of a model in canonical form.
+
+    Its outputs round to 0 and 1, so that margins of them could not tell the strongest adversarial example.
+    """
+    file = model / "architecture.json"
+    file.write_bytes(json.dumps(without_softmax(json.loads(file.read_bytes()))).encode())
+
+
+def without_softmax(architecture: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the architecture (`harness.worker.architecture`) with a linear output instead of a softmax."""
+    position = architecture.get("softmax")
+    if position is None:
+        return {**architecture}
+    last = architecture["layers"][position]
+    if last["class_name"] == "Softmax":
+        last = last | {"class_name": "Activation", "config": {"activation": "linear"}}
+    else:
+        last = last | {"config": last["config"] | {"activation": "linear"}}
+    layers = [*architecture["layers"][:position], last, *architecture["layers"][position + 1 :]]
+    return {name: value for name, value in architecture.items() if name != "softmax"} | {"layers": layers}

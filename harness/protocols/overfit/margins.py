@@ -2,7 +2,7 @@
 
 A question is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`: a model
 in canonical form; inputs.npy and labels.npy; the largest shifts; the value of black in each channel, or null for images
-that wrap around; and the part to write (`harness.protocols.parts`). The answer is empty.
+that wrap around; and the part to write (`harness.protocols.files`). The answer is empty.
 
 With R for the largest of the radii, the part has the margins `near` of shifts by at most R, and `far` of shifts by at
 most 3 R for those images alone (`far_images`) that are misclassified after a shift by at most R: the others are never
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.processes.models import Answer, Question, batch_size, faults_of_the_model, of_models
+from harness.protocols.files import write_part
 from harness.protocols.overfit.shifts import Images, Shifts
-from harness.protocols.parts import write_part
 from harness.worker.runtimes import Runtime
 from scoring import nearest_translation, needed_shifts, strongest_translation
 

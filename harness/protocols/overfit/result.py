@@ -31,50 +31,30 @@ class Group:
 
 @dataclass(frozen=True)
 class OverfitRow:
-    """The test of a group with shifts by at most `epsilon` pixels; rates are means over its models.
+    """The test of a group with shifts by at most `epsilon` pixels; rates are means over its models."""
 
-    Attributes:
-        group: the models.
-        epsilon: largest shift.
-        n_images: number of images.
-        error_rate: ordinary error rate, in [0, 1].
-        error_interval: Bernstein interval of the risk at 95 %, from the error rate.
-        adversarial_error_rate: share of misclassified images after the generator has moved them.
-        adversarial_estimate: the same weighted by densities, which estimates the risk.
-        adversarial_interval: Bernstein interval of the risk at 95 %, from that estimate.
-        statistic: adversarial estimate minus error rate (T).
-        p_value: at most the probability of a |T| as large, if models and images are independent.
-    """
-
-    group: Group
-    epsilon: int
-    n_images: int
-    error_rate: float
-    error_interval: tuple[float, float]
-    adversarial_error_rate: float
-    adversarial_estimate: float
-    adversarial_interval: tuple[float, float]
-    statistic: float
-    p_value: float
+    group: Group  #: the models
+    epsilon: int  #: largest shift
+    n_images: int  #: number of images
+    error_rate: float  #: ordinary error rate, in [0, 1]
+    error_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from the error rate
+    adversarial_error_rate: float  #: share of misclassified images after the generator has moved them
+    adversarial_estimate: float  #: the same weighted by densities, which estimates the risk
+    adversarial_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from that estimate
+    statistic: float  #: adversarial estimate minus error rate (T)
+    p_value: float  #: at most the probability of a |T| as large, if models and images are independent
 
 
 @dataclass(frozen=True)
 class OverfitResult:
-    """Everything that was found.
+    """Everything that was found."""
 
-    Attributes:
-        task: name of the task.
-        settings: the choices, with the radii that were used.
-        rows: by group, all models first, then architectures, then models; within a group by radius.
-        failures: model -> why it could not be run.
-        notes: lines about the assumption that shifts preserve the density of the images.
-    """
-
-    task: str
-    settings: OverfitSettings
+    task: str  #: name of the task
+    settings: OverfitSettings  #: the choices, with the radii that were used
+    #: by group, all models first, then architectures, then models; within a group by radius
     rows: tuple[OverfitRow, ...]
-    failures: Mapping[str, UserError]
-    notes: tuple[str, ...]
+    failures: Mapping[str, UserError]  #: model -> why it could not be run
+    notes: tuple[str, ...]  #: lines about the assumption that shifts preserve the density of the images
 
     def row(self, name: str, epsilon: int) -> OverfitRow:
         """Return the row of a model (`model_0`), an architecture (`architecture 1`) or `all`; raises `KeyError`."""

@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from harness.errors import UserError
-from harness.protocols.overfit.estimates import estimates_of
+from harness.protocols.files import Arrays, read_part
 from harness.protocols.overfit.grids import compute_grids
 from harness.protocols.overfit.result import OverfitResult, OverfitRow, groups_of, make_row
-from harness.protocols.overfit.settings import OverfitSettings, possible_radii
-from harness.protocols.parts import read_part
+from harness.protocols.overfit.settings import Generator, OverfitSettings, possible_radii
 from harness.protocols.subject import StudiedTask
-from scoring import RiskEstimates
+from scoring import RiskEstimates, nearest_translation, strongest_translation
 
 #: The defaults: adversarial examples by the strongest translation, on the test set.
 DEFAULT = OverfitSettings()
@@ -23,10 +25,7 @@ def detect_overfitting(
 
     Models of one architecture differ in seeds or in their training. Finished models are kept in the cache.
 
-    Args:
-        subject: task and models, see `harness.protocols.subject.read_subject`.
-        settings: the choices; without radii, the default ones that the images allow.
-        on_model: called once for each model.
+    Settings without radii get the default ones that the images allow. `on_model` is called once for each model.
 
     Raises:
         UserError: the task has no such data, its inputs are no images, a radius is too large, or no framework is
@@ -50,3 +49,23 @@ def detect_overfitting(
             rows.append(make_row(group, radius, own))
     notes = tuple(grids.positions.notes(settings.radii))
     return OverfitResult(subject.task.name, settings, tuple(rows), grids.failures, notes)
+
+
+def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimates:
+    """Return the estimates with shifts by at most `radius`, from margins (`harness.protocols.overfit.margins`)."""
+    make = strongest_translation if generator is Generator.STRONGEST else nearest_translation
+    return make(radius).estimates(_cut(part, radius))
+
+
+def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
+    """Return the margins of all shifts by at most 3 * radius, shape (n_images, 6 * radius + 1, 6 * radius + 1).
+
+    Those that were not needed, and so not computed, decide nothing: here they count as correct.
+    """
+    near, far = part["near"], part["far"]
+    largest, side = far.shape[1] // 6, 6 * radius + 1
+    grid = np.full((len(near), side, side), -np.inf, np.float32)
+    inner = slice(3 * (largest - radius), 3 * (largest - radius) + side)
+    cut = far[:, inner, inner]
+    grid[part["far_images"]] = np.where(np.isnan(cut), -np.inf, cut)
+    return grid

@@ -31,19 +31,13 @@ class Edges(StrEnum):
 
 @dataclass(frozen=True)
 class OverfitSettings:
-    """The choices.
+    """The choices."""
 
-    Attributes:
-        radii: largest shifts in pixels (epsilon), ascending; empty for the default ones that the images allow.
-        split: the examples to test, `test` or `train`.
-        generator: of adversarial examples.
-        edges: of shifted images.
-    """
-
+    #: largest shifts in pixels (epsilon), ascending; empty for the default ones that the images allow
     radii: tuple[int, ...] = ()
-    split: Split = "test"
-    generator: Generator = Generator.STRONGEST
-    edges: Edges = Edges.BLACK
+    split: Split = "test"  #: the examples to test, `test` or `train`
+    generator: Generator = Generator.STRONGEST  #: of adversarial examples
+    edges: Edges = Edges.BLACK  #: of shifted images
 
 
 def parse_radii(text: str) -> tuple[int, ...]:

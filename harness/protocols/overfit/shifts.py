@@ -1,12 +1,23 @@
-"""Shifted images."""
+"""Shifted images, and whether shifts preserve their density: the method assumes it; centred images break it."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 Images = NDArray[np.float32]
+
+#: The positions of images should spread over this many times epsilon, so that a shift does not stand out.
+SPREAD = 2
+
+#: Share of images that may have something at their edges before it is worth a note.
+EDGES = 0.05
+
+#: Positions on a torus have no preference to speak of if their mean, as unit vectors, is shorter than this.
+NO_PREFERENCE = 0.2
 
 
 def black_of(images: Images) -> NDArray[np.float32]:
@@ -52,3 +63,61 @@ class Shifts:
             filled = [np.resize(index, size) for index in own]
             shifted = self._windows[filled[0], 2 * self._reach - filled[1], 2 * self._reach - filled[2]]
             yield own, np.ascontiguousarray(np.moveaxis(shifted, 1, -1))
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Where the content of images is."""
+
+    #: standard deviation of the centre of mass in pixels, in the direction in which it is smaller; on a torus, the
+    #: circular standard deviation, which is infinite for positions without any preference
+    spread: float
+    touching: float  #: share of images with anything but black in the outermost row or column, in [0, 1]; 0 on a torus
+
+    def notes(self, radii: Sequence[int]) -> Iterator[str]:
+        """Yield a line for each way in which the assumption fails at some radius."""
+        affected = [radius for radius in radii if self.spread < SPREAD * radius]
+        if affected:
+            yield (
+                f"Note: the images are centred: their centre of mass varies by {self.spread:.1f} pixels (standard "
+                f"deviation), so that shifts by {affected[0]} or more make images that the data do not contain. "
+                "A small p-value does not prove overfitting then: the models may merely err on such images."
+            )
+        if self.touching > EDGES:
+            yield (
+                f"Note: {self.touching:.0%} of the images are not black at their edges: a shift cuts something off, "
+                "and brings in black that the data do not contain."
+            )
+
+
+def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positions:
+    """Measure the positions of images.
+
+    Args:
+        images: shape (n_images, height, width, channels).
+        black: value of each channel; None for images on a torus, whose channels' minima are then black.
+    """
+    wraps = black is None
+    dark = images.min(axis=(0, 1, 2)) if black is None else black
+    masses = np.abs(images - dark).sum(axis=-1, dtype=np.float64)
+    masses = masses[masses.sum(axis=(1, 2)) > 0]
+    if not len(masses):
+        return Positions(0.0, 0.0)
+    spread = min(_spread(masses.sum(axis=axis), wraps) for axis in (1, 2))
+    inside = masses[:, 1:-1, 1:-1].sum(axis=(1, 2))
+    touching = masses.sum(axis=(1, 2)) > inside * (1 + 1e-9)  # the order of sums decides the last digit
+    return Positions(spread, 0.0 if wraps else float(touching.mean()))
+
+
+def _spread(profiles: NDArray[np.float64], wraps: bool) -> float:
+    """Return the standard deviation of the centre of profiles (n_images, side), see `Positions`."""
+    side = profiles.shape[1]
+    shares = profiles / profiles.sum(axis=1, keepdims=True)
+    if not wraps:
+        return float((shares @ np.arange(side)).std())
+    centres = shares @ np.exp(2j * np.pi * np.arange(side) / side)
+    directions = centres / np.maximum(np.abs(centres), 1e-12)
+    length = float(np.abs(directions.mean()))
+    if length < NO_PREFERENCE:
+        return math.inf
+    return math.sqrt(-2 * math.log(min(length, 1.0))) * float(side) / (2 * math.pi)

@@ -7,7 +7,7 @@ the counts are written to the file `"counts"`.
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,11 +16,16 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.processes.models import Answer, Question, batch_size, faults_of_the_model, of_models
-from harness.protocols.testbed.probe import probe
 from harness.worker.runtimes import Runtime
 
 #: Images on which it is checked that features differ.
 CHECKED = 64
+
+Features = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+#: Most iterations of the solver; features are standardised, so that few suffice.
+ITERATIONS = 2000
 
 
 class Extractor(NamedTuple):
@@ -65,8 +70,10 @@ def _without_last_layer(runtime: Runtime, model: Any) -> Extractor:
 
 def _features(extractor: Extractor, images: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return features (n, n_features); raises `UserError` if they are useless."""
+    model, size = extractor.model, batch_size(tuple(extractor.model.input_shape[1:]))
+    batches = (np.asarray(images[start : start + size]) for start in range(0, len(images), size))
     with faults_of_the_model():
-        features = np.concatenate(list(_batches(extractor, images))).astype(np.float64)
+        features = np.concatenate([np.asarray(model.predict_on_batch(batch)) for batch in batches]).astype(np.float64)
     if not np.isfinite(features).all():
         raise UserError("its features are not finite")
     if not np.ptp(features, axis=0).any():
@@ -74,10 +81,46 @@ def _features(extractor: Extractor, images: NDArray[np.float32]) -> NDArray[np.f
     return features
 
 
-def _batches(extractor: Extractor, images: NDArray[np.float32]) -> Iterator[NDArray[Any]]:
-    size = batch_size(tuple(extractor.model.input_shape[1:]))
-    for start in range(0, len(images), size):
-        yield np.asarray(extractor.model.predict_on_batch(np.asarray(images[start : start + size])))
+def probe(
+    train: Features, train_labels: Labels, tests: Sequence[Features], test_labels: Labels, n_classes: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Fit a probe for each number of classes on clean training images, and count its decisions on test images.
+
+    The probe is multinomial logistic regression with an L2 penalty (scikit-learn's, C = 1) on standardised features;
+    it converges to the one minimum, so it needs no seed.
+
+    Args:
+        train: features of the training images, (n_train, n_features).
+        train_labels: their classes, from 0.
+        tests: features of the test images, (n_test, n_features), for each SSIM.
+        test_labels: their classes.
+        n_classes: numbers of classes, ascending; each probe knows the first ones.
+
+    Returns:
+        Counts of true class and decision, (numbers of classes, SSIM, classes, classes), and whether each probe has
+        converged.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import confusion_matrix
+    from sklearn.preprocessing import StandardScaler
+    from threadpoolctl import threadpool_limits
+
+    most = n_classes[-1]
+    counts = np.zeros((len(n_classes), len(tests), most, most), np.int64)
+    converged = np.zeros(len(n_classes), np.bool_)
+    for level, number in enumerate(n_classes):
+        fitted, tested = train_labels < number, test_labels < number
+        scaler = StandardScaler().fit(train[fitted])
+        classifier = LogisticRegression(max_iter=ITERATIONS)
+        with threadpool_limits(1):  # the order of sums, too, is always the same; small products gain nothing by threads
+            classifier.fit(scaler.transform(train[fitted]), train_labels[fitted])
+        converged[level] = classifier.n_iter_.max() < ITERATIONS
+        for position, features in enumerate(tests):
+            decisions = classifier.predict(scaler.transform(features[tested]))
+            counts[level, position, :number, :number] = confusion_matrix(
+                test_labels[tested], decisions, labels=np.arange(number)
+            )
+    return counts, converged
 
 
 prepare = of_models(answer)

@@ -72,7 +72,8 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
         UserError: the data cannot be read, or cannot have that shape.
     """
     runtime = require_runtime("tensorflow", "images are read by TensorFlow")
-    recipe = _recipe(data, input_shape)
+    height, width, channels = input_shape
+    recipe = {"channels": channels, **_source(data), **({"resize": height} if height == width else {})}
     with tempfile.TemporaryDirectory() as directory:
         try:
             with Process(PROGRAM, runtime, gpu=False, own_data=True) as process:
@@ -104,13 +105,6 @@ def without_training_images(images: Images, known: Inputs) -> Images:
         return images
     note = f"{np.count_nonzero(~new)} test images on which the models were trained are left out"
     return Images(images.train, images.test.only(new), (*images.notes, note))
-
-
-def _recipe(data: str, input_shape: tuple[int, ...]) -> dict[str, object]:
-    """Return the section [data] of a recipe."""
-    height, width, channels = input_shape
-    size = {"resize": height} if height == width else {}
-    return {"channels": channels, **_source(data), **size}
 
 
 def _source(data: str) -> dict[str, object]:

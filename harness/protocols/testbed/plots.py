@@ -8,8 +8,7 @@ import xarray as xr
 
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, PAPER, Axes, Figure
-from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency
-from harness.protocols.testbed.summary import Dimension, TestbedSummary
+from harness.protocols.testbed.summary import COMPARED, SLICES, Consistency, Dimension, TestbedSummary
 
 LABELS = {"size": "weights", "ssim": "SSIM", "unseen": "share of unseen classes"}
 _STATISTICS = {"error_mean": "mean error", "error_p10": "10th percentile of the error"}

@@ -1,23 +1,27 @@
 """Probes backbones in processes of their own, and keeps each finished one in the cache."""
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from harness.errors import UserError
-from harness.protocols.parts import Arrays, write_part
-from harness.protocols.testbed import backbones as bodies
-from harness.protocols.testbed.backbones import Backbone
-from harness.protocols.testbed.classes import Classes
+from harness.processes import ask_all
+from harness.processes.runtimes import PREFERRED, installed_runtime
+from harness.protocols.files import Arrays, write_part
+from harness.protocols.subject import StudiedTask
 from harness.protocols.testbed.images import Images
-from harness.protocols.testbed.material import Prepared
+from harness.protocols.testbed.material import Classes, Prepared
 from harness.protocols.testbed.noise import number_of_parts, write_noisy_images
 from harness.protocols.testbed.settings import ProbeSettings
+from harness.worker.runtimes import version_of
 
 Steps = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
+
+PROGRAM = "harness.protocols.testbed.backbone_program"
 
 
 @contextmanager
@@ -33,6 +37,24 @@ class ProbeReport:
     steps: Steps = _silent
 
 
+@dataclass(frozen=True)
+class Backbone:
+    """One backbone."""
+
+    name: str  #: name of the model
+    digest: str  #: identifies it
+    question: dict[str, Any] = field(hash=False)  #: how the program finds it
+    size: int = 0  #: number of weights; 0 until it is known
+
+
+def backbones_of(subject: StudiedTask, directory: Path) -> list[Backbone]:
+    """Write the models of a task to a directory, and return them as backbones."""
+    return [
+        Backbone(model.id, model.digest, {"model": str(subject.write_model(model, directory))}, model.n_parameters)
+        for model in subject.models
+    ]
+
+
 def probe_backbones(
     missing: Sequence[Backbone],
     files: dict[str, Path],
@@ -41,20 +63,14 @@ def probe_backbones(
     report: ProbeReport,
     directory: Path,
 ) -> dict[str, str]:
-    """Probe backbones and write their parts; returns name -> reason of those that cannot be probed.
+    """Probe backbones and write their parts to `files`, by name; returns the reason of each that cannot be probed.
 
-    They are tried on a few images before the long work.
-
-    Args:
-        missing: the backbones.
-        files: name -> file of the part.
-        prepared: the images.
-        settings: levels of SSIM, seed of the noise.
-        report: where news go.
-        directory: an existing directory for images.
+    They are tried on a few images before the long work. Images are written to the existing directory.
     """
-    _write_images(prepared.images, directory)
-    usable, failed = bodies.check(missing, directory)
+    for name, part in (("train", prepared.images.train), ("test", prepared.images.test)):
+        np.save(directory / f"{name}_inputs.npy", part.inputs)
+        np.save(directory / f"{name}_labels.npy", part.labels)
+    usable, failed = _check(missing, directory)
     for name, reason in failed.items():
         report.say(f"{name} is left out: {reason}")
     if not usable:
@@ -68,7 +84,7 @@ def probe_backbones(
     }
     counts = [directory / f"counts_{position}.npz" for position in range(len(usable))]
     with report.steps("backbones", len(usable)) as advance:
-        for position, answer in bodies.ask(usable, [question | {"counts": str(file)} for file in counts]):
+        for position, answer in _ask(usable, [question | {"counts": str(file)} for file in counts]):
             one = usable[position]
             if isinstance(answer, UserError):
                 failed[one.name] = str(answer)
@@ -95,12 +111,6 @@ def _described(prepared: Prepared) -> Arrays:
     return {name: np.asarray(value) for name, value in described.items()}
 
 
-def _write_images(images: Images, directory: Path) -> None:
-    for name, part in (("train", images.train), ("test", images.test)):
-        np.save(directory / f"{name}_inputs.npy", part.inputs)
-        np.save(directory / f"{name}_labels.npy", part.labels)
-
-
 def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, directory: Path) -> list[Path]:
     """Write the noisy test images, and return the files of the test images for each SSIM; the last are clean."""
     targets, clean = settings.ssim[:-1], directory / "test_inputs.npy"
@@ -108,3 +118,31 @@ def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, d
         return [clean]
     with report.steps("noisy images", number_of_parts(images.test.inputs)) as advance:
         return [*write_noisy_images(images.test.inputs, targets, settings.seed, directory, advance), clean]
+
+
+def _check(backbones: Sequence[Backbone], images: Path) -> tuple[list[Backbone], dict[str, str]]:
+    """Return the backbones that can be probed, with their sizes, and why each of the others cannot."""
+    usable, reasons = {}, {}
+    for position, answer in _ask(backbones, [{"check": True, "images": str(images)}] * len(backbones)):
+        one = backbones[position]
+        if isinstance(answer, UserError):
+            reasons[one.name] = str(answer).removeprefix("cannot be run: found ")
+        else:
+            usable[position] = replace(one, size=int(answer["size"]))
+    return [usable[position] for position in sorted(usable)], reasons
+
+
+def _ask(
+    backbones: Sequence[Backbone], details: Sequence[dict[str, Any]]
+) -> Iterator[tuple[int, dict[str, Any] | UserError]]:
+    """Yield the position of each backbone and the program's answer on it; closing the iterator kills the processes."""
+    questions = [nullcontext(one.question | detail) for one, detail in zip(backbones, details, strict=True)]
+    with closing(ask_all(PROGRAM, installed_runtime(PREFERRED), questions)) as answers:
+        yield from answers
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries that decide the numbers."""
+    runtime = installed_runtime(PREFERRED)
+    names = (*runtime.distributions, "numpy", "scipy", "scikit-learn", "scikit-image")
+    return {name: version_of(name) or "" for name in names}

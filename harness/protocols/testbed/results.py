@@ -1,6 +1,5 @@
 """The results of a testbed as one dataset, and its file."""
 
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,15 +9,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from harness.errors import UserError, writing
-from harness.protocols.testbed.backbones import Backbone
-from harness.protocols.testbed.classes import Classes
+from harness.errors import writing
+from harness.protocols.testbed.material import Classes
+from harness.protocols.testbed.probing import Backbone
 from harness.protocols.testbed.settings import ProbeSettings
-from harness.reading import read_regular
 from scoring import class_spread, error_rates, one_vs_rest_kappas
-
-#: Most bytes of a file of results.
-MAX_BYTES = 1024**3
 
 #: Axes of the cells, and of the arrays with a number per class.
 CELL = ("model", "ssim", "unseen")
@@ -37,12 +32,8 @@ def make_dataset(
 ) -> xr.Dataset:
     """Return error rates, kappas and statistics of every cell, models ordered by size.
 
-    Args:
-        backbones: those that were probed.
-        counts: of each backbone, true class and decision: (numbers of unseen classes, SSIM, classes, classes).
-        classes: the classes.
-        settings: the levels of SSIM.
-        attributes: of the dataset; what is neither text nor a number is written as JSON.
+    The counts of a backbone are of true class and decision: (numbers of unseen classes, SSIM, classes, classes).
+    Attributes that are neither text nor a number are written as JSON.
     """
     order = sorted(range(len(backbones)), key=lambda position: backbones[position].size)
     shape = (len(order), len(settings.ssim), len(classes.levels), len(classes.labels))
@@ -80,13 +71,3 @@ def write_dataset(dataset: xr.Dataset, file: Path) -> Path:
     with writing(file):
         dataset.to_netcdf(file, engine="scipy")
     return file
-
-
-def read_dataset(file: Path) -> xr.Dataset:
-    """Read a dataset that was written by `write_dataset`; raises `UserError` if that is not possible."""
-    content = io.BytesIO(read_regular(file, MAX_BYTES, links=True))
-    try:
-        with xr.open_dataset(content, engine="scipy") as opened:
-            return opened.load()
-    except (OSError, TypeError, ValueError) as error:
-        raise UserError("cannot be read", file=file, expected="results of pgdl testbed", found=error) from error

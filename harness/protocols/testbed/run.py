@@ -8,13 +8,18 @@ from pathlib import Path
 import xarray as xr
 
 from harness.errors import UserError
-from harness.protocols.parts import Arrays, part_file, read_part
+from harness.protocols.files import Arrays, part_file, read_part
 from harness.protocols.subject import StudiedTask, read_subject
-from harness.protocols.testbed import backbones as bodies
-from harness.protocols.testbed.backbones import Backbone
 from harness.protocols.testbed.images import require_large
 from harness.protocols.testbed.material import Material
-from harness.protocols.testbed.probing import ProbeReport, classes_of, probe_backbones
+from harness.protocols.testbed.probing import (
+    Backbone,
+    ProbeReport,
+    backbones_of,
+    classes_of,
+    library_versions,
+    probe_backbones,
+)
 from harness.protocols.testbed.results import make_dataset
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.hidden import Withhold
@@ -39,7 +44,7 @@ def evaluate_task(
 
     Args:
         tasks_dir: directory of the tasks.
-        name: name of the task.
+        name: of the task.
         data: images of seen and unseen classes: `digits` or another dataset of recipes, an .npz file with x_train,
             y_train, x_test and y_test, or a directory with train/CLASS and test/CLASS.
         settings: the axes of the cells; by default those of the paper.
@@ -60,7 +65,7 @@ def evaluate_task(
     _require_images(shape, subject)
     material = Material(data, shape, subject.task.data)
     with tempfile.TemporaryDirectory(prefix="pgdl-testbed-") as directory:
-        found = bodies.of_task(subject, Path(directory))
+        found = backbones_of(subject, Path(directory))
         return _evaluate(found, material, settings, report, Path(directory), name)
 
 
@@ -85,7 +90,7 @@ def _evaluate(
     directory: Path,
     task: str,
 ) -> xr.Dataset:
-    libraries = bodies.versions()
+    libraries = library_versions()
     key = material.key() | {
         "version": VERSION, "ssim": settings.ssim, "unseen": settings.unseen, "seed": settings.seed,
         "libraries": libraries,

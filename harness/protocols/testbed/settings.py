@@ -10,17 +10,13 @@ SSIM = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 @dataclass(frozen=True)
 class ProbeSettings:
-    """The axes of the cells, and the seed of the noise.
+    """The axes of the cells, and the seed of the noise."""
 
-    Attributes:
-        ssim: structural similarities of noisy images with the clean ones, ascending in (0, 1]; the last is 1.
-        unseen: numbers of unseen classes, ascending from 0; None for at most six equal steps up to all.
-        seed: of the noise.
-    """
-
+    #: structural similarities of noisy images with the clean ones, ascending in (0, 1]; the last is 1
     ssim: tuple[float, ...] = SSIM
+    #: numbers of unseen classes, ascending from 0; None for at most six equal steps up to all
     unseen: tuple[int, ...] | None = None
-    seed: int = 0
+    seed: int = 0  #: of the noise
 
     def __post_init__(self) -> None:
         """Raise `UserError` for levels that cannot be."""

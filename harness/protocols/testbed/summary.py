@@ -8,42 +8,36 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from harness.protocols.testbed.results import CELL, STATISTICS
-from scoring import TradeOff, divergences_from, marginal, trade_off
+from scoring import TradeOff, divergences_from, inconsistency, marginal, trade_off
 
 #: The dimensions of the cells by name, models by their sizes.
 DIMENSIONS = ("size", "ssim", "unseen")
 
 Array = NDArray[np.float64]
 
+#: Statistics that a measure is compared with.
+COMPARED = ("error_mean", "error_p10")
+
+#: Slices of the cells: without unseen classes (over SSIM), and without noise (over shares of unseen classes).
+SLICES = ("unseen 0 %", "SSIM 1")
+
 
 @dataclass(frozen=True)
 class Dimension:
-    """What changes along one dimension of the cells.
+    """Marginals and divergences along a dimension of the cells."""
 
-    Attributes:
-        values: sizes, SSIM or shares of unseen classes, ascending.
-        marginals: name of a statistic -> its mean over the other dimensions, at each value.
-        divergences: Kullback-Leibler divergence from the origin at each value, in nats.
-        origin: position of the origin: the smallest size, SSIM 1, no unseen class.
-    """
-
-    values: Array
-    marginals: Mapping[str, Array]
-    divergences: Array
-    origin: int
+    values: Array  #: sizes, SSIM or shares of unseen classes, ascending
+    marginals: Mapping[str, Array]  #: name of a statistic -> its mean over the other dimensions, at each value
+    divergences: Array  #: Kullback-Leibler divergence from the origin at each value, in nats
+    origin: int  #: position of the origin: the smallest size, SSIM 1, no unseen class
 
 
 @dataclass(frozen=True)
 class TestbedSummary:
-    """The findings of a testbed.
+    """The findings of a testbed."""
 
-    Attributes:
-        point: the trade-off point, with the statistics there.
-        dimensions: `size`, `ssim` and `unseen`.
-    """
-
-    point: TradeOff
-    dimensions: Mapping[str, Dimension]
+    point: TradeOff  #: the trade-off point, with the statistics there
+    dimensions: Mapping[str, Dimension]  #: `size`, `ssim` and `unseen`
 
 
 def summarize(
@@ -86,3 +80,41 @@ def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Arr
     position = group if CELL[axis] == "model" else np.arange(len(along))
     clouds = [along[position == number].reshape(-1, 2) for number in range(position.max() + 1)]
     return [cloud[np.isfinite(cloud).all(axis=1)] for cloud in clouds]
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """Sign-errors of a measure, from 0 (the same order of backbones) to 1 (the opposite one)."""
+
+    measure: str  #: name of the measure
+    errors: Mapping[tuple[str, str], float]  #: (slice, statistic) -> sign-error
+
+    @property
+    def mean(self) -> float:
+        """Mean over slices and statistics, by which measures are ranked."""
+        return float(np.mean(list(self.errors.values())))
+
+
+def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, float]]) -> list[Consistency]:
+    """Return the sign-errors of measures, the most consistent first; `values` has one for every model of the dataset.
+
+    Raises:
+        ScoreUndefined: fewer than two models.
+    """
+    models = dataset["model"].values.tolist()
+    marginals = {(part, name): _marginal(dataset, part, name) for part in SLICES for name in COMPARED}
+    found = [
+        Consistency(
+            measure,
+            {which: inconsistency([of[model] for model in models], one) for which, one in marginals.items()},
+        )
+        for measure, of in values.items()
+    ]
+    return sorted(found, key=lambda one: (one.mean, one.measure))
+
+
+def _marginal(dataset: xr.Dataset, part: str, statistic: str) -> NDArray[np.float64]:
+    """Return the mean of a statistic of each model over a slice."""
+    cells = dataset[statistic]
+    of_slice = cells.sel(unseen=0).mean("ssim") if part == SLICES[0] else cells.sel(ssim=1).mean("unseen")
+    return np.asarray(of_slice.values, np.float64)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.neural_activation.curve import input_entropies
-from harness.protocols.overfit.estimates import estimates_of
+from harness.protocols.files import read_part
 from harness.protocols.overfit.grids import compute_grids
+from harness.protocols.overfit.run import estimates_of
 from harness.protocols.overfit.settings import OverfitSettings
-from harness.protocols.parts import read_part
 from harness.protocols.subject import read_subject
 from harness.text import p_value_equation
 from tests.science.corpora import STAGES, stage_name

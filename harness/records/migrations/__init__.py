@@ -1,1 +1,0 @@
-"""Steps from each version of the tables to the next, for Alembic."""
