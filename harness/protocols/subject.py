@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.layout import find_shards
-from harness.task.decoding import LABELS, decode
+from harness.task.data import LABELS, decode
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles

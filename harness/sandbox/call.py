@@ -13,9 +13,8 @@ from harness.sandbox.claim import TAIL, Ended, Interrupted, printable, read_clai
 from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
-from harness.sandbox.memory import Usage, measure
+from harness.sandbox.memory import Usage, Watch, end_and_measure, is_exhausted, measure
 from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
-from harness.sandbox.watch import Watch, end_and_measure, is_exhausted
 
 #: Multiple of the limit on processes and threads above which a call is ended where the kernel did not refuse them: it
 #: bounds no processes of root without capabilities, and counts those of an ordinary user together.

@@ -27,6 +27,8 @@ class Job:
 
     def environment(self, home: str) -> dict[str, str]:
         """Return the complete environment of the worker; none of the harness' own variables is inherited."""
+        # Where the GPU's driver is, if the loader would not find it.
+        driver = ":".join(map(str, [] if self.gpu is None else search_path()))
         return {
             "PATH": "/usr/bin:/bin",
             "HOME": home,
@@ -39,14 +41,9 @@ class Job:
             "NVIDIA_TF32_OVERRIDE": "0",  # float32 on a GPU as on a processor
             "HDF5_USE_FILE_LOCKING": "FALSE",  # the sandbox has no flock
             "CUDA_VISIBLE_DEVICES": "-1" if self.gpu is None else self.gpu.uuid,
-            **self._libraries(),
+            **({"LD_LIBRARY_PATH": driver} if driver else {}),
             **RUNTIMES[self.runtime].environment(self.threads, gpu=self.gpu is not None),
         }
-
-    def _libraries(self) -> dict[str, str]:
-        """Tell the loader where the GPU's driver is, if it is in no usual place."""
-        directories = [] if self.gpu is None else search_path()
-        return {"LD_LIBRARY_PATH": ":".join(map(str, directories))} if directories else {}
 
 
 #: Program of the worker's interpreter. Its arguments are the runtime, and the directories of the worker, the

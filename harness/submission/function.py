@@ -1,16 +1,17 @@
-"""A Python function as a submission: its source, and that of what it uses."""
+"""A Python function as a submission: its source, and that of the global names which Python reads in it."""
 
 import ast
 import builtins
 import cmath
+import dis
 import inspect
 import reprlib
 import sys
 import sysconfig
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ import numpy as np
 from harness.credentials import may_be_secret
 from harness.errors import UserError
 from harness.names import FUNCTION
-from harness.submission.global_names import global_names
 from harness.submission.name import ALLOWED, clean, is_name, taken
 from harness.submission.submission import Submission
 from harness.text import hidden
@@ -159,3 +159,30 @@ def _is_installed(module: ModuleType) -> bool:
     origin = getattr(module, "__file__", None)
     places = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
     return origin is not None and any(Path(origin).is_relative_to(place) for place in places)
+
+
+#: The instructions that read a name of the module or of the class that is being defined, and those that bind it there.
+_READS = ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+_BINDS = ("STORE_NAME", "DELETE_NAME")
+
+
+def global_names(source: str) -> set[str]:
+    """Return the global names that the source of a module reads and does not bind before, with Python's own (`len`).
+
+    Arguments, local variables, attributes and the names of a class body are none of them, nor are words in comments
+    and strings. Raises `SyntaxError` for source that is not valid Python.
+    """
+    return set(_read(compile(source, "<source>", "exec", dont_inherit=True)))
+
+
+def _read(code: CodeType) -> Iterator[str]:
+    bound: set[str] = set()
+    for instruction in dis.get_instructions(code):
+        name = instruction.argval
+        if instruction.opname in _BINDS:
+            bound.add(name)
+        elif instruction.opname == "LOAD_GLOBAL" or (instruction.opname in _READS and name not in bound):
+            yield name
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _read(constant)

@@ -9,8 +9,8 @@ import pytest
 
 from harness.sandbox import Fresh
 from harness.sandbox.body import StartError
-from harness.sandbox.enclosure import Placeholder
 from harness.sandbox.job import Job
+from harness.sandbox.kinds.fast import Placeholder
 from harness.sandbox.limits import Limits
 from harness.sandbox.staging import Staging
 

@@ -16,7 +16,7 @@ from harness.protocols.overfit.shifts import black_of
 from harness.protocols.parts import part_file, read_part, write_part
 from harness.protocols.staged import write_parts
 from harness.protocols.subject import StudiedTask
-from harness.task.decoding import INPUTS
+from harness.task.data import INPUTS
 from harness.worker.runtimes import Runtime, version_of
 
 #: Changed with everything that changes the numbers of a part.

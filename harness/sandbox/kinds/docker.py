@@ -16,7 +16,6 @@ import harness
 from harness.errors import UserError
 from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
 from harness.sandbox.container import CLIENT, ContainerBody, EngineError, Reaper, ask, new_name
-from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.kind import Kind, Parameter
 from harness.sandbox.limits import Limits
@@ -104,10 +103,13 @@ class Docker(Kind):
 
         `slot` numbers the containers that exist at once.
         """
-        program = self._filter(job.gpu is not None)
+        program, gpu = (
+            self._filter(job.gpu is not None),
+            [] if job.gpu is None else ["--gpus", f"device={job.gpu.uuid}"],
+        )
         environment = job.environment(home=HOME) | {"PATH": PATH}
         return [
-            *_base_options(limits, slot, name), "--cpus", str(job.threads), *_gpu(job.gpu), *_mounts(job),
+            *_base_options(limits, slot, name), "--cpus", str(job.threads), *gpu, *_mounts(job),
             *self._image(),
             "-i", *(f"{variable}={value}" for variable, value in environment.items()),  # `env -i`: no other variables
             "python", "-I", "-B", "-u", "-c", BOOTSTRAP, program, job.runtime, *JOB_DIRECTORIES,
@@ -220,15 +222,9 @@ def _scratch(path: str, size: int) -> str:
 
 
 def _mounts(job: Job) -> list[str]:
-    binds = zip(job.directories, JOB_DIRECTORIES, strict=True)
-    return [word for source, target in binds for word in ("--mount", _bind(str(source), target))]
-
-
-def _bind(source: str, target: str) -> str:
-    """Return the value of `--mount` for a read-only directory: a line of CSV, whose fields may be quoted."""
-    quoted = source.replace('"', '""')
-    return f'type=bind,"source={quoted}",target={target},readonly'
-
-
-def _gpu(gpu: Gpu | None) -> list[str]:
-    return [] if gpu is None else ["--gpus", f"device={gpu.uuid}"]
+    """Return options that mount the job's directories read-only: each is a line of CSV, whose fields may be quoted."""
+    options = []
+    for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
+        quoted = str(source).replace('"', '""')
+        options += ["--mount", f'type=bind,"source={quoted}",target={target},readonly']
+    return options
