@@ -39,6 +39,13 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 #: Where a user finds out how a token is made.
 HELP = "docs/codabench.md says how to get a token"
 
+#: The page of a competition.
+PAGE = "https://www.codabench.org/competitions/ID/"
+_PAGE = re.compile(r"(https?://[^/?#@\s]+)/competitions/(\d{1,18})(?:[/?#].*)?")
+
+#: The status of a submission that has a score (apps/competitions/models.py:431).
+FINISHED = "Finished"
+
 
 def read_token(file: Path | None) -> str:
     """Return the token in a file, or of the environment; raises `UserError`, which never shows it."""
@@ -145,14 +152,6 @@ def _parsed(kind: type[Answer], answer: object, url: Address) -> Answer:
 
 def _unexpected(url: Address) -> UserError:
     return UserError("not an answer of Codabench's API", file=url)
-
-
-#: The page of a competition.
-PAGE = "https://www.codabench.org/competitions/ID/"
-_PAGE = re.compile(r"(https?://[^/?#@\s]+)/competitions/(\d{1,18})(?:[/?#].*)?")
-
-#: The status of a submission that has a score (apps/competitions/models.py:431).
-FINISHED = "Finished"
 
 
 class _Phase(BaseModel):

@@ -8,7 +8,7 @@ import inspect
 import itertools
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, get_args, get_type_hints
@@ -190,7 +190,7 @@ def read_recipe(path: Path) -> Recipe:
     _raise(path, [*_family_problems(file), *_grid_problems(file)])
     cells = tuple(_cells(file, path))
     digest = hashlib.sha256(json.dumps([BUILDER, content], sort_keys=True).encode()).hexdigest()
-    _raise(path, _cell_problems(file, cells))
+    _raise(path, (problem for cell in cells for problem in _impossible(file, cell)))
     family = file.architecture["family"]
     return Recipe(
         file.name, file.description, path, text, digest, file.threads, file.data, family, file.grid, cells
@@ -262,17 +262,8 @@ def _cells(file: _File, path: Path) -> Iterator[Cell]:
         yield Cell(number, chosen, architecture, training)
 
 
-def _cell_problems(file: _File, cells: tuple[Cell, ...]) -> Iterator[UserError]:
-    """Yield problems of combined settings, each once, however many cells have it."""
-    seen = set()
-    for cell in cells:
-        for problem in _impossible(file, cell):
-            if str(problem) not in seen:
-                seen.add(str(problem))
-                yield problem
-
-
 def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
+    """Yield problems of combined settings."""
     training, data = cell.training, file.data
     if data.n_train is not None and training.batch_size > data.n_train:
         yield UserError("training.batch_size", expected=f"at most n_train, {data.n_train}", found=training.batch_size)
@@ -289,7 +280,7 @@ def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
         yield UserError(f"architecture: {error}" if str(error) else "architecture", found=cell.architecture)
 
 
-def _raise(path: Path, problems: "Iterator[UserError] | list[UserError]") -> None:
-    lines = [f"{path}: {problem}" for problem in problems]
-    if lines:
+def _raise(path: Path, problems: Iterable[UserError]) -> None:
+    """Raise the problems, if any: each once, however many cells have it."""
+    if lines := dict.fromkeys(f"{path}: {problem}" for problem in problems):
         raise UserErrors(*lines)

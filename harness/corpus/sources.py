@@ -36,31 +36,6 @@ _BYTES = b"\0\0\x08"
 #: Name of each part in the names of such files.
 PARTS = {"train": "train", "test": "t10k"}
 
-
-def read_pair(directory: Path, part: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Read images (N, H, W) and labels (N,) of the part "train" or "test"; raises `UserError` if a file is damaged."""
-    files = [directory / f"{PARTS[part]}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1")]
-    images, labels = (_read(file, n_axes) for file, n_axes in zip(files, (3, 1), strict=True))
-    if len(images) != len(labels):
-        raise UserError("labels", file=files[1], expected=f"{len(images)}, one for each image", found=len(labels))
-    return images, labels
-
-
-def _read(file: Path, n_axes: int) -> NDArray[np.uint8]:
-    try:
-        with open_regular(file, links=True) as stream, gzip.open(stream) as unpacked:
-            start, declared = unpacked.read(4), unpacked.read(4 * n_axes)
-            shape = tuple(np.frombuffer(declared, ">u4").tolist()) if len(declared) == 4 * n_axes else ()
-            content = unpacked.read(min(math.prod(shape), MAX_ARRAY) + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        found = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UserError("cannot be read", file=file, expected="a file compressed by gzip", found=found) from error
-    if start != _BYTES + bytes([n_axes]) or not shape or len(content) != math.prod(shape):
-        expected = f"bytes in an array of {n_axes} axes, in the format of MNIST"
-        raise UserError("damaged", file=file, expected=expected, found=f"{len(content)} bytes of something else")
-    return np.frombuffer(content, np.uint8).reshape(shape)
-
-
 Array = NDArray[Any]
 
 _GOOGLE = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
@@ -87,6 +62,30 @@ TENSORFLOW_DATASETS = {
 
 #: Arrays of an `.npz` file.
 _NPZ = ("x_train", "y_train", "x_test", "y_test")
+
+
+def read_pair(directory: Path, part: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Read images (N, H, W) and labels (N,) of the part "train" or "test"; raises `UserError` if a file is damaged."""
+    files = [directory / f"{PARTS[part]}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1")]
+    images, labels = (_read(file, n_axes) for file, n_axes in zip(files, (3, 1), strict=True))
+    if len(images) != len(labels):
+        raise UserError("labels", file=files[1], expected=f"{len(images)}, one for each image", found=len(labels))
+    return images, labels
+
+
+def _read(file: Path, n_axes: int) -> NDArray[np.uint8]:
+    try:
+        with open_regular(file, links=True) as stream, gzip.open(stream) as unpacked:
+            start, declared = unpacked.read(4), unpacked.read(4 * n_axes)
+            shape = tuple(np.frombuffer(declared, ">u4").tolist()) if len(declared) == 4 * n_axes else ()
+            content = unpacked.read(min(math.prod(shape), MAX_ARRAY) + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        found = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UserError("cannot be read", file=file, expected="a file compressed by gzip", found=found) from error
+    if start != _BYTES + bytes([n_axes]) or not shape or len(content) != math.prod(shape):
+        expected = f"bytes in an array of {n_axes} axes, in the format of MNIST"
+        raise UserError("damaged", file=file, expected=expected, found=f"{len(content)} bytes of something else")
+    return np.frombuffer(content, np.uint8).reshape(shape)
 
 
 class EncodedImages:
@@ -156,8 +155,7 @@ def read_source(recipe: "DataRecipe", base: Path) -> DistributedDataset:
         return _tensorflow_datasets(recipe.source)
     if recipe.source == "digits":
         return _digits()
-    if recipe.path is None:
-        raise UserError("data.path", expected=f"the path of the data for source {recipe.source!r}", found="none")
+    assert recipe.path is not None  # the recipe was checked
     path = base / recipe.path
     if recipe.source == "npz":
         return _npz(path)

@@ -1,4 +1,4 @@
-"""Known corpora: a TOML file for each says where its archives are and which tasks they hold; what of them is here."""
+"""Known corpora: a TOML file for each names its archives and tasks; `known_here` finds the tasks in a directory."""
 
 import re
 import tempfile

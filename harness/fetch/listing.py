@@ -26,6 +26,14 @@ MAX_ARCHIVE, MAX_BYTES, MAX_FILES = 32 * 1024**3, 128 * 1024**3, 500_000
 #: Most bytes of the list of files in a zip archive, which takes ten times as much memory.
 MAX_LIST = 48 * 1024**2
 
+#: A member of a task, perhaps below one directory that holds the whole archive.
+_MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.DOTALL)
+
+#: The files that a task consists of; others, such as those of a file browser, are left out.
+_FILE = re.compile(
+    r"(?!\.)[^/]*model[^/]*/(?:config\.json|weights\.hdf5|weights_init\.hdf5)|dataset_1/(?:train|test)/shard_[^/]+\.tfrecord"
+)
+
 
 class BadArchiveError(Exception):
     """The archive cannot be unpacked; the message is one line."""
@@ -48,15 +56,6 @@ def require_regular(entry: ZipInfo) -> None:
 def shown(name: str) -> str:
     """Return the name of a member for messages."""
     return printable(name)[:80]
-
-
-#: A member of a task, perhaps below one directory that holds the whole archive.
-_MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.DOTALL)
-
-#: The files that a task consists of; others, such as those of a file browser, are left out.
-_FILE = re.compile(
-    r"(?!\.)[^/]*model[^/]*/(?:config\.json|weights\.hdf5|weights_init\.hdf5)|dataset_1/(?:train|test)/shard_[^/]+\.tfrecord"
-)
 
 
 @dataclass(frozen=True)

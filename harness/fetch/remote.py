@@ -173,7 +173,7 @@ class RangeReader(io.RawIOBase):
 
 
 class Version(NamedTuple):
-    """What a server calls a version of a file (its ETag), and when it was written; None if the server does not say."""
+    """The ETag of a file on a server, and the time when it was written; None if the server does not say."""
 
     etag: str | None
     written: datetime | None

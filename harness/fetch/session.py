@@ -21,6 +21,21 @@ from harness.text import printable
 #: Remedies: of what may not happen the next time, and of what will.
 CONTINUE, ADDRESS = "the same command continues", "check the address"
 
+#: Seconds to connect, and seconds without a byte, after which a request is given up.
+TIMEOUTS_S = (20, 60)
+
+#: Seconds of waiting before a request that failed is made again; bytes that arrive begin the series anew.
+PAUSES_S = (1, 3, 10, 30)
+
+#: What to do about an archive that is not where the catalogue says.
+MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
+
+#: Answers of a server that is busy, and errors that do not pass.
+_PASSING = (408, 425, 429, 500, 502, 503, 504)
+_LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
+
+T = TypeVar("T")
+
 
 def origin(url: str) -> str:
     """Return scheme and host of an address that a server has named: the rest may be enough to read a file."""
@@ -92,10 +107,6 @@ def _proxy(url: Address) -> str:
     proxies = proxies_of(url)
     proxy = proxies.get(urlsplit(url.reveal()).scheme) or proxies.get("all")
     return str(proxy).partition("://")[2] if proxy else "none"
-
-
-#: Seconds to connect, and seconds without a byte, after which a request is given up.
-TIMEOUTS_S = (20, 60)
 
 
 class Session(requests.Session):  # type: ignore[misc]  # requests has no types
@@ -178,19 +189,6 @@ def _malformed(response: requests.Response, header: str, expected: str, found: s
     return UserError(header, file=origin(response.url), expected=expected, found=repr(found)[:80])
 
 
-#: Seconds of waiting before a request that failed is made again; bytes that arrive begin the series anew.
-PAUSES_S = (1, 3, 10, 30)
-
-#: What to do about an archive that is not where the catalogue says.
-MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
-
-#: Answers of a server that is busy, and errors that do not pass.
-_PASSING = (408, 425, 429, 500, 502, 503, 504)
-_LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
-
-T = TypeVar("T")
-
-
 class NoRangesError(UserError):
     """The server sends whole files only."""
 
@@ -199,12 +197,12 @@ class LostConnectionError(Exception):
     """The connection ended before all bytes were there, or the server asks to come again."""
 
 
-#: What may not happen the next time; a server that is silent would be so for minutes more.
+#: Errors that may pass. A timeout does not count: a silent server would cost minutes more.
 PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
-    """Return what an attempt gives; it is made again after errors that may pass. Raises `UserError`."""
+    """Return the result of an attempt, which is repeated after errors that may pass. Raises `UserError`."""
     proxies_of(url)  # refuses those whose password could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):

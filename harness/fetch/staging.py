@@ -162,7 +162,7 @@ class TaskPlan:
 
     Attributes:
         staging: where its files are until it is whole.
-        chosen: the models that it will have.
+        chosen: names of the models to have in the end.
         models_in_archive: number of all of its models.
         members: all of its files, once it is whole.
         present: the files that it has at its place already, by path.
@@ -208,7 +208,7 @@ def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Wa
 def _choose(
     name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: Wanted, here: set[str]
 ) -> Sequence[str]:
-    """Return the models that a task will have: those that are here, and as many others as it takes."""
+    """Return the models to have in the end: those that are here, and as many others as needed."""
     if wanted is None:
         return models
     if isinstance(wanted, tuple):

@@ -28,6 +28,14 @@ from harness.processes.runtimes import QUICKEST, installed_runtime
 #: Numbers that are converted at once.
 CHUNK = 2**22
 
+KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
+
+#: Names of inputs and labels in an `.npz` file.
+_PAIRS = (("x", "y"), ("inputs", "labels"), ("images", "labels"), ("arr_0", "arr_1"))
+
+#: How the name of an `.npy` file of inputs begins, and that of its labels beside it.
+_BESIDE = (("x", "y"), ("inputs", "labels"), ("images", "labels"))
+
 
 @dataclass(frozen=True)
 class Examples:
@@ -103,15 +111,6 @@ def _classes(examples: Examples) -> NDArray[Any]:
         return np.asarray(np.clip(labels, -1, 2**31 - 1), np.int64)
     expected = "integers, one per example, or one-hot rows"
     raise UserError("labels", file=examples.source, expected=expected, found=f"{labels.dtype}, shape {labels.shape}")
-
-
-KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
-
-#: Names of inputs and labels in an `.npz` file.
-_PAIRS = (("x", "y"), ("inputs", "labels"), ("images", "labels"), ("arr_0", "arr_1"))
-
-#: How the name of an `.npy` file of inputs begins, and that of its labels beside it.
-_BESIDE = (("x", "y"), ("inputs", "labels"), ("images", "labels"))
 
 
 def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examples:

@@ -39,6 +39,10 @@ _WHICH = {
     "sparse", "test", "testing", "top", "train", "training", "val", "valid", "validation",
 }  # fmt: skip
 
+#: Most rows, and bytes of the file.
+MAX_ROWS = 10_000
+MAX_BYTES = 16 * 1024**2
+
 
 def require_header(path: Path, header: Sequence[str]) -> None:
     """Raise `UserError` unless the columns have distinct names, and the models' files one of them.
@@ -88,11 +92,6 @@ def require_hyperparameter(path: Path, name: str, cells: Iterable[str]) -> None:
 
 def _is_number(cell: str) -> bool:
     return cell != "" and not isinstance(normalise("", cell.removesuffix("%")), str)
-
-
-#: Most rows, and bytes of the file.
-MAX_ROWS = 10_000
-MAX_BYTES = 16 * 1024**2
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,18 @@ from typing import IO
 
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES, MAX_NAME, MAX_PART
 
+#: Leftovers of systems, archivers and other tools, in lower case; never part of a submission, of a task or of data.
+_LEFTOVERS = ("__macosx", "__pycache__", ".ds_store", ".git", "desktop.ini", "thumbs.db")
+
+#: How macOS begins the name of the file that it writes beside another one on foreign disks.
+_RESOURCE_FORK = "._"
+
+#: Bytes per read.
+CHUNK = 1024**2
+
 
 class SubmissionError(Exception):
-    """The submission cannot be run; the message states what was expected and what was found."""
+    """The submission cannot be run; the message names the expected and the found content."""
 
 
 class UnreadableError(Exception):
@@ -20,16 +29,6 @@ class UnreadableError(Exception):
     def __init__(self, file: str, reason: str) -> None:
         super().__init__(f"{file}: {reason}")
         self.file, self.reason = file, reason
-
-
-#: Leftovers of systems, archivers and other tools, in lower case; never part of a submission, of a task or of data.
-_LEFTOVERS = ("__macosx", "__pycache__", ".ds_store", ".git", "desktop.ini", "thumbs.db")
-
-#: How macOS begins the name of the file that it writes beside another one on foreign disks.
-_RESOURCE_FORK = "._"
-
-#: Bytes per read.
-CHUNK = 1024**2
 
 
 def is_leftover(name: str) -> bool:

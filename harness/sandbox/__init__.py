@@ -9,13 +9,12 @@ from harness.sandbox.cgroup import cgroup_problem
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu, find_gpus, gpu_nodes
 from harness.sandbox.devices import library as driver_library
-from harness.sandbox.job import Job
+from harness.sandbox.job import Job, Limits, default_memory_bytes
 from harness.sandbox.kinds import AUTOMATIC, KINDS, SandboxChoice, choose_kind, not_linux, options_for
 from harness.sandbox.kinds.fast import Fast
 from harness.sandbox.kinds.fresh import Fresh
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Parameter, Warn
 from harness.sandbox.kinds.landlock import Landlock
-from harness.sandbox.limits import Limits, default_memory_bytes
 from harness.sandbox.selftest import CONTROL, TRAPS, run_traps, run_trial, trial_job
 from harness.sandbox.staging import Staging
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from harness import children
 from harness.errors import UserError
 from harness.sandbox.devices import Gpu, gpu_files, gpu_nodes, search_path
-from harness.sandbox.job import BOOTSTRAP, Job
-from harness.sandbox.limits import Limits
+from harness.sandbox.job import BOOTSTRAP, Job, Limits
 from harness.sandbox.proc import hide, show
 
 #: Capabilities to give a file away, and to change group and user (CAP_CHOWN, CAP_SETGID, CAP_SETUID).

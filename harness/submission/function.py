@@ -1,4 +1,4 @@
-"""A Python function as a submission: its source, and that of the global names which Python reads in it."""
+"""A Python function as a submission: its source, and the source of the global names that it reads."""
 
 import ast
 import builtins
@@ -34,6 +34,10 @@ _REMEDY = "define it in the function, or hand in a file"
 #: Shows values: the beginning and the end of a long one.
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 40
+
+#: Instructions that read a name of the module or class being defined, and instructions that bind it there.
+_READS = ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+_BINDS = ("STORE_NAME", "DELETE_NAME")
 
 
 def from_function(
@@ -159,11 +163,6 @@ def _is_installed(module: ModuleType) -> bool:
     origin = getattr(module, "__file__", None)
     places = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
     return origin is not None and any(Path(origin).is_relative_to(place) for place in places)
-
-
-#: The instructions that read a name of the module or of the class that is being defined, and those that bind it there.
-_READS = ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
-_BINDS = ("STORE_NAME", "DELETE_NAME")
 
 
 def global_names(source: str) -> set[str]:

@@ -77,7 +77,7 @@ def write_files(files: Mapping[str, bytes], directory: Path) -> None:
 
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
-#: Fields of a syntax tree that say nothing of what it computes.
+#: Fields of a syntax tree without any effect on the computation.
 _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
 
 
@@ -85,8 +85,8 @@ _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
 def code_of(source: bytes) -> bytes:
     """Return a digest of Python code that comments, docstrings and layout do not change; what is no code is kept.
 
-    It is that of the syntax tree, and the same in every Python that reads the code: what a later version adds to a tree
-    is empty in code of an earlier one.
+    It is a digest of the syntax tree, and equal in every version of Python that reads the code: fields that a later
+    version adds to a tree are empty in older code.
     """
     try:
         tree = json.dumps(_fields(ast.parse(source)), separators=(",", ":"))

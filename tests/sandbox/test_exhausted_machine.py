@@ -10,8 +10,8 @@ from harness.outcome import Outcome
 from harness.sandbox import call as call_module
 from harness.sandbox import memory
 from harness.sandbox.call import Call
-from harness.sandbox.claim import Ended
-from harness.sandbox.limits import Limits
+from harness.sandbox.job import Limits
+from harness.sandbox.process import Ended
 
 LIMITS = Limits(memory_bytes=2 * GIB)
 

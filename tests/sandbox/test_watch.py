@@ -8,9 +8,9 @@ import pytest
 from harness.outcome import Outcome
 from harness.sandbox import memory
 from harness.sandbox.call import Call
-from harness.sandbox.claim import Ended
-from harness.sandbox.limits import Limits
+from harness.sandbox.job import Limits
 from harness.sandbox.memory import Usage, Watch
+from harness.sandbox.process import Ended
 
 
 class Time:

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from functools import cache, cached_property
 
 import harness
+from harness import children
 from harness.errors import UserError
 from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
-from harness.sandbox.container import CLIENT, ContainerBody, EngineError, Reaper, ask, new_name
-from harness.sandbox.job import Job
+from harness.sandbox.container import CLIENT, ContainerBody, EngineError, ask, new_name, start_reaper
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.kind import Kind, Parameter
-from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
 from harness.shell import typed
 
@@ -87,11 +87,11 @@ class Docker(Kind):
     def __init__(self, image: str = IMAGE, runtime: str | None = None) -> None:
         """`image` holds Python, Keras and the frameworks; `runtime` is None for the engine's default."""
         self.image, self.runtime = image, runtime
-        self._reaper: Reaper | None = None
+        self._reaper: children.Child | None = None
 
     def prepare(self, trials: Sequence[Job]) -> None:
         """Start the process that removes the containers when the harness ends."""
-        self._reaper = self._reaper or Reaper()
+        self._reaper = self._reaper or start_reaper()
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> ContainerBody:
         """Start a worker in a new container; raises `StartError`."""
@@ -137,7 +137,7 @@ class Docker(Kind):
     def close(self) -> None:
         """Remove the remaining containers."""
         if self._reaper is not None:
-            self._reaper.close()
+            self._reaper.communicate()  # until it has ended
             self._reaper = None
 
     def problem(self) -> UserError | None:

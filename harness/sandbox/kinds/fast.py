@@ -14,10 +14,9 @@ from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import Body, StartError, memory_file
 from harness.sandbox.cgroup import RunGroup
-from harness.sandbox.job import Job
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.fresh import Enclosure, Fresh, new_group
 from harness.sandbox.kinds.kind import Warn
-from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.staging import ECHO
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes

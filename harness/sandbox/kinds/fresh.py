@@ -17,9 +17,8 @@ from harness.sandbox import bubblewrap
 from harness.sandbox.body import Body, StartError, Storage, memory_file, shell_status, storage_of_sandbox
 from harness.sandbox.cgroup import CallGroup, NoCgroupError, RunGroup
 from harness.sandbox.devices import search_path
-from harness.sandbox.job import Job
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
-from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Namespace
 from harness.sandbox.seccomp import filter_program
 from harness.worker.limits import limit_process
@@ -190,7 +189,7 @@ class Enclosure(Body):
         return None if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
 
     def exit_status(self) -> int | None:
-        """Return bubblewrap's exit status, which is that of its command."""
+        """Return the exit status of bubblewrap, which passes on its command's."""
         return shell_status(self._process.poll())
 
     def ran_out_of_memory(self) -> bool:

@@ -21,9 +21,8 @@ from harness.sandbox import bubblewrap
 from harness.sandbox.body import Body, StartError, Storage, memory_file
 from harness.sandbox.bubblewrap import becomes_others
 from harness.sandbox.devices import gpu_files, gpu_nodes, search_path
-from harness.sandbox.job import Job
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.kind import Kind
-from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Processes, Tree
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
