@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from harness.errors import UserError, UserErrors
@@ -16,7 +16,14 @@ from harness.validation import in_words
 #: Most bytes of a file that a person writes.
 MAX_BYTES = 1024**2
 
-Section = TypeVar("Section", bound=BaseModel)
+
+class Section(BaseModel):
+    """A section of a file, whose keys are all known and of their types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+Found = TypeVar("Found", bound=Section)
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
@@ -28,7 +35,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
         raise UserError("not TOML", file=path, found=printable(str(error))[:200]) from error
 
 
-def checked(model: type[Section], content: dict[str, Any], where: str, path: Path) -> Section:
+def checked(model: type[Found], content: dict[str, Any], where: str, path: Path) -> Found:
     """Build a section; raises `UserError` with all of its problems. `where` is the key of the section in the file."""
     try:
         return model.model_validate(content)

@@ -12,7 +12,7 @@ import numpy as np
 from throwaway import make_task
 
 from harness.codabench.downloads import read_table
-from harness.corpus.idx import read_pair
+from harness.corpus.sources import read_pair
 from harness.format.images import read_images
 from harness.site import write_site
 from tests.codabench.organised import organise, pack

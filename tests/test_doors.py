@@ -14,7 +14,7 @@ from in_process import in_process
 from little_memory import little_memory
 
 from harness.errors import UserError
-from harness.fetch import ranges
+from harness.fetch import session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="others lack such files, or a bound of memory")
 
@@ -57,7 +57,7 @@ def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Pat
     shutil.copytree(shared_cache / "shapes", tmp_path / "cache" / "shapes")
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(ranges, "PAUSES_S", (0,))  # a secret may be a token, with which nobody is reached
+    monkeypatch.setattr(session, "PAUSES_S", (0,))  # a secret may be a token, with which nobody is reached
     monkeypatch.chdir(tmp_path)
 
 

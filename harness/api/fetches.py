@@ -7,7 +7,7 @@ from harness.errors import UserError
 from harness.fetch.catalogue import Corpus, fetched_corpora, find_wanted, known_corpora
 from harness.fetch.corpus import FetchedTask
 from harness.fetch.corpus import fetch_corpus as fetch
-from harness.fetch.source import UNWATCHED, Watcher
+from harness.fetch.source import Watcher
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.selection import Wanted
 
@@ -35,7 +35,7 @@ def fetch_corpus(
     catalogue: Address | None = None,
     sha256: str | None = None,
     whole: bool = False,
-    watcher: Watcher = UNWATCHED,
+    watcher: Watcher = Watcher(),  # noqa: B008 - it has no state
 ) -> list[FetchedTask]:
     """Download tasks of a known corpus. Only what is asked for travels; the same call continues.
 

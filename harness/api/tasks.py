@@ -60,7 +60,7 @@ def _builds(root: Path) -> "list[Build]":
     """Return the builds in `root` that are not finished."""
     if not (root / BUILDING).is_dir():
         return []
-    from harness.corpus.unfinished import find_builds  # here: it needs the extra for corpora
+    from harness.corpus.build import find_builds  # here: it needs the extra for corpora
 
     return find_builds(root)
 
@@ -101,7 +101,7 @@ def _describe(files: TaskFiles, withhold: Withhold) -> dict[str, Any]:
 
 
 def _describe_build(build: "Build") -> dict[str, Any]:
-    from harness.corpus.unfinished import count_tests, reference_of
+    from harness.corpus.build import count_tests, reference_of
 
     records = build.records()
     content: dict[str, Any] = {

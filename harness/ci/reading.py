@@ -9,9 +9,8 @@ from harness.ci.annotations import annotation
 from harness.ci.change import Change, name_of, path_in_repository
 from harness.ci.git import FOLDER, LINK, SUBMODULE, GitEntry, GitError, Repository
 from harness.errors import UserError
-from harness.inspector.files import check_name, is_leftover
+from harness.inspector.files import SubmissionError, check_name, is_leftover
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES
-from harness.inspector.problems import SubmissionError
 from harness.reading import own_path
 from harness.submission import Submission, find_flaw, find_submission
 from harness.text import printable

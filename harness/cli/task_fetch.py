@@ -91,8 +91,7 @@ def known(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form: 
 
     Sizes are those of the archive of a phase. A task is a part of it, and only what is asked for is downloaded.
     """
-    from harness.fetch.catalogue import UNKNOWN
-    from harness.fetch.known import known_here
+    from harness.fetch.catalogue import UNKNOWN, known_here
     from harness.tables import print_table, wide_console
     from harness.text import size
 

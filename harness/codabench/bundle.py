@@ -1,24 +1,33 @@
-"""Writes the bundle of a competition. Whatever is in a bundle is public: on the platform, everybody can download it."""
+"""Writes the bundle of a competition, with the starting kit that participants download.
 
+Whatever is in a bundle is public: on the platform, everybody can download it.
+"""
+
+import os
+import shutil
 import tempfile
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from harness.codabench import description
-from harness.codabench.archives import Content, write_archive
-from harness.codabench.competition import CodabenchCompetition, read_competition
+from harness.codabench.competition import CodabenchCompetition, PlannedPhase, plan_phases, read_competition
 from harness.codabench.description import INGESTION, INPUT, REFERENCE, SCORING, archive_of, describe
-from harness.codabench.kit import solution, starting_kit
-from harness.codabench.phases import PlannedPhase, plan_phases
-from harness.codabench.rules import LOGOS, hidden_in, is_logo, is_page
+from harness.codabench.rules import LOGOS, Content, hidden_in, is_logo, is_page
 from harness.codabench.settings import COMMAND, SETTINGS, inputs_of, references_of
 from harness.errors import UserError, UserErrors, writing
 from harness.format.files import located
-from harness.reading import read_regular
+from harness.reading import open_regular, read_regular
+from harness.submission.template import template
+from harness.task import DEFAULT_DIRECTORY
 from harness.task.layout import TaskDirectory
+from harness.worker.runtimes import DEFAULT
 
 #: Most bytes of a page or logo.
 MAX_FILE = 64 * 1024**2
+
+#: Of all files in archives: the earliest time that a zip archive can hold, and that everybody may read them.
+NO_TIME, _MODE = (1980, 1, 1, 0, 0, 0), 0o100644 << 16
 
 #: The commands that the platform runs, with the directories that it mounts.
 COMMANDS = {
@@ -95,3 +104,54 @@ def _pages(competition: CodabenchCompetition, source: Path) -> dict[str, tuple[s
             raise UserError(path, file=source, expected="a text in UTF-8, not empty, without NUL")
         found[path] = (f"pages/{number}{Path(path).suffix.lower()}", content)
     return found
+
+
+def write_archive(path: Path, members: Mapping[str, Content], *, packed: bool = True) -> None:
+    """Write an archive, in the order of names; the same members give the same bytes. Raises `UserError`."""
+    method = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+    with writing(path), zipfile.ZipFile(path, "w", method) as archive:
+        for name in sorted(members):
+            info = zipfile.ZipInfo(name, NO_TIME)
+            info.compress_type, info.external_attr, info.create_system = method, _MODE, 3
+            content = members[name]
+            if isinstance(content, bytes):
+                archive.writestr(info, content)
+                continue
+            with open_regular(content, links=True) as source:
+                info.file_size = os.fstat(source.fileno()).st_size  # tells the archive whether it needs 64 bits
+                with archive.open(info, "w") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
+
+
+_README = """\
+# Starting kit
+
+`complexity.py` is a commented template of a submission, and works as it is. To try it, install pgdl-harness and run, in
+this directory:
+
+```sh
+{commands}
+```
+
+To hand it in, pack `complexity.py`, `metadata` and other files that it needs into a zip archive, and upload that:
+
+```sh
+zip submission.zip complexity.py metadata
+```
+"""
+
+
+def solution() -> Mapping[str, Content]:
+    """Return the members of the sample submission."""
+    return {name: text.encode() for name, text in template("template", DEFAULT).items()}
+
+
+def starting_kit(phases: Sequence[PlannedPhase]) -> Mapping[str, Content]:
+    """Return the members of the starting kit: of hidden phases it has the public task that checks submissions."""
+    tasks = {task.name: task for one in phases for task in one.tasks}
+    found = dict(solution())
+    files = [*map(inputs_of, tasks.values()), references_of(list(tasks.values()))]
+    found |= {f"{DEFAULT_DIRECTORY}/{name}": file for some in files for name, file in some.items()}
+    limit = min(one.phase.time_limit for one in phases)
+    commands = ["pgdl check .", f"pgdl run . --time-limit {limit:g}", "pgdl score"]
+    return found | {"README.md": _README.format(commands="\n".join(commands)).encode()}

@@ -4,6 +4,8 @@ Everybody can download everybody's result, and hand it in as the own one. So a r
 files that the platform holds of this participant, and if calls that nobody could foresee have the same values here.
 """
 
+import math
+import secrets
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,13 +17,11 @@ from pathlib import Path
 
 from sqlalchemy.exc import StatementError
 
-from harness.api.calls import Run, begin_run
+from harness.api.calls import Run, begin_run, record_calls
 from harness.api.execution import Execution
 from harness.api.progress import Progress
-from harness.codabench.competition import CodabenchCompetition, position_of
+from harness.codabench.competition import CodabenchCompetition, PlannedPhase, plan_phases, position_of
 from harness.codabench.downloads import RESULTS
-from harness.codabench.phases import PlannedPhase, plan_phases
-from harness.codabench.proof import differences, draw, made_again
 from harness.codabench.results import RECORDS
 from harness.codabench.settings import PhaseSettings
 from harness.credentials import Address
@@ -40,6 +40,12 @@ MAX_EMPTY, MAX_CALL = 1024**2, 128 * 1024
 
 #: How the description of a row begins that nobody proved.
 UNPROVED = "Not run again by the organiser."
+
+#: Fewest calls of a submission that are made again.
+FEWEST = 8
+
+#: Relative difference of values on two classes of machines, whose last digits may differ.
+TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,8 @@ def collect(
             new = [row for row in rows if row.key not in known]
             records.add(*new)
             if new:
-                records.ask(requests if share else map(_unproved, requests))
+                unproved = [replace(one, description=f"{UNPROVED} {one.description}".strip()) for one in requests]
+                records.ask(requests if share else unproved)
             there, added = there + 1, added + len(new)
     if broken:
         raise UserErrors(*notes, f"{results}: has rows of {', '.join(broken)}; collect into another database")
@@ -191,5 +198,54 @@ def _renamed(row: Evaluation, name: str) -> Evaluation:
     return replace(renamed, key=call_key(**{part: getattr(renamed, part) for part in KEY_PARTS}))
 
 
-def _unproved(request: Request) -> Request:
-    return replace(request, description=f"{UNPROVED} {request.description}".strip())
+def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:
+    """Return a share of the calls that have a value, at random, at least `FEWEST` of them; none for a share of 0."""
+    right = [row for row in rows if row.outcome == Outcome.OK]
+    number = max(FEWEST, math.ceil(share * len(right))) if share else 0
+    return secrets.SystemRandom().sample(right, min(number, len(right)))
+
+
+def made_again(
+    drawn: Sequence[Evaluation], submission: Submission, run: Run, progress: Progress
+) -> dict[tuple[str, str], Evaluation]:
+    """Make calls of a submission again, on the tasks of a run; returns task and model -> record."""
+    wanted = {(row.task, row.model) for row in drawn}
+    tasks = [
+        replace(task, models=tuple(model for model in task.models if (task.name, model.id) in wanted))
+        for task in run.tasks
+    ]
+    with tempfile.TemporaryDirectory() as temporary, Records(Path(temporary, "again.db")) as records:
+        again = replace(run, submissions=[submission], tasks=[task for task in tasks if task.models])
+        record_calls(again, records, progress)
+        return {(row.task, row.model): row for row in records.whole_of()}
+
+
+def differences(
+    rows: Sequence[Evaluation], drawn: Sequence[Evaluation], again: Mapping[tuple[str, str], Evaluation]
+) -> list[str]:
+    """Return a line for each drawn call of `rows` that is not confirmed by its record here, by task and model.
+
+    On one class of machines values must be equal. On two, they may differ by `TOLERANCE`, but must have the same order
+    as recorded, on which scores depend: otherwise a measure that is nearly constant would fit to any values.
+    """
+    return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
+
+
+def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Evaluation | None) -> str:
+    where = f"{row.task}/{row.model}: {row.value} on the platform,"
+    if here is None or here.value is None or row.value is None:
+        return f"{where} {'nothing' if here is None else here.outcome} here"
+    if row.value == here.value:
+        return ""
+    if _class_of(row) == _class_of(here) or not math.isclose(row.value, here.value, rel_tol=TOLERANCE):
+        return f"{where} {here.value} here"
+    for other in rows:
+        if other.task != row.task or other.value is None or other.value == row.value:
+            continue
+        if (row.value > other.value) != (here.value > other.value) or here.value == other.value:
+            return f"{where} {here.value} here, in another order than recorded with {other.model}"
+    return ""
+
+
+def _class_of(row: Evaluation) -> str | None:
+    return row.environment.get("machine_class")

@@ -7,8 +7,7 @@ from typing import Any
 import yaml
 
 from harness.codabench.columns import described
-from harness.codabench.competition import CodabenchCompetition
-from harness.codabench.phases import PlannedPhase
+from harness.codabench.competition import CodabenchCompetition, PlannedPhase
 
 #: The file, and the version of its keys.
 NAME, VERSION = "competition.yaml", 2

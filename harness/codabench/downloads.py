@@ -16,12 +16,11 @@ from zipfile import is_zipfile
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.cache import write_whole
-from harness.codabench.entries import FINISHED, Listed, OpenedPhase, by_participant
-from harness.codabench.platform import Platform
+from harness.codabench.platform import FINISHED, Listed, OpenedPhase, Platform, by_participant
 from harness.credentials import Address
 from harness.digest import digest_of_file
 from harness.errors import UserError, writing
-from harness.fetch.whole import fetch_file
+from harness.fetch.remote import fetch_file
 from harness.names import alike
 from harness.reading import read_text
 from harness.submission.name import MAX_NAME, clean, taken
@@ -167,7 +166,7 @@ def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Addre
     platform.require_encryption(named)
     url = Address(named.replace("@", "%40"), str(asked))
     moved = "the platform's storage has lost it; ask who runs the platform"
-    written = fetch_file(url, place, lambda _: None, lambda _: None, most=MAX_OUTPUT, moved=moved).written
+    written = fetch_file(url, place, most=MAX_OUTPUT, moved=moved).written
     if not is_zipfile(place):
         place.unlink()
         raise UserError("not a zip archive", file=asked, expected=place.name)

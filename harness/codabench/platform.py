@@ -1,24 +1,25 @@
-"""The platform's API, as an organiser's token opens it: answers to requests, each in JSON.
+"""The platform's API, as an organiser's token opens it, and the submissions of a phase that count.
 
 Read from revision c7dbc756 of codalab/codabench; comments name its lines, below src/.
 """
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
-from pydantic import BaseModel, ValidationError
+from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
+from harness.codabench.competition import position_of
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.fetch.ranges import PASSING, persistently, require_ready
-from harness.fetch.session import TIMEOUTS_S, Session
-from harness.fetch.troubles import CONTINUE, origin
+from harness.fetch.session import CONTINUE, PASSING, TIMEOUTS_S, Session, origin, persistently, require_ready
 from harness.parsing import parse_json
 from harness.reading import read_text
 from harness.text import printable
@@ -37,6 +38,13 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 #: Where a user finds out how a token is made.
 HELP = "docs/codabench.md says how to get a token"
+
+#: The page of a competition.
+PAGE = "https://www.codabench.org/competitions/ID/"
+_PAGE = re.compile(r"(https?://[^/?#@\s]+)/competitions/(\d{1,18})(?:[/?#].*)?")
+
+#: The status of a submission that has a score (apps/competitions/models.py:431).
+FINISHED = "Finished"
 
 
 def read_token(file: Path | None) -> str:
@@ -110,7 +118,9 @@ class Platform:
         with self._session.request(method, url.reveal(), json=content, **options) as response:
             require_ready(response)
             if response.is_redirect:
-                raise _redirected(url, response)
+                remedy = "the token is not sent there; name the address that the platform has now"
+                found = origin(response.headers["Location"])
+                raise UserError("leads elsewhere", file=url, found=found, remedy=remedy)
             body = b""
             for chunk in response.iter_content(1 << 20):
                 body += chunk
@@ -144,6 +154,76 @@ def _unexpected(url: Address) -> UserError:
     return UserError("not an answer of Codabench's API", file=url)
 
 
-def _redirected(url: Address, response: requests.Response) -> UserError:
-    remedy = "the token is not sent there; name the address that the platform has now"
-    return UserError("leads elsewhere", file=url, found=origin(response.headers["Location"]), remedy=remedy)
+class _Phase(BaseModel):
+    id: int
+    name: str
+    end: AwareDatetime | None = None
+
+
+class _Competition(BaseModel):
+    phases: list[_Phase]
+    organised: str | None = Field(None, validation_alias="secret_key")  # (api/serializers/competitions.py:451)
+
+
+class Score(BaseModel):
+    """A cell of the platform's board."""
+
+    id: int
+    column_key: str
+    score: float
+
+
+class Listed(BaseModel):
+    """A submission as the platform lists it."""
+
+    id: int
+    owner: str
+    status: str
+    on_leaderboard: bool = False
+    scores: list[Score] = []
+
+
+@dataclass(frozen=True)
+class OpenedPhase:
+    """A phase on the platform, with all its submissions."""
+
+    platform: Platform
+    phase: _Phase
+    submissions: Sequence[Listed]
+
+
+def split_page(page: Address) -> tuple[str, str]:
+    """Return the address of the site, and the number of a competition, of its page; raises `UserError`."""
+    match = _PAGE.fullmatch(page.reveal())
+    if match is None:
+        raise UserError("not the page of a competition", file=page, expected=PAGE)
+    return match[1], match[2]
+
+
+def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase:
+    """Return a phase of a competition; `name` may be None if it has one.
+
+    Raises:
+        UserError: the platform cannot be reached, refuses or fails, or there is no such competition or phase.
+    """
+    competition = platform.get(f"competitions/{number}/", _Competition)
+    if "organised" not in competition.model_fields_set:
+        raise UserError("the user of the token is no organiser of this competition", file=platform.address)
+    phase = competition.phases[position_of(name, [phase.name for phase in competition.phases], platform.address)]
+    return OpenedPhase(platform, phase, platform.entries(f"submissions/?phase={phase.id}", Listed))
+
+
+def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
+    """Return each participant's submissions with a status, that on the board first, and lines on the others.
+
+    The others follow, the newest first by their numbers. Participants choose the time and the status that the platform
+    stores (api/serializers/submissions.py:82).
+    """
+    found: dict[str, list[Listed]] = {}
+    for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):
+        if status in (None, one.status):
+            found.setdefault(one.owner, []).append(one)
+    others = Counter(one.status for one in opened.submissions if status not in (None, one.status))
+    counts = ", ".join(f"{number} {status}" for status, number in sorted(others.items()))
+    said = f"{opened.phase.name}: left out, because they have no score on the platform: {counts}"
+    return found, [printable(said)] if others else []

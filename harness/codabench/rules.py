@@ -11,7 +11,6 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
-from harness.codabench.archives import Content
 from harness.digest import digest_of_file
 from harness.format.layout import WEIGHTS
 from harness.reading import read_regular
@@ -19,6 +18,9 @@ from harness.task.layout import TaskFiles
 
 #: Formats of logos that the platform takes, and the width of its icon (src/apps/competitions/models.py:205).
 LOGOS, ICON_WIDTH = ("PNG", "JPEG", "GIF"), 100
+
+#: A member of a bundle: its content, or the file that has it.
+Content = bytes | Path
 
 #: Most bytes of a file in which names are searched.
 MAX_TEXT = 4 * 1024**2
@@ -48,20 +50,15 @@ def hidden_in(members: Mapping[str, Content], tasks: Iterable[TaskFiles]) -> Ite
     tasks = list(tasks)
     names = b"|".join(re.escape(task.name.encode()) for task in tasks)
     words = re.compile(rb"(?<![\w-])(" + names + rb")(?![\w-])", re.IGNORECASE)
-    files = {digest_of_file(path): path for task in tasks for path in _own_files(task)}
+    # No training data: they may be those of another task, too.
+    own = [path for task in tasks for path in (*(model / WEIGHTS for model in task.models), task.reference) if path]
+    files = {digest_of_file(path): path for path in own}
     for name, member in members.items() if tasks else ():
         digest = hashlib.sha256(member).hexdigest() if isinstance(member, bytes) else digest_of_file(member)
         if digest in files:
             yield f"{name}: is {files[digest]}, of a hidden task"
         elif found := words.search(name.encode()) or words.search(_text(member)):
             yield f"{name}: names the hidden task {found[1].decode()!r}: rename the task, or use another word"
-
-
-def _own_files(task: TaskFiles) -> Iterator[Path]:
-    """Yield the reference data and weights of a task; training data, for instance, may be those of another, too."""
-    yield from (model / WEIGHTS for model in task.models)
-    if task.reference is not None:
-        yield task.reference
 
 
 def _text(member: Content) -> bytes:

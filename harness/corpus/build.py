@@ -1,7 +1,6 @@
 """Builds a task from a recipe: trains the missing cells, and assembles the task when all are finished.
 
-Until then all files are in OUT/building/TASK, in a form that no other command mistakes for a task
-(harness/corpus/unfinished.py reads them).
+Until then all files are in OUT/building/TASK, in a form that no other command mistakes for a task.
 """
 
 import json
@@ -14,17 +13,20 @@ from typing import Any
 
 from harness.alone import alone
 from harness.corpus.catalogue import argument_of
-from harness.corpus.recipe import Recipe
+from harness.corpus.recipe import Recipe, read_recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS, UNFINISHED
 from harness.errors import UserError, writing
-from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
+from harness.format.files import visible_directories
+from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, model_name
+from harness.format.reference import Reference
 from harness.processes import NoAnswerError, Process, Reply, share_out
 from harness.processes.runtimes import require_runtime
 from harness.sandbox import find_gpus
-from harness.task.contents import read_contents, write_known
-from harness.task.incomplete import RECIPE_ARGUMENT
+from harness.task.contents import count_test_samples, read_contents, write_known
+from harness.task.incomplete import RECIPE_ARGUMENT, command_to_continue
 from harness.task.layout import TaskFiles, require_no_flat_tasks
 from harness.worker.runtimes import RUNTIMES
+from scoring import Grid
 
 #: The program that trains models.
 PROGRAM = "harness.corpus.trainer"
@@ -209,3 +211,33 @@ def _event(cell: int, reply: Reply) -> Event:
         return Event("look", cell, reply.event or {})
     diverged = reply.answer.get("diverged")
     return Event("done", cell, reply.answer) if diverged is None else Event("failed", cell, {"message": diverged})
+
+
+def find_builds(out: Path) -> list[Build]:
+    """Return the unfinished builds in `out`, in natural order; raises `UserError` for one without its recipe."""
+    return [_read(directory, out) for directory in visible_directories(out / BUILDING)]
+
+
+def reference_of(build: Build) -> Reference | None:
+    """Return the reference data of the models that are finished; None before the first."""
+    records = {model_name(str(number)): record for number, record in sorted(build.records().items())}
+    if not records:
+        return None
+    hyperparameters = {model: record["hyperparameters"] for model, record in records.items()}
+    train, test = (
+        {model: record["metrics"][name] for model, record in records.items()} for name in ("train_acc", "test_acc")
+    )
+    return Reference(Grid.from_hyperparameters(build.recipe.grid, hyperparameters), train, test)
+
+
+def count_tests(build: Build) -> int | None:
+    """Return the number of test samples; None as long as they are not written."""
+    return count_test_samples(build.building / DATA / TEST.name) or count_test_samples(build.building / TEST)
+
+
+def _read(directory: Path, out: Path) -> Build:
+    recipe = directory / RECIPE
+    if not recipe.is_file():
+        remedy = f"{command_to_continue(out, directory.name)} continues it, and writes the file"
+        raise UserError("missing", file=recipe, expected="the recipe of an unfinished task", remedy=remedy)
+    return Build(read_recipe(recipe), out)

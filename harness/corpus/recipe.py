@@ -8,21 +8,21 @@ import inspect
 import itertools
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self, get_type_hints
+from typing import Any, Literal, Self, get_args, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from harness.corpus.families import FAMILIES
 from harness.errors import UserError, UserErrors
 from harness.hints import did_you_mean
-from harness.toml import checked, read_toml, require
+from harness.toml import Section, checked, read_toml, require
 from harness.validation import first_problem
 
 Parametric = Literal["rotation", "translate_x", "translate_y", "color_jitter"]
-PARAMETRIC = ("rotation", "translate_x", "translate_y", "color_jitter")
+PARAMETRIC = get_args(Parametric)
 
 #: Raised when the same recipe gives other models, so that one task never has cells of both kinds.
 BUILDER = 3
@@ -37,11 +37,7 @@ OWN_SOURCES = ("npz", "directory", "cinic10")
 _NOT_SETTINGS = {"n_classes", "dropout"}
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class DataRecipe(_Section):
+class DataRecipe(Section):
     """`[data]`: the training and test data."""
 
     source: Literal[
@@ -83,7 +79,7 @@ class DataRecipe(_Section):
         return self
 
 
-class Stop(_Section):
+class Stop(Section):
     """The stopping criterion, evaluated on the whole training set in inference mode."""
 
     cross_entropy: float | None = Field(None, gt=0, description="Maximum mean cross-entropy, in nats.")
@@ -96,7 +92,7 @@ class Stop(_Section):
         return self
 
 
-class Training(_Section):
+class Training(Section):
     """`[training]`: settings of the training."""
 
     optimizer: Literal["sgd", "adam", "rmsprop"] = Field("sgd", description="Keras optimizer.")
@@ -166,7 +162,7 @@ class Recipe:
     cells: tuple[Cell, ...]
 
 
-class _File(_Section):
+class _File(Section):
     """The sections of the file."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="Name of the task: letters, digits, _ and -.")
@@ -194,7 +190,7 @@ def read_recipe(path: Path) -> Recipe:
     _raise(path, [*_family_problems(file), *_grid_problems(file)])
     cells = tuple(_cells(file, path))
     digest = hashlib.sha256(json.dumps([BUILDER, content], sort_keys=True).encode()).hexdigest()
-    _raise(path, _cell_problems(file, cells))
+    _raise(path, (problem for cell in cells for problem in _impossible(file, cell)))
     family = file.architecture["family"]
     return Recipe(
         file.name, file.description, path, text, digest, file.threads, file.data, family, file.grid, cells
@@ -266,17 +262,8 @@ def _cells(file: _File, path: Path) -> Iterator[Cell]:
         yield Cell(number, chosen, architecture, training)
 
 
-def _cell_problems(file: _File, cells: tuple[Cell, ...]) -> Iterator[UserError]:
-    """Yield problems of combined settings, each once, however many cells have it."""
-    seen = set()
-    for cell in cells:
-        for problem in _impossible(file, cell):
-            if str(problem) not in seen:
-                seen.add(str(problem))
-                yield problem
-
-
 def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
+    """Yield problems of combined settings."""
     training, data = cell.training, file.data
     if data.n_train is not None and training.batch_size > data.n_train:
         yield UserError("training.batch_size", expected=f"at most n_train, {data.n_train}", found=training.batch_size)
@@ -293,7 +280,7 @@ def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
         yield UserError(f"architecture: {error}" if str(error) else "architecture", found=cell.architecture)
 
 
-def _raise(path: Path, problems: "Iterator[UserError] | list[UserError]") -> None:
-    lines = [f"{path}: {problem}" for problem in problems]
-    if lines:
+def _raise(path: Path, problems: Iterable[UserError]) -> None:
+    """Raise the problems, if any: each once, however many cells have it."""
+    if lines := dict.fromkeys(f"{path}: {problem}" for problem in problems):
         raise UserErrors(*lines)

@@ -3,7 +3,10 @@
 Imports only the libraries that a source needs, TensorFlow included: for the trainer's process only.
 """
 
+import gzip
+import math
 import os
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +15,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.corpus.idx import PARTS, read_pair
 from harness.errors import UserError
 from harness.extras import install
 from harness.format.arrays import open_npz
 from harness.format.files import visible_directories
 from harness.format.images import MAX_BYTES, SUFFIXES, images_in
-from harness.reading import read_regular
+from harness.reading import open_regular, read_regular
 from harness.text import printable
 from scoring.streams import stream
 
 if TYPE_CHECKING:
     from harness.corpus.recipe import DataRecipe
+
+#: Most bytes of an array in the format of MNIST; the images of Fashion-MNIST have 47 MB.
+MAX_ARRAY = 1024**3
+
+#: How such an array begins: the third byte says that numbers are bytes, a fourth how many axes there are.
+_BYTES = b"\0\0\x08"
+
+#: Name of each part in the names of such files.
+PARTS = {"train": "train", "test": "t10k"}
 
 Array = NDArray[Any]
 
@@ -51,6 +62,30 @@ TENSORFLOW_DATASETS = {
 
 #: Arrays of an `.npz` file.
 _NPZ = ("x_train", "y_train", "x_test", "y_test")
+
+
+def read_pair(directory: Path, part: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Read images (N, H, W) and labels (N,) of the part "train" or "test"; raises `UserError` if a file is damaged."""
+    files = [directory / f"{PARTS[part]}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1")]
+    images, labels = (_read(file, n_axes) for file, n_axes in zip(files, (3, 1), strict=True))
+    if len(images) != len(labels):
+        raise UserError("labels", file=files[1], expected=f"{len(images)}, one for each image", found=len(labels))
+    return images, labels
+
+
+def _read(file: Path, n_axes: int) -> NDArray[np.uint8]:
+    try:
+        with open_regular(file, links=True) as stream, gzip.open(stream) as unpacked:
+            start, declared = unpacked.read(4), unpacked.read(4 * n_axes)
+            shape = tuple(np.frombuffer(declared, ">u4").tolist()) if len(declared) == 4 * n_axes else ()
+            content = unpacked.read(min(math.prod(shape), MAX_ARRAY) + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        found = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UserError("cannot be read", file=file, expected="a file compressed by gzip", found=found) from error
+    if start != _BYTES + bytes([n_axes]) or not shape or len(content) != math.prod(shape):
+        expected = f"bytes in an array of {n_axes} axes, in the format of MNIST"
+        raise UserError("damaged", file=file, expected=expected, found=f"{len(content)} bytes of something else")
+    return np.frombuffer(content, np.uint8).reshape(shape)
 
 
 class EncodedImages:
@@ -120,8 +155,7 @@ def read_source(recipe: "DataRecipe", base: Path) -> DistributedDataset:
         return _tensorflow_datasets(recipe.source)
     if recipe.source == "digits":
         return _digits()
-    if recipe.path is None:
-        raise UserError("data.path", expected=f"the path of the data for source {recipe.source!r}", found="none")
+    assert recipe.path is not None  # the recipe was checked
     path = base / recipe.path
     if recipe.source == "npz":
         return _npz(path)

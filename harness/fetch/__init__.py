@@ -1,4 +1,4 @@
 """Downloads tasks: all of an archive whose digest is known, or what is asked for of a known corpus."""
 
 #: The modules that other rooms use.
-MODULES = ("archive", "catalogue", "corpus", "known", "ranges", "session", "source", "troubles", "whole")
+MODULES = ("archive", "catalogue", "corpus", "remote", "session", "source")

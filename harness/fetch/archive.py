@@ -20,7 +20,7 @@ from urllib.request import url2pathname
 from harness.credentials import Address
 from harness.digest import digest_of_file
 from harness.errors import UserError, writing
-from harness.fetch.members import (
+from harness.fetch.listing import (
     MAX_ARCHIVE,
     MAX_BYTES,
     MAX_FILES,
@@ -30,8 +30,8 @@ from harness.fetch.members import (
     require_regular,
     shown,
 )
-from harness.fetch.troubles import ADDRESS
-from harness.fetch.whole import fetch_file
+from harness.fetch.remote import fetch_file
+from harness.fetch.session import ADDRESS
 from harness.format.archive import DAMAGE, file_infos, open_info, open_zip, require_proportion
 from harness.format.files import lasting_if_filled
 from harness.reading import open_regular, read_text
@@ -64,7 +64,7 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
             outside, or that is too large; `directory` exists and is of another origin.
     """
     require_digest(sha256)
-    if directory.exists() and not _is_empty(directory):
+    if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
         return _require_same(directory, sha256)
     parent = directory.absolute().parent
     with (
@@ -88,11 +88,6 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
             directory.rmdir()  # it is empty
         unpacked.rename(directory)
     return True
-
-
-def _is_empty(directory: Path) -> bool:
-    """Whether nothing is in a directory; a file that is none counts as something."""
-    return directory.is_dir() and not any(directory.iterdir())
 
 
 def require_digest(sha256: str) -> None:
@@ -127,12 +122,8 @@ def download(url: Address, target: Path) -> str:
                 raise UserError("too large", file=url, expected=f"at most {MAX_ARCHIVE} bytes")
             shutil.copyfileobj(source, copy, CHUNK)
     else:
-        fetch_file(url, target, _ignored, _ignored, most=MAX_ARCHIVE, moved=ADDRESS)
+        fetch_file(url, target, most=MAX_ARCHIVE, moved=ADDRESS)
     return digest_of_file(target)
-
-
-def _ignored(_number: int) -> None:
-    """Show nothing of the work."""
 
 
 def _unpack(archive: Path, target: Path) -> None:

@@ -1,24 +1,26 @@
-"""Known corpora: a TOML file for each says where its archives are and which tasks they hold."""
+"""Known corpora: a TOML file for each names its archives and tasks; `known_here` finds the tasks in a directory."""
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic import Field, PlainValidator, ValidationError
 
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch.archive import download, require_digest
-from harness.fetch.members import MAX_ARCHIVE
+from harness.fetch.listing import MAX_ARCHIVE
+from harness.fetch.staging import StagedTask
 from harness.format.files import located
 from harness.hints import did_you_mean
 from harness.parsing import parse_toml
 from harness.reading import read_text
+from harness.task.incomplete import half_fetched
 from harness.text import printable
-from harness.toml import MAX_BYTES
+from harness.toml import MAX_BYTES, Section
 from harness.validation import first_problem
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -28,11 +30,7 @@ _DIGEST = r"^[0-9a-f]{64}$"
 UNKNOWN = "not yet known"
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class KnownTask(_Section):
+class KnownTask(Section):
     """One task of an archive."""
 
     name: str = Field(pattern=_NAME, description="Name of its directory.")
@@ -50,7 +48,7 @@ def _address(text: object) -> Address:
     return address
 
 
-class Archive(_Section):
+class Archive(Section):
     """One zip archive on a server."""
 
     phase: str = Field(pattern=_NAME, description="Name of its tasks together.")
@@ -60,7 +58,7 @@ class Archive(_Section):
     tasks: list[KnownTask] = Field(min_length=1)
 
 
-class Corpus(_Section):
+class Corpus(Section):
     """Tasks that somebody has published."""
 
     name: str = Field(pattern=_NAME)
@@ -136,3 +134,37 @@ def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[Wanted]:
         names = ", ".join(dict.fromkeys(known))
         raise UserError(f"{name}: no task or phase {part!r}", expected=names, remedy=did_you_mean(part, known))
     return found
+
+
+@dataclass(frozen=True)
+class KnownHere:
+    """A task of a corpus, and what of it is in a directory.
+
+    `here` is `whole`, `half-fetched`, `files missing`, says how many models a part has, or that another task has the
+    name; None for nothing.
+    """
+
+    corpus: Corpus
+    archive: Archive
+    task: KnownTask
+    here: str | None
+
+
+def known_here(corpora: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
+    """Yield all tasks of some corpora; raises `UserError` for an invalid record in the directory `root`."""
+    half = half_fetched(root)
+    for corpus in corpora:
+        for archive, task in corpus.entries():
+            source = f"{corpus.name}/{task.name}"
+            yield KnownHere(corpus, archive, task, _here(StagedTask(root, task.name), source, task.name in half))
+
+
+def _here(staging: StagedTask, source: str, is_half: bool) -> str | None:
+    if is_half:
+        return "half-fetched"
+    record = staging.record
+    if record is None or record.source != source:
+        return "another task of this name" if staging.inputs.exists() else None
+    if not staging.is_whole(record):
+        return "files missing"
+    return "whole" if record.part is None else f"{record.models} of {record.models_in_archive} models"

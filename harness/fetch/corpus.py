@@ -8,9 +8,8 @@ from harness.alone import alone
 from harness.errors import UserError, writing
 from harness.fetch.catalogue import UNKNOWN, KnownTask
 from harness.fetch.catalogue import Wanted as WantedTasks
-from harness.fetch.plan import TaskPlan, plan_task
 from harness.fetch.source import ArchiveSource, Watcher, find_source
-from harness.fetch.staging import StagedTask, digest_of_task, require_space
+from harness.fetch.staging import StagedTask, TaskPlan, digest_of_task, plan_task, require_space
 from harness.fetch.transfer import DamagedError, transfer
 from harness.format.fetched import FETCHING, Fetched
 from harness.format.layout import REFERENCE
@@ -110,10 +109,13 @@ def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watc
         with writing(staging.inputs, remedy=_KEPT):
             _transfer(source, plan, watcher)
             record = _record(source, plan)
-            _require_digest(task, record, source)
+            found = digest_of_task(record)
+            if record.part is None and task.sha256 not in (None, found):
+                what = f"another {task.name} than the catalogue says: SHA-256 of all files"
+                raise UserError(what, file=source.url, expected=task.sha256, found=found)
             staging.install(record)
         if record.part is None and task.sha256 is None:
-            watcher.note(f"{task.name}: SHA-256 of all files {digest_of_task(record)} ({UNKNOWN} to the catalogue)")
+            watcher.note(f"{task.name}: SHA-256 of all files {found} ({UNKNOWN} to the catalogue)")
         if kept := StagedTask(staging.root, task.name).kept:
             watcher.note(f"{task.name}: {len(kept)} files of other models, fetched before, are kept for more --models")
     return _known(task, staging.root, is_new=not plan.is_done)
@@ -156,10 +158,3 @@ def _record(source: ArchiveSource, plan: TaskPlan) -> Fetched:
         plan.staging.source, str(source.url), source.length, source.etag, source.listing.sha256, len(plan.chosen),
         plan.models_in_archive, reference, dict(sorted(files.items())),
     )  # fmt: skip
-
-
-def _require_digest(task: KnownTask, record: Fetched, source: ArchiveSource) -> None:
-    found = digest_of_task(record)
-    if record.part is None and task.sha256 not in (None, found):
-        what = f"another {task.name} than the catalogue says: SHA-256 of all files"
-        raise UserError(what, file=source.url, expected=task.sha256, found=found)

@@ -1,16 +1,18 @@
-"""The files of tasks in an archive, from the directory at its end."""
+"""The files of tasks in an archive of unknown origin, from the directory at its end: regular files within limits."""
 
 import hashlib
 import re
+import stat
 import zipfile
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import IO
+from zipfile import ZipInfo
 
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.fetch.members import MAX_BYTES, MAX_FILES, BadArchiveError, checked_path, require_regular, shown
 from harness.format.archive import DAMAGE, require_plain
 from harness.format.files import MAX_JSON
 from harness.format.layout import CONFIG, INPUTS, REFERENCE, REFERENCES, WEIGHTS
@@ -18,8 +20,11 @@ from harness.hints import did_you_mean
 from harness.inspector.files import is_leftover
 from harness.text import printable
 
-#: Largest model_configs.json in bytes: it is read at once.
-MAX_REFERENCE = MAX_JSON
+#: Largest archive, and largest total of its files, in bytes; largest number of files.
+MAX_ARCHIVE, MAX_BYTES, MAX_FILES = 32 * 1024**3, 128 * 1024**3, 500_000
+
+#: Most bytes of the list of files in a zip archive, which takes ten times as much memory.
+MAX_LIST = 48 * 1024**2
 
 #: A member of a task, perhaps below one directory that holds the whole archive.
 _MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.DOTALL)
@@ -28,6 +33,29 @@ _MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.D
 _FILE = re.compile(
     r"(?!\.)[^/]*model[^/]*/(?:config\.json|weights\.hdf5|weights_init\.hdf5)|dataset_1/(?:train|test)/shard_[^/]+\.tfrecord"
 )
+
+
+class BadArchiveError(Exception):
+    """The archive cannot be unpacked; the message is one line."""
+
+
+def checked_path(name: str) -> PurePosixPath:
+    """Return the path of a member; raises `BadArchiveError` unless it stays inside the archive and is printable."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or not name.isprintable() or "\\" in name:
+        raise BadArchiveError(f"{shown(name)}: expected a path inside the archive")
+    return path
+
+
+def require_regular(entry: ZipInfo) -> None:
+    """Raise `BadArchiveError` for a link or device; files without a mode count as regular."""
+    if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise BadArchiveError(f"{shown(entry.filename)}: expected a regular file")
+
+
+def shown(name: str) -> str:
+    """Return the name of a member for messages."""
+    return printable(name)[:80]
 
 
 @dataclass(frozen=True)
@@ -122,7 +150,7 @@ def _require_bounded(members: Iterable[ListedFile]) -> None:
     total = 0
     for member in members:
         total += member.entry.file_size
-        if member.path == REFERENCE and member.entry.file_size > MAX_REFERENCE:
-            raise BadArchiveError(f"{REFERENCE}: expected at most {MAX_REFERENCE} bytes")
+        if member.path == REFERENCE and member.entry.file_size > MAX_JSON:  # it is read at once
+            raise BadArchiveError(f"{REFERENCE}: expected at most {MAX_JSON} bytes")
     if total > MAX_BYTES:
         raise BadArchiveError(f"expected at most {MAX_BYTES / 1024**3:g} GiB of files, found more")

@@ -1,17 +1,32 @@
-"""A file on a server, read in parts by HTTP range requests: `zipfile` reads it like a file on disk."""
+"""A file on a server: read in parts, by HTTP range requests, like a file on disk; or downloaded as a whole."""
 
 import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
 
 import requests
 
 from harness.credentials import Address
-from harness.errors import UserError
-from harness.fetch.members import MAX_LIST, BadArchiveError
-from harness.fetch.ranges import LostConnectionError, get_part, persistently
-from harness.fetch.session import Session, content_range, version_of
+from harness.errors import UserError, writing
+from harness.fetch.listing import MAX_LIST, BadArchiveError
+from harness.fetch.session import (
+    PASSING,
+    LostConnectionError,
+    Session,
+    ask,
+    content_length,
+    content_range,
+    get_part,
+    persistently,
+    require_ready,
+    response_error,
+    version_of,
+    written_at,
+)
 
 #: Bytes at the end of an archive that are read at once: its directory; and read at once from a connection.
 TAIL, CHUNK = 4 * 1024**2, 256 * 1024
@@ -155,3 +170,61 @@ class RangeReader(io.RawIOBase):
                             found=f"from {start}")  # fmt: skip
         self._chunks, self._chunk = response.iter_content(CHUNK), b""
         self._next = self._position
+
+
+class Version(NamedTuple):
+    """The ETag of a file on a server, and the time when it was written; None if the server does not say."""
+
+    etag: str | None
+    written: datetime | None
+
+
+def fetch_file(
+    url: Address, target: Path, *, most: int, moved: str, begin: Callable[[int], None] = lambda _: None,
+    seen: Callable[[int], None] = lambda _: None,
+) -> Version:  # fmt: skip
+    """Write the content at an address to a file; it has its name only when all of it is there.
+
+    Returns what the server says of this version.
+
+    Args:
+        url: the address.
+        target: the file.
+        most: bytes of a file that is not too large.
+        moved: the remedy if there is no such file.
+        begin: is told the size in bytes before they travel, 0 if the server does not say.
+        seen: is told the number of bytes as they arrive.
+
+    Raises:
+        UserError: it cannot be fetched, is cut off or too large, or the disk is full.
+    """
+    partial = target.with_name(f"{target.name}.partial")
+
+    def attempt() -> Version:
+        with Session() as session, ask(session, url) as response:
+            require_ready(response)
+            if response.status_code != requests.codes.ok:
+                raise response_error(url, response, "200 OK", moved)
+            length = content_length(response)
+            begin(length)
+            size = 0
+            with writing(partial, remedy="free some space"):
+                file = partial.open("wb")
+            with file:
+                for chunk in response.iter_content(CHUNK):  # its errors are the system's, too, but not the disk's
+                    size += len(chunk)
+                    if size > most:
+                        raise UserError("too large", file=url, expected=f"at most {most} bytes")
+                    with writing(partial, remedy="free some space"):
+                        file.write(chunk)
+                    seen(len(chunk))
+        if length not in (0, size):
+            raise LostConnectionError(f"cut off after {size} of {length} bytes")
+        return Version(version_of(response), written_at(response))
+
+    try:
+        version = persistently(attempt, url, *PASSING)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)  # it is never continued
+    return version

@@ -1,21 +1,112 @@
-"""Requests to servers: every step of a redirection is looked at before it is taken, and every header that is used."""
+"""Requests to servers: redirections and headers are checked before they are used, and failures have one line each.
 
+A request is made again after errors that may pass.
+"""
+
+import os
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 import requests
 
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.fetch.troubles import ADDRESS, origin
 from harness.text import printable
+
+#: Remedies: of what may not happen the next time, and of what will.
+CONTINUE, ADDRESS = "the same command continues", "check the address"
 
 #: Seconds to connect, and seconds without a byte, after which a request is given up.
 TIMEOUTS_S = (20, 60)
+
+#: Seconds of waiting before a request that failed is made again; bytes that arrive begin the series anew.
+PAUSES_S = (1, 3, 10, 30)
+
+#: What to do about an archive that is not where the catalogue says.
+MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
+
+#: Answers of a server that is busy, and errors that do not pass.
+_PASSING = (408, 425, 429, 500, 502, 503, 504)
+_LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
+
+T = TypeVar("T")
+
+
+def origin(url: str) -> str:
+    """Return scheme and host of an address that a server has named: the rest may be enough to read a file."""
+    try:
+        address = urlsplit(url)
+    except ValueError:
+        return "no address"
+    return f"{address.scheme}://{address.hostname}" if address.hostname else "another page"
+
+
+def proxies_of(url: Address) -> dict[str, Address]:
+    """Return the proxies for an address, by scheme; raises `UserError` for one that has several meanings."""
+    found = requests.utils.get_environ_proxies(url.reveal(), no_proxy=os.environ.get("NO_PROXY"))
+    return {
+        scheme: Address(proxy if "://" in proxy else f"http://{proxy}", f"{scheme.upper()}_PROXY")
+        for scheme, proxy in found.items()
+        if scheme in ("http", "https", "all")
+    }
+
+
+def connection_error(url: Address, error: Exception) -> UserError:
+    """Return the message on a request that was not answered."""
+    cause = url.scrub(_cause(error))
+    if isinstance(error, requests.exceptions.InvalidURL):
+        return UserError("not an address to download from", file=url, found=cause, remedy=ADDRESS)
+    host = urlsplit(url.reveal()).hostname
+    if isinstance(error, requests.exceptions.SSLError):
+        remedy = "behind a proxy that inspects connections, REQUESTS_CA_BUNDLE names the file with its certificate"
+        return UserError(f"the certificate of {host} is not accepted", file=url, found=cause, remedy=remedy)
+    if isinstance(error, requests.exceptions.ProxyError):
+        remedy = f"HTTPS_PROXY and HTTP_PROXY name proxies, NO_PROXY={host} goes around them"
+        return UserError("the proxy does not answer, or refuses", file=url, found=_proxy(url), remedy=remedy)
+    if isinstance(error, requests.exceptions.Timeout):
+        return UserError(f"{host} is silent", file=url, found=cause, remedy=CONTINUE)
+    if isinstance(error, requests.exceptions.TooManyRedirects):
+        return UserError("leads in circles", file=url, found="30 redirects", remedy=ADDRESS)
+    if isinstance(error, requests.exceptions.ConnectionError):
+        remedy = f"check the network (a proxy is named by HTTPS_PROXY); {CONTINUE}"
+        return UserError(f"{host} cannot be reached", file=url, found=cause, remedy=remedy)
+    return UserError(f"cannot be fetched: {cause}", file=url, remedy=CONTINUE)
+
+
+def response_error(url: Address, response: requests.Response, expected: str, moved: str) -> UserError:
+    """Return the message on an answer that is not the expected one; `moved` is the remedy if there is no such file."""
+    found = printable(f"{response.status_code} {response.reason}")
+    remedies = {404: moved, 410: moved, 407: "name user and password of the proxy in HTTPS_PROXY"}
+    remedies |= dict.fromkeys((401, 403), f"the server gives it to others only: {ADDRESS}, and who may read it")
+    remedy = remedies.get(response.status_code, CONTINUE)
+    return UserError("cannot be fetched", file=url, expected=expected, found=found, remedy=remedy)
+
+
+def _cause(error: BaseException) -> str:
+    """Return the innermost reason, in one line."""
+    cause: object = error
+    while isinstance(cause, BaseException):
+        inner = getattr(cause, "reason", None) or next((a for a in cause.args if isinstance(a, Exception)), None)
+        if not isinstance(inner, BaseException):
+            break
+        cause = inner
+    text = " ".join(printable(str(cause)).split())
+    text = re.sub(
+        r"IncompleteRead\((\d+) bytes read, (\d+) more expected\)", r"cut off after \1 bytes, \2 missing", text
+    )
+    return re.sub(r"^<?\S*Connection\w*\(.*?\)>?: |^<.*?>: ", "", text)[:160]
+
+
+def _proxy(url: Address) -> str:
+    """Return the proxy of an address, without user and password."""
+    proxies = proxies_of(url)
+    proxy = proxies.get(urlsplit(url.reveal()).scheme) or proxies.get("all")
+    return str(proxy).partition("://")[2] if proxy else "none"
 
 
 class Session(requests.Session):  # type: ignore[misc]  # requests has no types
@@ -96,3 +187,50 @@ def written_at(response: requests.Response) -> datetime | None:
 
 def _malformed(response: requests.Response, header: str, expected: str, found: str) -> UserError:
     return UserError(header, file=origin(response.url), expected=expected, found=repr(found)[:80])
+
+
+class NoRangesError(UserError):
+    """The server sends whole files only."""
+
+
+class LostConnectionError(Exception):
+    """The connection ended before all bytes were there, or the server asks to come again."""
+
+
+#: Errors that may pass. A timeout does not count: a silent server would cost minutes more.
+PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
+
+
+def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
+    """Return the result of an attempt, which is repeated after errors that may pass. Raises `UserError`."""
+    proxies_of(url)  # refuses those whose password could be taken for a host
+    problem: Exception = LostConnectionError()
+    for pause_s in (0, *PAUSES_S):
+        time.sleep(pause_s)
+        try:
+            return attempt()
+        except (LostConnectionError, requests.RequestException) as error:
+            problem = error
+            if not isinstance(error, passing) or isinstance(error, _LASTING):
+                break
+    raise connection_error(url, problem) from problem
+
+
+def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
+    """Return the answer to a request of a part; raises `UserError` unless it is one."""
+    response = ask(session, url, Range=wanted)
+    require_ready(response)
+    if response.status_code == requests.codes.ok:
+        response.close()
+        remedy = "--whole fetches the whole archive"
+        raise NoRangesError("the server sends whole files only, no parts", file=url, remedy=remedy)
+    if response.status_code != requests.codes.partial_content:
+        raise response_error(url, response, "206 Partial Content", MOVED)
+    return response
+
+
+def require_ready(response: requests.Response) -> None:
+    """Raise `LostConnectionError` if the server is busy, or fails: it may not the next time."""
+    if response.status_code in _PASSING:
+        response.close()
+        raise LostConnectionError(f"the server answers {response.status_code} {printable(response.reason)}")

@@ -9,12 +9,10 @@ from harness.credentials import Address
 from harness.digest import digest_of
 from harness.errors import UserError
 from harness.fetch.catalogue import Wanted
-from harness.fetch.listing import ListedFile, Listing, read_listing
-from harness.fetch.members import MAX_ARCHIVE, MAX_LIST
-from harness.fetch.ranges import MOVED
-from harness.fetch.remote import RemoteFile, find_remote
+from harness.fetch.listing import MAX_ARCHIVE, MAX_LIST, ListedFile, Listing, read_listing
+from harness.fetch.remote import RemoteFile, fetch_file, find_remote
+from harness.fetch.session import MOVED
 from harness.fetch.staging import require_space
-from harness.fetch.whole import fetch_file
 from harness.format.archive import Pieces
 from harness.format.fetched import FETCHING
 from harness.reading import open_regular, read_text
@@ -34,9 +32,6 @@ class Watcher:
 
     def note(self, line: str) -> None:
         """Tell a line to the user."""
-
-
-UNWATCHED = Watcher()
 
 
 @dataclass(frozen=True)
@@ -77,7 +72,7 @@ class ArchiveSource:
 
 def find_source(
     wanted: Wanted, root: Path, begin: Callable[[], None], watcher: Watcher, *, whole: bool
-) -> ArchiveSource:  # fmt: skip
+) -> ArchiveSource:
     """Return the archive of some tasks; the whole of it is fetched first if `whole`, into the directory of the tasks.
 
     `begin` is called before a whole archive travels.
@@ -109,9 +104,7 @@ def find_source(
     return source
 
 
-def _fetch_whole(
-    wanted: Wanted, root: Path, begin: Callable[[], None], watcher: Watcher
-) -> tuple[Path, str | None]:  # fmt: skip
+def _fetch_whole(wanted: Wanted, root: Path, begin: Callable[[], None], watcher: Watcher) -> tuple[Path, str | None]:
     """Return the file of a whole archive and its ETag; it is fetched unless it is here since an interrupted command.
 
     Its name is a digest of what may be public of it: passwords could be guessed from a digest of the whole address.
@@ -127,7 +120,7 @@ def _fetch_whole(
 
     if not here.exists():
         _etag_file(here).unlink(missing_ok=True)
-        etag = fetch_file(archive.url, here, travels, watcher.seen, most=MAX_ARCHIVE, moved=MOVED).etag
+        etag = fetch_file(archive.url, here, most=MAX_ARCHIVE, moved=MOVED, begin=travels, seen=watcher.seen).etag
         if etag is not None:
             _etag_file(here).write_bytes(etag.encode())
     return here, read_text(_etag_file(here), MAX_ETAG) if _etag_file(here).exists() else None

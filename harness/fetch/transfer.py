@@ -11,8 +11,7 @@ from typing import IO
 
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.fetch.listing import ListedFile
-from harness.fetch.members import BadArchiveError
+from harness.fetch.listing import BadArchiveError, ListedFile
 from harness.fetch.staging import StagedTask
 from harness.format.archive import DAMAGE
 from harness.format.fetched import FetchedFile
@@ -46,9 +45,21 @@ def transfer(
         waiting.put(member)
     outcomes: SimpleQueue[_Outcome] = SimpleQueue()
     stop = threading.Event()
-    work = _Work(open_archive, waiting, outcomes, staging, stop)
+
+    def work() -> None:
+        """Take members until there are no more, and say what became of them."""
+        try:
+            with open_archive() as file, zipfile.ZipFile(file) as archive:
+                while not stop.is_set():
+                    member = waiting.get_nowait()
+                    outcomes.put((member, _extract(archive, member, staging, stop)))
+        except Empty:
+            return
+        except Exception as error:  # for the thread that waits
+            outcomes.put(error)
+
     number = min(CONNECTIONS, len(members))
-    threads = [threading.Thread(target=work.run, daemon=True) for _ in range(number)]  # Ctrl-C waits for none
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(number)]  # Ctrl-C waits for none
     for thread in threads:
         thread.start()
     try:
@@ -69,49 +80,28 @@ def _take(outcome: _Outcome, staging: StagedTask, url: Address) -> None:
     staging.add(outcome[0].path, outcome[1])
 
 
-class _Work:
-    """What each thread does: takes members until there are no more, and says what became of them."""
-
-    def __init__(
-        self, open_archive: Callable[[], IO[bytes]], waiting: SimpleQueue[ListedFile], outcomes: SimpleQueue[_Outcome],
-        staging: StagedTask, stop: threading.Event,
-    ) -> None:  # fmt: skip
-        self._open, self._waiting, self._outcomes = open_archive, waiting, outcomes
-        self._staging, self._stop = staging, stop
-
-    def run(self) -> None:
-        try:
-            with self._open() as file, zipfile.ZipFile(file) as archive:
-                while not self._stop.is_set():
-                    member = self._waiting.get_nowait()
-                    self._outcomes.put((member, self._extract(archive, member)))
-        except Empty:
-            return
-        except Exception as error:  # for the thread that waits
-            self._outcomes.put(error)
-
-    def _extract(self, archive: zipfile.ZipFile, member: ListedFile) -> FetchedFile:
-        """Unpack a member to its place; `zipfile` checks its size and CRC-32."""
-        place = self._staging.place(member.path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        partial = place.with_name(f"{place.name}.partial")
-        digest, size = hashlib.sha256(), 0
-        try:
-            with archive.open(member.entry) as source, partial.open("wb") as target:
-                while chunk := source.read(CHUNK):
-                    if self._stop.is_set():
-                        raise Empty
-                    digest.update(chunk)
-                    target.write(chunk)
-                    size += len(chunk)
-                target.flush()
-                os.fsync(target.fileno())
-        except DAMAGE as error:
-            raise zipfile.BadZipFile(f"{member.path}: {error}") from error
-        if size != member.entry.file_size:
-            raise zipfile.BadZipFile(f"{member.path}: expected {member.entry.file_size} bytes, found {size}")
-        partial.replace(place)
-        return FetchedFile(size, member.entry.CRC, digest.hexdigest())
+def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, stop: threading.Event) -> FetchedFile:
+    """Unpack a member to its place, unless all is to `stop`; `zipfile` checks its size and CRC-32."""
+    place = staging.place(member.path)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    partial = place.with_name(f"{place.name}.partial")
+    digest, size = hashlib.sha256(), 0
+    try:
+        with archive.open(member.entry) as source, partial.open("wb") as target:
+            while chunk := source.read(CHUNK):
+                if stop.is_set():
+                    raise Empty
+                digest.update(chunk)
+                target.write(chunk)
+                size += len(chunk)
+            target.flush()
+            os.fsync(target.fileno())
+    except DAMAGE as error:
+        raise zipfile.BadZipFile(f"{member.path}: {error}") from error
+    if size != member.entry.file_size:
+        raise zipfile.BadZipFile(f"{member.path}: expected {member.entry.file_size} bytes, found {size}")
+    partial.replace(place)
+    return FetchedFile(size, member.entry.CRC, digest.hexdigest())
 
 
 def _as_user_error(error: Exception, staging: StagedTask, url: Address) -> Exception:

@@ -27,8 +27,7 @@ from harness.errors import UserError
 from harness.format.equivalent_layers import channels_last
 from harness.format.files import kind, located, read_json
 from harness.format.flatten import Flat, flatten, group_names, is_model, settings_of
-from harness.format.graph import INPUT, keras_order
-from harness.format.inbound import ends
+from harness.format.inbound import INPUT, ends, keras_order
 from harness.format.layers import neutral_layer
 from harness.format.layout import CONFIG
 from harness.format.output import Output, final_softmax, output_of

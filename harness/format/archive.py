@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import UserError
-from harness.format.files import located
-from harness.format.kinds import START, refuse_torch, require_own_kind
+from harness.format.files import START, located, refuse_torch, require_own_kind
 from harness.reading import open_regular
 from harness.text import printable
 

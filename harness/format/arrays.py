@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.archive import names, open_archive, open_member
-from harness.format.files import located
-from harness.format.kinds import START, other_kind
+from harness.format.files import START, located, other_kind
 from harness.machine_memory import usable_memory
 from harness.reading import open_regular
 from harness.text import printable

@@ -12,8 +12,7 @@ from typing import Any
 from harness.errors import UserError
 from harness.format.equivalent_layers import as_layer, channels_last, is_operation
 from harness.format.files import located
-from harness.format.graph import INPUT, LayerCall
-from harness.format.inbound import Inbound, LayerOutput, ends, inbound
+from harness.format.inbound import INPUT, Inbound, LayerCall, LayerOutput, ends, inbound
 from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.layers import neutral_layer, require_built_in, require_float32
 from harness.format.writer import Writer

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from harness.errors import UserError
-from harness.format.files import visible_directories
-from harness.format.kinds import START, other_kind
+from harness.format.files import START, other_kind, visible_directories
 from harness.inspector.files import is_leftover
 from harness.reading import read_regular
 from harness.text import printable
@@ -69,14 +68,7 @@ def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Itera
                         found = f"{image.height} x {image.width}"
                         raise UserError("size of an image", file=path, expected=f"{shape[0]} x {shape[1]}", found=found)
                     yield np.asarray(_of_8_bits(image).convert(mode), np.uint8).reshape(shape)
-        except (
-            UnidentifiedImageError,
-            OSError,
-            SyntaxError,
-            ValueError,
-            Warning,
-            Image.DecompressionBombError,
-        ) as error:
+        except (OSError, SyntaxError, ValueError, Warning, Image.DecompressionBombError) as error:
             expected = " or ".join(_FORMATS)
             if isinstance(error, UnidentifiedImageError):
                 raise other_kind("not an image", content.getvalue()[:START], file=path, expected=expected) from error

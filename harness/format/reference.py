@@ -79,12 +79,8 @@ def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
     for model, entry in content.items():
         name = model_name(model)
         if name in entries:
-            raise UserError(
-                "two models with one id",
-                file=path,
-                expected=f"one entry for {name}",
-                found=f"{model!r} and another",
-            )
+            expected, found = f"one entry for {name}", f"{model!r} and another"
+            raise UserError("two models with one id", file=path, expected=expected, found=found)
         entries[name] = entry
     return dict(sorted(entries.items(), key=lambda item: natural(item[0])))
 

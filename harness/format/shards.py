@@ -4,6 +4,10 @@ A record is its length (8 bytes), the length's checksum (4), the payload, and th
 checksum is a masked CRC-32C, all numbers are little-endian. The payload is a `tf.train.Example` with the
 bytes features `inputs` (a serialized float32 tensor) and `output` (a serialized int32 scalar). Error messages count
 records from 0.
+
+The protocol buffers are declared here, so that reading them needs no TensorFlow. Only the fields of a serialized
+float32 or int32 tensor are declared, others are skipped. The field numbers are those of TensorFlow's files
+core/example/{example,feature}.proto and core/framework/tensor{,_shape}.proto.
 """
 
 import math
@@ -18,13 +22,40 @@ from typing import Any
 
 import google_crc32c
 import numpy as np
+from google.protobuf import descriptor_pb2, descriptor_pool, message, message_factory
 from numpy.typing import NDArray
 
 from harness.errors import UserError
-from harness.format.kinds import START, require_own_kind
+from harness.format.files import START, require_own_kind
 from harness.format.layout import shard_name
-from harness.format.messages import DTYPE_NAMES, FLOAT32, INT32, DecodeError, Example, TensorProto
 from harness.reading import open_regular
+
+_Field = descriptor_pb2.FieldDescriptorProto
+
+#: `DataType` of tensorflow/core/framework/types.proto.
+FLOAT32, INT32 = 1, 3
+DTYPE_NAMES = {1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string", 9: "int64"}
+
+#: Message -> field -> (number, type, is repeated).
+_MESSAGES: dict[str, dict[str, tuple[int, int | str, bool]]] = {
+    "Example": {"features": (1, "Features", False)},
+    "Features": {"feature": (1, "Features.FeatureEntry", True)},
+    "Features.FeatureEntry": {"key": (1, _Field.TYPE_STRING, False), "value": (2, "Feature", False)},
+    "Feature": {"bytes_list": (1, "BytesList", False)},
+    "BytesList": {"value": (1, _Field.TYPE_BYTES, True)},
+    "TensorProto": {
+        "dtype": (1, _Field.TYPE_INT32, False),
+        "tensor_shape": (2, "TensorShapeProto", False),
+        "tensor_content": (4, _Field.TYPE_BYTES, False),
+        "float_val": (5, _Field.TYPE_FLOAT, True),
+        "int_val": (7, _Field.TYPE_INT32, True),
+    },
+    "TensorShapeProto": {"dim": (2, "TensorShapeProto.Dim", True)},
+    "TensorShapeProto.Dim": {"size": (1, _Field.TYPE_INT64, False)},
+}
+
+#: Raised for bytes that are not a valid message.
+DecodeError: Any = message.DecodeError
 
 Sample = tuple[NDArray[np.float32], int]
 
@@ -37,6 +68,32 @@ _COPY_AGAIN = "the file is damaged, copy it again"
 #: Maximum of numbers and of axes of a tensor; a record of a few bytes can declare any number of repetitions.
 MAX_NUMBERS = 2**26
 MAX_AXES = 8
+
+
+def _declare() -> Any:
+    file = descriptor_pb2.FileDescriptorProto(name="shard.proto", package="shard", syntax="proto3")
+    declared: dict[str, Any] = {}
+    for name, fields in _MESSAGES.items():
+        parent, _, own_name = name.rpartition(".")
+        message = declared[parent].nested_type.add() if parent else file.message_type.add()
+        message.name = own_name
+        message.options.map_entry = own_name.endswith("Entry")
+        declared[name] = message
+        for field_name, (number, kind, repeated) in fields.items():
+            field = message.field.add(name=field_name, number=number)
+            field.label = _Field.LABEL_REPEATED if repeated else _Field.LABEL_OPTIONAL
+            if isinstance(kind, str):
+                field.type, field.type_name = _Field.TYPE_MESSAGE, f".shard.{kind}"
+            else:
+                field.type = kind
+    pool = descriptor_pool.DescriptorPool()  # not the default pool, which may contain TensorFlow's own declarations
+    pool.Add(file)
+    return lambda name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"shard.{name}"))
+
+
+_message = _declare()
+Example: Any = _message("Example")
+TensorProto: Any = _message("TensorProto")
 
 
 def count_samples(shard: Path) -> int:
@@ -103,10 +160,7 @@ def payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
             end = start + 12 + length + 4
             if end > len(data):
                 raise UserError(
-                    "truncated",
-                    expected=f"at least {end} bytes",
-                    found=len(data),
-                    remedy="copy the file again",
+                    "truncated", expected=f"at least {end} bytes", found=len(data), remedy="copy the file again"
                 )
         except UserError as error:
             raise UserError(f"record {number}: {error}", file=shard) from error
@@ -206,10 +260,10 @@ def example(**features: bytes) -> bytes:
     return bytes(message.SerializeToString(deterministic=True))
 
 
-def tensor(array: Any, dtype: int | None = None) -> bytes:
-    """Return a serialized tensor; `dtype` is TensorFlow's number of the type; default: derived from the array."""
+def tensor(array: Any) -> bytes:
+    """Return a serialized tensor."""
     array = np.asarray(array)
-    dtype = dtype or (INT32 if np.issubdtype(array.dtype, np.integer) else FLOAT32)
+    dtype = INT32 if np.issubdtype(array.dtype, np.integer) else FLOAT32
     message = TensorProto(dtype=dtype, tensor_content=array.tobytes())
     for size in array.shape:
         message.tensor_shape.dim.add(size=size)

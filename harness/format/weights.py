@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.architecture import Architecture, LayerShapes, ModelShapes
-from harness.format.files import located, require_file
+from harness.format.files import START, located, other_kind, require_file
 from harness.format.hdf5 import (
     MAX_NAMES,
     SIGNATURE,
@@ -24,7 +24,6 @@ from harness.format.hdf5 import (
     timeless_file,
     timeless_group,
 )
-from harness.format.kinds import START, other_kind
 from harness.reading import read_regular
 
 Array = NDArray[np.float32]
@@ -123,7 +122,7 @@ def _require_unflipped(root: Any, shapes: ModelShapes, path: Path, size: int) ->
 
 
 def _stored_layers(root: Any, path: Path, size: int) -> Iterator[StoredLayer]:
-    if not _has_names(root, "layer_names"):
+    if "layer_names" not in root.attrs and "layer_names0" not in root.attrs:
         keras3 = has_member(root, "layers") or has_member(root, "_layer_checkpoint_dependencies")
         found = "the .weights.h5 layout of Keras 3" if keras3 else "no attribute layer_names"
         raise UserError("unknown layout", file=path, expected="the HDF5 layout of Keras 2", found=found, remedy=_REMEDY)
@@ -145,10 +144,6 @@ def _weight(group: Any, name: str, path: Path) -> StoredWeight:
         raise UserError(f"weight {name}", file=path, expected="an array of that name", found="none")
     require_plain_array(stored, f"weight {name}", path)
     return StoredWeight(name, stored)
-
-
-def _has_names(group: Any, attribute: str) -> bool:
-    return attribute in group.attrs or f"{attribute}0" in group.attrs
 
 
 def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
+from harness.text import counted
 from scoring import MINIMUM_HYPERPARAMETERS, Grid
 
 #: Models whose values may all differ by chance.
@@ -40,8 +41,7 @@ def notes_on_grid(grid: Grid) -> list[str]:
 def _of_empty_cells(grid: Grid) -> Iterator[str]:
     filled = set(map(tuple, grid.codes.tolist()))
     number = grid.n_cells - len(filled)
-    plural = "s" * (number != 1)
-    yield f"the grid has {grid.n_cells} cells and {len(filled)} models; {number} cell{plural} without a model:"
+    yield f"the grid has {grid.n_cells} cells and {len(filled)} models; {counted(number, 'cell')} without a model:"
     candidates = islice(product(*map(range, grid.sizes)), MAX_CELLS)
     empty = list(islice((cell for cell in candidates if cell not in filled), LISTED))
     for cell in empty:
@@ -60,11 +60,11 @@ def _smaller_grids(grid: Grid) -> Iterator[str]:
         if len(set(without)) == len(cells) and _has_score(without):
             yield f"leave out the column {name}: the other hyperparameters tell the models apart"
         for code, count in sorted(Counter(cell[column] for cell in cells).items()):
-            setting, plural = _setting(grid, name, code), "s" * (count != 1)
+            which = f"{counted(count, 'model')} with {_setting(grid, name, code)}"
             if _has_score([cell for cell in cells if cell[column] != code]):
-                yield f"leave out the {count} model{plural} with {setting}"
+                yield f"leave out the {which}"
             if _has_score([cell for cell in cells if cell[column] == code]):
-                yield f"keep only the {count} model{plural} with {setting}"
+                yield f"keep only the {which}"
 
 
 def _has_score(cells: Sequence[Sequence[int]]) -> bool:

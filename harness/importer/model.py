@@ -8,17 +8,17 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.format.architecture import MAX_CONFIG_BYTES, Architecture, ModelShapes, parse_architecture
-from harness.format.files import parse_json
+from harness.format.files import START, other_kind, parse_json
 from harness.format.hdf5 import SIGNATURE
-from harness.format.kinds import START, other_kind
 from harness.format.saved_models import (
+    holds_variables,
     is_keras_file,
     read_keras_config,
     read_keras_weights,
     read_listed_weights,
+    read_variables,
     read_whole_model_config,
 )
-from harness.format.variables import holds_variables, read_variables
 from harness.format.weights import Array, read_weight_file, read_weights
 from harness.format.writer import VERSION
 from harness.importer.table import ImportedRow

@@ -28,13 +28,11 @@ from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import reference_entry, write_reference
 from harness.format.shards import write_shards
 from harness.format.weights import write_weights
-from harness.importer import columns
 from harness.importer.completeness import notes_on_grid
-from harness.importer.data import read_examples
-from harness.importer.examples import write_arrays
+from harness.importer.data import read_examples, write_arrays
 from harness.importer.model import StoredModel
 from harness.importer.stated import Stated
-from harness.importer.table import ImportedRow, Table, read_table
+from harness.importer.table import TEST_ACCURACY, ImportedRow, Table, read_table
 from harness.processes import NoAnswerError, Process, cannot_be_run
 from harness.processes.runtimes import PREFERRED, installed_runtime
 from harness.task.layout import TaskDirectory, require_no_flat_tasks
@@ -91,7 +89,10 @@ def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
     """
     _require_free(order)
     table = read_table(order.table)
-    _require_accuracies(order, table)
+    for row in table.rows:
+        if row.test is None and order.test is None:
+            remedy = "state it, or name test data with --test"
+            raise UserError(TEST_ACCURACY, file=row.where, expected="a value", found="none", remedy=remedy)
     for line in (*table.notes, *notes_on_grid(table.grid)):
         warn(f"Note: {line}")
     models = _read_models(table)
@@ -119,14 +120,6 @@ def _require_free(order: ImportOrder) -> None:
     for directory in (order.task, order.reference):
         if directory.exists():
             raise UserError("already exists", file=directory, remedy="choose another --output or --name, or remove it")
-
-
-def _require_accuracies(order: ImportOrder, table: Table) -> None:
-    """Raise `UserError` for a test accuracy that is neither stated nor can be computed."""
-    for row in table.rows:
-        if row.test is None and order.test is None:
-            remedy = "state it, or name test data with --test"
-            raise UserError(columns.TEST, file=row.where, expected="a value", found="none", remedy=remedy)
 
 
 def _read_models(table: Table) -> list[StoredModel]:
@@ -242,7 +235,9 @@ def _accuracies(
             }
             metrics = {name: value for name, value in found.items() if value is not None}
             if len(metrics) == 2:
-                say(f"model_{number} ({model.row.name}): {_figures(metrics)}")
+                train, test = metrics["train_acc"], metrics["test_acc"]
+                figures = f"train {train:.4f}, test {test:.4f}, gap {train - test:.4f}"
+                say(f"model_{number} ({model.row.name}): {figures}")
             yield metrics
     problems.raise_if_any()
 
@@ -253,24 +248,18 @@ def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float 
         assert computed is not None
         return computed
     if computed is not None and not stated.agrees(computed, sizes[part]):
-        column = {"train": columns.TRAIN, "test": columns.TEST}[part]
         found = f"{computed:.6g} on {sizes[part]} examples"
         remedy = "correct or empty the cell, or give the data as the model was trained on them (--divide-by)"
-        raise UserError(f"{column} of {row.name}", file=row.where, expected=f"{stated.text} as stated", found=found,
-                        remedy=remedy)  # fmt: skip
+        what, expected = f"{part}_accuracy of {row.name}", f"{stated.text} as stated"
+        raise UserError(what, file=row.where, expected=expected, found=found, remedy=remedy)
     return stated.value
-
-
-def _figures(metrics: dict[str, float]) -> str:
-    train, test = metrics["train_acc"], metrics["test_acc"]
-    return f"train {train:.4f}, test {test:.4f}, gap {train - test:.4f}"
 
 
 def _write_reference(table: Table, metrics: Sequence[dict[str, float]], directory: Path) -> None:
     grid = table.grid
     entries = {
         str(number): reference_entry(
-            table.possible,
+            grid.values,
             {name: grid.values[name][code] for name, code in zip(grid.names, grid.codes[number].tolist(), strict=True)},
             found,
         )

@@ -1,33 +1,97 @@
-"""The table of models to import: a CSV file with one row per model."""
+"""The table of models to import: a CSV file with one row per model.
+
+Its columns are those with a meaning of their own and hyperparameters; others are refused.
+"""
 
 import csv
+import difflib
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError
 from harness.format.problems import Problems
-from harness.importer.columns import (
-    FILE,
-    INITIAL_WEIGHTS,
-    OWN,
-    TEST,
-    TRAIN,
-    WEIGHTS,
-    require_header,
-    require_hyperparameter,
-)
 from harness.importer.stated import Stated, notes_on_rounding, read_stated, rounding_of
 from harness.parsing import BOM
 from harness.reading import read_text
 from harness.text import printable
 from scoring import Grid, GridError
-from scoring.values import Value, normalise
+from scoring.values import normalise
+
+#: Columns with a meaning of their own; every other column is a hyperparameter.
+FILE, WEIGHTS, INITIAL_WEIGHTS = "file", "weights", "initial_weights"
+TRAIN_ACCURACY, TEST_ACCURACY = "train_accuracy", "test_accuracy"
+OWN = (FILE, WEIGHTS, INITIAL_WEIGHTS, TRAIN_ACCURACY, TEST_ACCURACY)
+
+_INDEX = re.compile(r"Unnamed: \d+|index|level_\d+")
+WITHOUT_INDEX = "write the table without an index: index=False in pandas"
+
+#: What tables of other programs have in place of commas.
+_SEPARATORS = {";": "semicolons", "\t": "tabs"}
+
+#: Words of which names of results consist, such as `val_acc`, `gen_gap` and `sparse_categorical_crossentropy`.
+_ACCURACY = {"acc", "accuracy"}
+_RESULT = {"auc", "crossentropy", "err", "error", "gap", "loss"}
+_WHICH = {
+    "best", "binary", "categorical", "dev", "eval", "final", "gen", "generalisation", "generalization", "last", "mean",
+    "sparse", "test", "testing", "top", "train", "training", "val", "valid", "validation",
+}  # fmt: skip
 
 #: Most rows, and bytes of the file.
 MAX_ROWS = 10_000
 MAX_BYTES = 16 * 1024**2
+
+
+def require_header(path: Path, header: Sequence[str]) -> None:
+    """Raise `UserError` unless the columns have distinct names, and the models' files one of them.
+
+    Of a header without any of the own columns nothing is quoted but misspelt ones: it may be no table at all.
+    """
+    repeated = [name for name in header if header.count(name) > 1]
+    if FILE in header and not repeated and "" not in header:
+        return
+    expected, remedy = f"a column {FILE!r}, distinct names", WITHOUT_INDEX if header[:1] == [""] else None
+    first, cells = ",".join(header[:1]), [name.lower() for name in header]
+    for separator, name in _SEPARATORS.items():
+        if separator in first and FILE in [cell.strip().lower() for cell in first.split(separator)]:
+            remedy = "separate columns by commas, and write decimals with a point"
+            raise UserError("separator", file=path, expected="commas", found=name, remedy=remedy)
+    if repeated:
+        found = f"{repeated[0]!r} twice"
+    elif set(OWN) & set(header):
+        found = ", ".join(header)
+    else:
+        found = f"{len(header)} other columns"
+    if FILE not in header and (similar := difflib.get_close_matches(FILE, cells, n=1)):
+        remedy = f"rename the column {header[cells.index(similar[0])]!r}"
+    raise UserError("header", file=path, expected=expected, found=printable(found)[:200], remedy=remedy)
+
+
+def require_hyperparameter(path: Path, name: str, cells: Iterable[str]) -> None:
+    """Raise `UserError` for a column that cannot be meant as a hyperparameter, under whose name it would be taken."""
+    if name in OWN:
+        return
+    if name.lower() in OWN:
+        raise UserError("header", file=path, expected=f"{name.lower()!r}", found=repr(name), remedy="rename the column")
+    if _INDEX.fullmatch(name):
+        raise UserError("header", file=path, expected="no index", found=repr(name), remedy=WITHOUT_INDEX)
+    words = {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", name)}
+    named = words & (_ACCURACY | _RESULT) and words <= _ACCURACY | _RESULT | _WHICH
+    if (named and words & _ACCURACY) or difflib.get_close_matches(
+        name.lower(), (TRAIN_ACCURACY, TEST_ACCURACY), cutoff=0.85
+    ):
+        found, remedy = f"an accuracy, {name!r}", f"call it {TRAIN_ACCURACY} or {TEST_ACCURACY}, or leave it out"
+    elif named and any(_is_number(cell) for cell in cells):  # a loss may also be the name of a function
+        found, remedy = f"a result of training, {name!r}", "leave it out, or rename it if it was chosen before training"
+    else:
+        return
+    raise UserError("header", file=path, expected="hyperparameters", found=found, remedy=remedy)
+
+
+def _is_number(cell: str) -> bool:
+    return cell != "" and not isinstance(normalise("", cell.removesuffix("%")), str)
 
 
 @dataclass(frozen=True)
@@ -67,14 +131,9 @@ class Table:
     text: str
 
     @property
-    def possible(self) -> dict[str, list[Value]]:
-        """Hyperparameter -> its values, in the order of the table."""
-        return {name: list(self.grid.values[name]) for name in self.grid.names}
-
-    @property
     def notes(self) -> list[str]:
         """Lines on stated accuracies that tell little."""
-        stated = {TRAIN: [row.train for row in self.rows], TEST: [row.test for row in self.rows]}
+        stated = {TRAIN_ACCURACY: [row.train for row in self.rows], TEST_ACCURACY: [row.test for row in self.rows]}
         return [line for name, cells in stated.items() for line in notes_on_rounding(name, [c for c in cells if c])]
 
 
@@ -89,7 +148,9 @@ def read_table(path: Path) -> Table:
     header, lines = _parse(text, path)
     problems = Problems()
     cells = {number: dict(zip(header, line, strict=False)) for number, line in lines}
-    rounding = {name: rounding_of(row.get(name, "") for row in cells.values()) for name in (TRAIN, TEST)}
+    rounding = {
+        name: rounding_of(row.get(name, "") for row in cells.values()) for name in (TRAIN_ACCURACY, TEST_ACCURACY)
+    }
     rows = [problems.attempt(_row, path, number, cells[number], len(header), line, rounding) for number, line in lines]
     found = [row for row in rows if row is not None]
     problems.attempt(_require_distinct, found)
@@ -134,7 +195,9 @@ def _row(
         if not cells[name]:
             raise UserError(name, file=where, expected="a value", found="none")
     weights, initial = (path.parent / cells[name] if cells.get(name) else None for name in (WEIGHTS, INITIAL_WEIGHTS))
-    train, test = (read_stated(where, name, cells.get(name, ""), rounding[name]) for name in (TRAIN, TEST))
+    train, test = (
+        read_stated(where, name, cells.get(name, ""), rounding[name]) for name in (TRAIN_ACCURACY, TEST_ACCURACY)
+    )
     return ImportedRow(where, path.parent / cells[FILE], weights, hyperparameters, train, test, initial)
 
 

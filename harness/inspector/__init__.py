@@ -5,4 +5,4 @@ submission is read in its own process.
 """
 
 #: The modules that other rooms use.
-MODULES = ("answer", "files", "keys", "limits", "problems")
+MODULES = ("answer", "files", "keys", "limits")

@@ -8,10 +8,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple
 
-from harness.inspector.files import check_names
+from harness.inspector.files import SubmissionError, check_names
 from harness.inspector.keys import CHOICES, KEYS
 from harness.inspector.limits import MAX_BYTES, MAX_FILES, MAX_NAME
-from harness.inspector.problems import SubmissionError
 
 READY = b"ready\n"
 

@@ -6,10 +6,9 @@ import struct
 import zipfile
 from typing import BinaryIO
 
-from harness.inspector.files import Files, check_name, is_leftover
+from harness.inspector.files import Files, SubmissionError, check_name, is_leftover
 from harness.inspector.folder import open_regular, reading
 from harness.inspector.limits import MAX_ENTRIES
-from harness.inspector.problems import SubmissionError
 
 #: Signature and size of the end-of-central-directory record, of the zip64 locator before it, and of an entry.
 _END, _END_SIZE = b"PK\5\6", 22

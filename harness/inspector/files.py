@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable
 from typing import IO
 
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES, MAX_NAME, MAX_PART
-from harness.inspector.problems import SubmissionError
 
 #: Leftovers of systems, archivers and other tools, in lower case; never part of a submission, of a task or of data.
 _LEFTOVERS = ("__macosx", "__pycache__", ".ds_store", ".git", "desktop.ini", "thumbs.db")
@@ -15,6 +14,21 @@ _RESOURCE_FORK = "._"
 
 #: Bytes per read.
 CHUNK = 1024**2
+
+
+class SubmissionError(Exception):
+    """The submission cannot be run; the message names the expected and the found content."""
+
+
+class UnreadableError(Exception):
+    """The system refuses to read a file, which the user of the harness can fix.
+
+    `file` is its name in the submission; empty for the submitted folder, zip or single file itself.
+    """
+
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"{file}: {reason}")
+        self.file, self.reason = file, reason
 
 
 def is_leftover(name: str) -> bool:

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from harness.inspector.files import Files, check_name, is_leftover
-from harness.inspector.problems import SubmissionError, UnreadableError
+from harness.inspector.files import Files, SubmissionError, UnreadableError, check_name, is_leftover
 
 if sys.platform != "win32":
     #: A folder as a descriptor, so that nobody replaces it while it is read.

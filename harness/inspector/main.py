@@ -4,10 +4,9 @@ import os
 from collections.abc import Callable
 
 from harness.inspector.answer import MAX_PROBLEM, READY, Answer, write_answer
-from harness.inspector.files import Files, check_names, only_folder
+from harness.inspector.files import Files, SubmissionError, UnreadableError, check_names, only_folder
 from harness.inspector.keys import FILE_NAMES
 from harness.inspector.limits import MEMORY_BYTES, bound_process
-from harness.inspector.problems import SubmissionError, UnreadableError
 
 
 def main(kind: str, path: str) -> None:

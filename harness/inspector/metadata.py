@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 
 from harness.inspector.answer import MAX_KEY, MAX_KEYS
+from harness.inspector.files import SubmissionError
 from harness.inspector.keys import CHOICES, FILE_NAMES, KEYS
-from harness.inspector.problems import SubmissionError
 
 MAX_BYTES = 64 * 1024
 

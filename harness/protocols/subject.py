@@ -11,7 +11,7 @@ from harness.errors import UserError
 from harness.format.layout import find_shards
 from harness.processes import ask_all
 from harness.processes.models import Question
-from harness.task.decoding import decode
+from harness.task.data import decode
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles

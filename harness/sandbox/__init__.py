@@ -3,30 +3,18 @@
 Other rooms use the names exported here and nothing else of this room.
 """
 
+from harness.sandbox.bubblewrap import becomes_others
 from harness.sandbox.call import Call, StoppedError, prepare_call
 from harness.sandbox.cgroup import cgroup_problem
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu, find_gpus, gpu_nodes
 from harness.sandbox.devices import library as driver_library
-from harness.sandbox.job import Job
-from harness.sandbox.kinds import (
-    AUTO,
-    AUTOMATIC,
-    KINDS,
-    SANDBOX,
-    Fast,
-    Fresh,
-    Kind,
-    Landlock,
-    Parameter,
-    SandboxChoice,
-    Warn,
-    choose_kind,
-    not_linux,
-    options_for,
-)
-from harness.sandbox.limits import Limits, default_memory_bytes
-from harness.sandbox.privileges import becomes_others
+from harness.sandbox.job import Job, Limits, default_memory_bytes
+from harness.sandbox.kinds import AUTOMATIC, KINDS, SandboxChoice, choose_kind, not_linux, options_for
+from harness.sandbox.kinds.fast import Fast
+from harness.sandbox.kinds.fresh import Fresh
+from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Parameter, Warn
+from harness.sandbox.kinds.landlock import Landlock
 from harness.sandbox.selftest import CONTROL, TRAPS, run_traps, run_trial, trial_job
 from harness.sandbox.staging import Staging
 

@@ -6,6 +6,7 @@ a file descriptor and bubblewrap's own environment is empty, because the sandbox
 """
 
 import os
+import re
 import shutil
 import site
 import sys
@@ -14,10 +15,11 @@ from pathlib import Path
 from harness import children
 from harness.errors import UserError
 from harness.sandbox.devices import Gpu, gpu_files, gpu_nodes, search_path
-from harness.sandbox.job import BOOTSTRAP, Job
-from harness.sandbox.limits import Limits
-from harness.sandbox.privileges import becomes_others
+from harness.sandbox.job import BOOTSTRAP, Job, Limits
 from harness.sandbox.proc import hide, show
+
+#: Capabilities to give a file away, and to change group and user (CAP_CHOWN, CAP_SETGID, CAP_SETUID).
+NEEDED = 1 << 0 | 1 << 6 | 1 << 7
 
 #: First user ID for workers when root runs the harness. The kernel counts a user's processes over the whole
 #: machine, so no two workers may share a user, not even workers of two harnesses that run concurrently.
@@ -64,7 +66,11 @@ _SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")
 def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[str]:
     """Return the options that do not depend on the job's files; `worker` is the staged worker code, if any."""
     files = [] if gpu is None else gpu_files(gpu)
-    devices = [*_scratch(limits), *_block_dev_zero(gpu), *_gpu_nodes(gpu), "--remount-ro", "/dev"]
+    if gpu is None:  # nobody can open it, as it is mounted nodev: a shared mapping of it escapes the memory watch
+        nodes = ["--ro-bind", "/dev/zero", "/dev/zero"]
+    else:  # CUDA needs it; a plain bind would mount the device nodes nodev, too
+        nodes = [word for node in gpu_nodes(gpu) for word in ("--dev-bind-try", node, node)]
+    devices = [*_scratch(limits), *nodes, "--remount-ro", "/dev"]
     shown = sorted(interpreter()) if gpu is None else [*sorted(interpreter()), *search_path()]
     return [
         *_namespaces(), *_system_mounts(), *hide(worker, files, gpu=gpu is not None), *devices,
@@ -86,6 +92,17 @@ def _namespaces() -> list[str]:
         return [*shared, *ends, "--cap-drop", "ALL", *(word for cap in kept for word in ("--cap-add", cap))]
     user = ["--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"]
     return [*user, *shared, *ends, "--as-pid-1"]  # no bubblewrap process stays inside
+
+
+def becomes_others() -> bool:
+    """Whether workers are other users than the harness: it is root, and has the capabilities, which containers drop."""
+    return os.geteuid() == 0 and _capabilities() & NEEDED == NEEDED
+
+
+def _capabilities() -> int:
+    """Return the effective capabilities of this process, as bits."""
+    found = re.search(r"^CapEff:\s*([0-9a-f]+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return int(found[1], 16) if found else 0
 
 
 def worker_uid(slot: int) -> int | None:
@@ -129,17 +146,6 @@ def _scratch(limits: Limits) -> list[str]:
         "--size", str(limits.shared_memory_bytes), "--perms", "1777", "--tmpfs", "/dev/shm",
         "--size", str(limits.scratch_bytes), "--perms", "1777", "--tmpfs", "/tmp",
     ]  # fmt: skip
-
-
-def _block_dev_zero(gpu: Gpu | None) -> list[str]:
-    """Make /dev/zero impossible to open, unless CUDA needs it: a shared mapping of it escapes the memory watch."""
-    return ["--ro-bind", "/dev/zero", "/dev/zero"] if gpu is None else []  # --ro-bind mounts nodev
-
-
-def _gpu_nodes(gpu: Gpu | None) -> list[str]:
-    """Return options for a GPU's device nodes: a plain bind would mount them `nodev`."""
-    nodes = [] if gpu is None else gpu_nodes(gpu)
-    return [word for node in nodes for word in ("--dev-bind-try", node, node)]
 
 
 def interpreter() -> set[Path]:

@@ -9,13 +9,19 @@ from harness.configuration import MIB
 from harness.machine_memory import memory_kills, usable_memory
 from harness.outcome import CallResult, Outcome
 from harness.sandbox.body import KILLED, LostError, StartError
-from harness.sandbox.claim import TAIL, Ended, Interrupted, printable, read_claim
 from harness.sandbox.clock import TICK, Clock, Deadline
-from harness.sandbox.job import Job
-from harness.sandbox.limits import Limits
-from harness.sandbox.memory import Usage, measure
-from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
-from harness.sandbox.watch import Watch, end_and_measure, is_exhausted
+from harness.sandbox.job import Job, Limits
+from harness.sandbox.memory import Usage, Watch, end_and_measure, is_exhausted, measure
+from harness.sandbox.process import (
+    TAIL,
+    Ended,
+    Interrupted,
+    ProtocolError,
+    Starter,
+    WorkerProcess,
+    printable,
+    read_claim,
+)
 
 #: Multiple of the limit on processes and threads above which a call is ended where the kernel did not refuse them: it
 #: bounds no processes of root without capabilities, and counts those of an ordinary user together.

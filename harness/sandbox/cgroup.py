@@ -22,7 +22,7 @@ from filelock import lock_descriptor
 
 from harness import children
 from harness.cache import cache_directory, locked
-from harness.sandbox.limits import Limits
+from harness.sandbox.job import Limits
 
 #: Name prefix of the groups of runs.
 PREFIX = "pgdl-run-"

@@ -139,27 +139,21 @@ def new_name() -> str:
     return f"{_prefix(*own())}{secrets.token_hex(6)}"
 
 
-class Reaper:
-    """A process that waits for the harness to end, and then removes its containers.
+def start_reaper() -> children.Child:
+    """Start a process that waits for its standard input, or the harness, to end, and then removes our containers.
 
     Containers do not die with their client, and a submission in a loop does not notice the end of the harness.
+    Containers of a harness that was killed together with its reaper are removed at once.
     """
-
-    def __init__(self) -> None:
-        """Remove containers of harnesses that were killed together with their reapers, then start the process."""
-        names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{place()}-", "--format", "{{.Names}}")
-        for name in names.split():
-            pid, since = name.split("-")[2:4]
-            if started(int(pid)) != since:
-                _ask_or_empty("rm", "--force", "--volumes", name)
-        self._process = children.popen(
-            children.interpreter(REMOVAL, CLIENT, _prefix(*own()), options=("-S",)), os.environ,
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **children.OWN_GROUP,
-        )  # fmt: skip
-
-    def close(self) -> None:
-        """Remove the remaining containers."""
-        self._process.communicate()
+    names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{place()}-", "--format", "{{.Names}}")
+    for name in names.split():
+        pid, since = name.split("-")[2:4]
+        if started(int(pid)) != since:
+            _ask_or_empty("rm", "--force", "--volumes", name)
+    return children.popen(
+        children.interpreter(REMOVAL, CLIENT, _prefix(*own()), options=("-S",)), os.environ,
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **children.OWN_GROUP,
+    )  # fmt: skip
 
 
 def _prefix(scope: str, pid: int, since: str) -> str:

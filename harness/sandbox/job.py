@@ -1,11 +1,24 @@
-"""The inputs and settings of one sandbox."""
+"""The inputs and settings of one sandbox, and the resource limits of its call."""
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.configuration import GIB, MIB
 from harness.cores import THREADS
+from harness.machine_memory import usable_memory
 from harness.sandbox.devices import Gpu, search_path
 from harness.worker.runtimes import DEFAULT, RUNTIMES
+
+#: Program of the worker's interpreter. Its arguments are the runtime, and the directories of the worker, the
+#: submission, the model and the data; its standard input is the control channel. The worker's own directory is removed
+#: from `sys.path` at once.
+BOOTSTRAP = (
+    "import sys; from pathlib import Path; runtime, trusted, *job = sys.argv[1:]; "
+    "sys.path.insert(0, trusted); from harness.worker.main import main; "
+    "sys.path.pop(0); main(runtime, *map(Path, job))"
+)
 
 
 @dataclass(frozen=True)
@@ -27,6 +40,8 @@ class Job:
 
     def environment(self, home: str) -> dict[str, str]:
         """Return the complete environment of the worker; none of the harness' own variables is inherited."""
+        # Where the GPU's driver is, if the loader would not find it.
+        driver = ":".join(map(str, [] if self.gpu is None else search_path()))
         return {
             "PATH": "/usr/bin:/bin",
             "HOME": home,
@@ -39,21 +54,43 @@ class Job:
             "NVIDIA_TF32_OVERRIDE": "0",  # float32 on a GPU as on a processor
             "HDF5_USE_FILE_LOCKING": "FALSE",  # the sandbox has no flock
             "CUDA_VISIBLE_DEVICES": "-1" if self.gpu is None else self.gpu.uuid,
-            **self._libraries(),
+            **({"LD_LIBRARY_PATH": driver} if driver else {}),
             **RUNTIMES[self.runtime].environment(self.threads, gpu=self.gpu is not None),
         }
 
-    def _libraries(self) -> dict[str, str]:
-        """Tell the loader where the GPU's driver is, if it is in no usual place."""
-        directories = [] if self.gpu is None else search_path()
-        return {"LD_LIBRARY_PATH": ":".join(map(str, directories))} if directories else {}
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one call, all enforced from outside its processes.
+
+    The user chooses `memory_bytes` (and the time limit, which a `Clock` keeps); the others are fixed.
+    """
+
+    memory_bytes: int = 4 * GIB
+    #: Seconds for the start and the imports, and again for loading the model and the data, before the clock starts.
+    startup_s: float = 120.0
+    #: Processes and threads; TensorFlow starts a few per core.
+    processes: int = 128 + 4 * (os.cpu_count() or 1)
+    open_files: int = 1024
+    file_bytes: int = 256 * MIB
+    scratch_bytes: int = 256 * MIB
+    shared_memory_bytes: int = 64 * MIB
+    #: Files in scratch space and /dev/shm together; each takes about 1 KiB of kernel memory.
+    scratch_files: int = 20_000
+    #: Sockets; a full queue takes up to 416 KiB of kernel memory.
+    sockets: int = 512
+    #: More output than this ends the call.
+    output_bytes: int = 64 * MIB
 
 
-#: Program of the worker's interpreter. Its arguments are the runtime, and the directories of the worker, the
-#: submission, the model and the data; its standard input is the control channel. The worker's own directory is removed
-#: from `sys.path` at once.
-BOOTSTRAP = (
-    "import sys; from pathlib import Path; runtime, trusted, *job = sys.argv[1:]; "
-    "sys.path.insert(0, trusted); from harness.worker.main import main; "
-    "sys.path.pop(0); main(runtime, *map(Path, job))"
-)
+def default_memory_bytes(gpus: int, warn: Callable[[str], object] = lambda _: None) -> int:
+    """Return 4 GiB for a call on a CPU, 16 GiB with a GPU, at most 60 % of the memory; a multiple of 256 MiB.
+
+    `warn` receives a line where that is less.
+    """
+    wanted, memory = (16 if gpus else 4) * GIB, usable_memory()
+    limit = max(min(wanted, int(memory.total * 0.6)) // (256 * MIB), 1) * 256 * MIB
+    if limit < wanted:
+        of = f"at most 60 % of {memory.whose} {memory.total / GIB:.1f}G"
+        warn(f"the memory limit of a call is {limit / MIB:.0f}M, {of}; --memory sets another limit")
+    return limit

@@ -1,6 +1,7 @@
-"""The harness' view of one worker: exchanges frames, reads output, kills."""
+"""The harness' view of one worker: exchanges frames, validates its claims, reads output, kills."""
 
 import json
+import math
 import os
 import selectors
 import socket
@@ -11,11 +12,22 @@ from typing import Any
 
 from harness.children import never_wait, open_output
 from harness.configuration import MIB
+from harness.outcome import Outcome
 from harness.sandbox.body import Body, StartError
-from harness.sandbox.job import Job
-from harness.sandbox.limits import Limits
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.processes import progress
 from harness.worker.channel import MAX_FRAME
+
+#: Outcomes that a worker may claim; only the harness can establish the others.
+CLAIMABLE = frozenset(
+    {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE, Outcome.FORBIDDEN, Outcome.MEMORY, Outcome.INVALID_SUBMISSION}
+)
+
+#: Longest stored message, in characters.
+MESSAGE = 500
+
+#: Longest stored tail of the output, in characters.
+TAIL = 16_000
 
 #: Bytes kept of the end of the output.
 OUTPUT_KEPT = MIB
@@ -32,6 +44,43 @@ PROGRESS_S = 0.5
 
 #: Starts a sandbox, given job, limits, slot, and the worker's ends of the control channel and of the output pipe.
 Starter = Callable[[Job, Limits, int, int, int], Body]
+
+
+class Ended(Exception):
+    """The end of a call: its outcome, the reason, and its value if there is one."""
+
+    def __init__(self, outcome: Outcome, message: str = "", value: float | None = None) -> None:
+        super().__init__(message)
+        self.outcome, self.message, self.value = outcome, message, value
+
+
+class Interrupted(Ended):
+    """Something outside of the sandbox ended the call or spoilt its time: the same call may be made again at once."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Outcome.INFRA_ERROR, message)
+
+
+def read_claim(frame: dict[str, Any]) -> Ended:
+    """Validate the claim of a worker, which is not trusted."""
+    status, message = frame.get("status"), frame.get("message", "")
+    if not isinstance(status, str) or status not in CLAIMABLE or not isinstance(message, str):
+        return Ended(Outcome.PROTOCOL, "a result with a status that a worker may not claim")
+    if status != Outcome.OK:
+        return Ended(Outcome(status), " ".join(printable(message).split())[:MESSAGE])
+    text = frame.get("value")
+    try:
+        value = float.fromhex(text) if isinstance(text, str) and len(text) < 64 else math.nan
+    except (ValueError, OverflowError):
+        value = math.nan
+    if not math.isfinite(value):
+        return Ended(Outcome.PROTOCOL, "a result that is not a finite number")
+    return Ended(Outcome.OK, value=value)
+
+
+def printable(text: str) -> str:
+    """Keep printable characters, newlines and tabs; everything else could control a terminal or a page."""
+    return "".join(character for character in text if character.isprintable() or character in "\n\t")
 
 
 class ProtocolError(Exception):

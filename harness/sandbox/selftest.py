@@ -13,8 +13,7 @@ from harness.sandbox.body import StartError
 from harness.sandbox.call import prepare_call
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu
-from harness.sandbox.job import Job
-from harness.sandbox.limits import Limits, default_memory_bytes
+from harness.sandbox.job import Job, Limits, default_memory_bytes
 from harness.sandbox.process import Starter
 from harness.sandbox.staging import Staging
 from harness.worker.runtimes import DEFAULT
@@ -58,11 +57,7 @@ TRAPS = (
         value=0.0,
     ),
     Trap("the time limit ends a call", "while True: pass", Outcome.TIMEOUT, time_limit_s=2.0),
-    Trap(
-        "the memory limit ends a call",
-        "hog = []\n    while True: hog.append(b'x' * (32 << 20))",
-        Outcome.MEMORY,
-    ),
+    Trap("the memory limit ends a call", "hog = []\n    while True: hog.append(b'x' * (32 << 20))", Outcome.MEMORY),
 )
 
 

@@ -22,7 +22,7 @@ from harness.configuration import GIB
 from harness.errors import UserError
 from harness.sandbox.proc import write_copies
 
-#: A program that echoes its input (`harness.sandbox.enclosure`), and its mode. A process whose user may not read its
+#: A program that echoes its input (`harness.sandbox.kinds.fresh`), and its mode. A process whose user may not read its
 #: program is not dumpable: other processes of that user cannot access it.
 ECHO, UNREADABLE = "cat", 0o111
 

@@ -1,11 +1,10 @@
 """Submissions of participants, and measures that are called by name."""
 
-from harness.submission.code import code_of
 from harness.submission.find import find_named, find_submission, find_submissions, names_of_files
 from harness.submission.function import from_function
 from harness.submission.inspect import find_flaw
 from harness.submission.library import find_baseline
-from harness.submission.submission import Submission, write_files
+from harness.submission.submission import Submission, code_of, write_files
 
 __all__ = [
     "Submission", "code_of", "find_baseline", "find_flaw", "find_named", "find_submission", "find_submissions",

@@ -5,14 +5,15 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.inspector.answer import Answer
 from harness.inspector.keys import KEYS
 from harness.names import alike
 from harness.reading import own_path
-from harness.submission.inspect import Inspected, NotASubmissionError, inspect, is_there
+from harness.submission.inspect import NotASubmissionError, inspect, is_there
 from harness.submission.installed import find_installed, installed_measures
 from harness.submission.library import find_baseline
 from harness.submission.name import ALLOWED, clean, is_name, taken
-from harness.submission.submission import Submission
+from harness.submission.submission import Metadata, Submission
 from harness.text import is_text, printable
 
 
@@ -97,7 +98,8 @@ def find_submissions(
 
 def _from_path(path: Path, given: str | None) -> Submission:
     found = inspect(path)
-    claimed, problem = found.metadata.name, found.problem
+    metadata, problem = Metadata.from_texts(found.metadata), found.problem
+    claimed = metadata.name
     name = clean(claimed or _own_name(path)) if given is None else given
     if given is None and claimed and (owner := taken(name)):
         problem = problem or f"metadata: name: expected a name of your own, found {claimed!r}: {owner}"
@@ -108,10 +110,10 @@ def _from_path(path: Path, given: str | None) -> Submission:
     if not is_text(source):
         where = printable(source)
         raise UserError("cannot be recorded", file=where, expected="a path without control characters")
-    return Submission(name, found.files, found.metadata, source=source, notes=tuple(_notes(found)), problem=problem)
+    return Submission(name, dict(found.files), metadata, source=source, notes=tuple(_notes(found)), problem=problem)
 
 
-def _notes(found: Inspected) -> Iterator[str]:
+def _notes(found: Answer) -> Iterator[str]:
     if found.folder:
         yield f"its only folder, {found.folder}, is the submission"
     for key in found.unknown_keys:

@@ -1,16 +1,17 @@
-"""A Python function as a submission: its source, and that of what it uses."""
+"""A Python function as a submission: its source, and the source of the global names that it reads."""
 
 import ast
 import builtins
 import cmath
+import dis
 import inspect
 import reprlib
 import sys
 import sysconfig
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ import numpy as np
 from harness.credentials import may_be_secret
 from harness.errors import UserError
 from harness.names import FUNCTION
-from harness.submission.global_names import global_names
 from harness.submission.name import ALLOWED, clean, is_name, taken
 from harness.submission.submission import Submission
 from harness.text import hidden
@@ -34,6 +34,10 @@ _REMEDY = "define it in the function, or hand in a file"
 #: Shows values: the beginning and the end of a long one.
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 40
+
+#: Instructions that read a name of the module or class being defined, and instructions that bind it there.
+_READS = ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+_BINDS = ("STORE_NAME", "DELETE_NAME")
 
 
 def from_function(
@@ -159,3 +163,25 @@ def _is_installed(module: ModuleType) -> bool:
     origin = getattr(module, "__file__", None)
     places = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
     return origin is not None and any(Path(origin).is_relative_to(place) for place in places)
+
+
+def global_names(source: str) -> set[str]:
+    """Return the global names that the source of a module reads and does not bind before, with Python's own (`len`).
+
+    Arguments, local variables, attributes and the names of a class body are none of them, nor are words in comments
+    and strings. Raises `SyntaxError` for source that is not valid Python.
+    """
+    return set(_read(compile(source, "<source>", "exec", dont_inherit=True)))
+
+
+def _read(code: CodeType) -> Iterator[str]:
+    bound: set[str] = set()
+    for instruction in dis.get_instructions(code):
+        name = instruction.argval
+        if instruction.opname in _BINDS:
+            bound.add(name)
+        elif instruction.opname == "LOAD_GLOBAL" or (instruction.opname in _READS and name not in bound):
+            yield name
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _read(constant)

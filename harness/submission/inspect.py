@@ -4,7 +4,6 @@ import os
 import subprocess
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -15,7 +14,6 @@ from harness.inspector.answer import MAX_ANSWER, MAX_PROBLEM, READY, Answer, Ans
 from harness.inspector.files import is_leftover
 from harness.inspector.limits import CPU_S
 from harness.reading import own_path, refuse_link
-from harness.submission.submission import Metadata
 
 #: Seconds after which the process is killed; its processor time has a lower limit.
 WALL_S = 60.0
@@ -39,17 +37,6 @@ class NotASubmissionError(UserError):
     """A file that is not meant as a submission, such as a README next to submissions."""
 
 
-@dataclass(frozen=True)
-class Inspected:
-    """The contents of a submission, and the reason if it cannot be run."""
-
-    files: dict[str, bytes]
-    metadata: Metadata
-    problem: str | None
-    unknown_keys: tuple[str, ...] = ()  #: of the metadata
-    folder: str = ""  #: the only folder at the top, which is the submission; empty if the files are at the top
-
-
 def is_there(path: Path) -> bool:
     """Whether a file, directory or link exists; raises `UserError` if permissions hide the answer."""
     try:
@@ -61,8 +48,8 @@ def is_there(path: Path) -> bool:
     return True
 
 
-def inspect(path: Path) -> Inspected:
-    """Read the .py file, directory or zip at `path`, which exists.
+def inspect(path: Path) -> Answer:
+    """Read the .py file, directory or zip at `path`, which exists; a `problem` says why it cannot be run.
 
     Raises:
         UserError: it is something else, a link to one of these, or the system refuses to read one of its files.
@@ -71,7 +58,7 @@ def inspect(path: Path) -> Inspected:
     try:
         answer = _ask(_kind(path), own_path(path))
     except AnswerError as error:
-        return Inspected({}, Metadata(), f"{path.name}: cannot be read: {error}")
+        return Answer({}, {}, f"{path.name}: cannot be read: {error}")
     if answer.unreadable is not None:
         file, reason = answer.unreadable
         raise UserError(f"cannot be read: {reason}", file=path / file if file else path)
@@ -81,8 +68,7 @@ def inspect(path: Path) -> Inspected:
         folders = [name.rpartition("/")[0] for name in answer.files if name.endswith("/complexity.py")]
         if len(folders) == 1:
             problem += f"; {'zip' if path.suffix == '.zip' else 'hand in'} the folder {folders[0]} itself"
-    metadata = Metadata.from_texts(answer.metadata)
-    return Inspected(dict(answer.files), metadata, problem, answer.unknown_keys, answer.folder)
+    return answer._replace(problem=problem)
 
 
 def find_flaw(source: bytes, file: str = "complexity.py") -> str:

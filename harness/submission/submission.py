@@ -1,15 +1,17 @@
-"""A submission: its files in memory, its name and metadata."""
+"""A submission: its files in memory, its name and metadata, and what its code computes."""
 
+import ast
 import functools
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from harness.about import About
 from harness.digest import digest_of
 from harness.names import LIBRARY
-from harness.submission.code import code_of
 
 if TYPE_CHECKING:
     from baselines import Need
@@ -71,3 +73,34 @@ def write_files(files: Mapping[str, bytes], directory: Path) -> None:
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
+
+
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+#: Fields of a syntax tree without any effect on the computation.
+_IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
+
+
+@functools.cache
+def code_of(source: bytes) -> bytes:
+    """Return a digest of Python code that comments, docstrings and layout do not change; what is no code is kept.
+
+    It is a digest of the syntax tree, and equal in every version of Python that reads the code: fields that a later
+    version adds to a tree are empty in older code.
+    """
+    try:
+        tree = json.dumps(_fields(ast.parse(source)), separators=(",", ":"))
+    except SyntaxError:
+        return source
+    return hashlib.sha256(tree.encode()).digest()
+
+
+def _fields(value: Any) -> Any:
+    """Return a syntax tree as JSON, without empty fields."""
+    if isinstance(value, ast.AST):
+        fields = {name: child for name, child in ast.iter_fields(value) if name not in _IGNORED}
+        if isinstance(value, _DOCUMENTED) and ast.get_docstring(value, clean=False) is not None:
+            fields["body"] = value.body[1:]
+        found = {name: _fields(child) for name, child in fields.items() if child is not None and child != []}
+        return [type(value).__name__, found]
+    return [_fields(one) for one in value] if isinstance(value, list) else repr(value)

@@ -82,11 +82,12 @@ class TaskDirectory:
         self._half = half_fetched(here.parent.parent if self._is_task else here.parent if here.name == INPUTS else root)
         self._builds = unfinished_tasks(root)
         tasks = {path.resolve().name: path for path in _task_directories(root)}
-        # marks first: their error message is clearer if the reference data cannot be accessed
-        self.tasks = [
-            TaskFiles(name, path, marks=find_marks(_reference_directories(path)), reference=_reference_of(path))
-            for name, path in tasks.items()
-        ]
+        self.tasks = []
+        for name, path in tasks.items():
+            places = _reference_directories(path)
+            marks = find_marks(places)  # first: the error message is clearer if the reference data cannot be accessed
+            reference = next((place / REFERENCE for place in places if _is_there(place / REFERENCE)), None)
+            self.tasks.append(TaskFiles(name, path, reference, marks=marks))
         self.tasks += [
             TaskFiles(name, path.parent, path, reference_only=True, marks=find_marks([path.parent]))
             for name, path in _references(root).items()
@@ -195,15 +196,8 @@ def _looks_like_task(directory: Path) -> bool:
     return (directory / TRAIN.parts[0]).is_dir() or bool(TaskFiles("", directory, None).models)
 
 
-def _reference_of(task: Path) -> Path | None:
-    """Return the model_configs.json in the task's directory, or the separate one of the full layout."""
-    return next(
-        (directory / REFERENCE for directory in _reference_directories(task) if _is_there(directory / REFERENCE)), None
-    )
-
-
 def _reference_directories(task: Path) -> list[Path]:
-    """Return the directories that may contain a task's reference data."""
+    """Return the directories that may contain a task's reference data: its own, and the separate ones of the layout."""
     task = task if task.name not in ("", "..") else task.resolve()
     parent = task.parent if task.parent.name else task.parent.resolve()
     directories = [task, parent / REFERENCES / task.name]

@@ -117,16 +117,13 @@ def _check(
     """Read and check all of a model's files; returns the digest of the files and `Model.shown_digest`."""
     reading: _Reading = (lambda file, read: read(file)) if digests is None else digests.reading
     shown = _Shown(architecture)
-    files = [(CONFIG, reading(directory / CONFIG, _read_config)[1])]
+    _, digest = reading(directory / CONFIG, lambda file: with_digest(read_regular(file, MAX_JSON, links=True)))
+    files = [(CONFIG, digest)]
     for path in _weight_files(directory):
         content, digest = reading(require_file(path), lambda file: with_digest(read_weight_file(file, shapes)))
         files.append((path.name, digest))
         shown.add(path.name, read_weights(content, path, architecture, shapes))
     return model_digest(files), shown.digest
-
-
-def _read_config(file: Path) -> tuple[bytes, str]:
-    return with_digest(read_regular(file, MAX_JSON, links=True))
 
 
 def _weight_files(directory: Path) -> list[Path]:

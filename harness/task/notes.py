@@ -9,7 +9,7 @@ from harness.format.output import Output
 from harness.format.reference import Reference
 from harness.task.contents import Contents
 from harness.task.task import Task
-from harness.text import p_value_equation
+from harness.text import counted, p_value_equation
 from scoring import ScoreUndefined, detectable_difference, require_official, smallest_p_value
 from scoring.resolution import LEVEL, POWER, TYPICAL
 
@@ -37,7 +37,10 @@ def outputs_of(task: Task) -> str:
     found = [output for output, number in numbers.items() if number]
     if len(found) == 1:
         return str(found[0])
-    return ", ".join(f"{output} of {_models(numbers[output], output is found[0])}" for output in found)
+    first, *others = found
+    return ", ".join(
+        [f"{first} of {counted(numbers[first], 'model')}", *(f"{one} of {numbers[one]}" for one in others)]
+    )
 
 
 def _of_chance(task: Task) -> list[str]:
@@ -55,10 +58,6 @@ def _of_chance(task: Task) -> list[str]:
         f"{which} a train accuracy that chance reaches (up to {highest:.3g}): measures of collapse, of the order of "
         "classes, of steadiness and of mixtures say nothing there, whatever their value (docs/measures.md#at-chance)"
     ]
-
-
-def _models(number: int, is_first: bool) -> str:
-    return f"{number} model{'' if number == 1 else 's'}" if is_first else str(number)
 
 
 def _of_outputs(task: Task) -> list[str]:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.hints import did_you_mean
-from harness.task.data import TrainingData
-from harness.task.decoding import INPUTS, LABELS
+from harness.task.data import INPUTS, LABELS, TrainingData
 from harness.task.model import Model
 from harness.task.task import Task
 

@@ -133,13 +133,7 @@ class _Reading:
     def _check_ids(self, reference: Reference) -> None:
         """Check that the reference data contain exactly the models of the task."""
         present = {path.name for path in self.architectures}
-        known = set(reference.models)
-        file = self._files.reference
-        for model in sorted(present - known):
-            self._report(
-                UserError(model, file=file, expected=f"an entry for {self._files.directory / model}", found="none")
-            )
-        for model in sorted(known - present):
-            self._report(
-                UserError(model, file=file, expected=f"a directory {self._files.directory / model}", found="none")
-            )
+        for model in sorted(present ^ set(reference.models)):
+            missing = "an entry for" if model in present else "a directory"
+            expected = f"{missing} {self._files.directory / model}"
+            self._report(UserError(model, file=self._files.reference, expected=expected, found="none"))

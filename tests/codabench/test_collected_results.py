@@ -14,7 +14,7 @@ from organised import pack
 from throwaway import GAPS
 
 import pgdl
-from harness.codabench import collection, proof
+from harness.codabench import collection
 from harness.codabench.results import KILLED, RECORDS
 from harness.format.archive import read_member
 from harness.outcome import Outcome
@@ -118,15 +118,16 @@ def test_what_differs(here, machine, differ):
     there = [1.0 + 1e-8 * number for number in range(8)] if machine == "nearly" else RIGHT
     drawn = [call(number, value) for number, value in enumerate(there)]
     made = [call(number, value, "same" if machine == "same" else "other") for number, value in enumerate(here)]
-    assert len(proof.differences(drawn, drawn, {(row.task, row.model): row for row in made})) == differ
+    assert len(collection.differences(drawn, drawn, {(row.task, row.model): row for row in made})) == differ
 
 
 def test_calls_are_drawn_at_random():
     rows = [call(number, 1.0) for number in range(1000)]
-    drawn = [tuple(row.model for row in proof.draw(rows, 0.1)) for _ in range(2)]
+    drawn = [tuple(row.model for row in collection.draw(rows, 0.1)) for _ in range(2)]
     assert [len(set(names)) for names in drawn] == [100, 100]
     assert set(drawn[0]) != set(drawn[1])
-    assert (len(proof.draw(rows, 0)), len(proof.draw(rows[:20], 0.1)), len(proof.draw(rows[:5], 1))) == (0, 8, 5)
+    sizes = [len(collection.draw(some, share)) for some, share in ((rows, 0), (rows[:20], 0.1), (rows[:5], 1))]
+    assert sizes == [0, 8, 5]
 
 
 def test_a_stolen_result_is_named_with_its_owner(export, collect, bundled, again, folder):

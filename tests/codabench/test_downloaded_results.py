@@ -10,7 +10,7 @@ from platform_server import TOKEN, Handed, Served, serve
 from throwaway import GAPS
 
 from harness.codabench import platform
-from harness.fetch import ranges
+from harness.fetch import session
 from harness.submission.name import is_name, taken
 
 pytestmark = pytest.mark.rest
@@ -24,7 +24,7 @@ RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Served]:
     """The platform, without submissions; it is asked again at once."""
-    monkeypatch.setattr(ranges, "PAUSES_S", (0, 0, 0))
+    monkeypatch.setattr(session, "PAUSES_S", (0, 0, 0))
     monkeypatch.setenv("CODABENCH_TOKEN", TOKEN)
     with serve() as both:
         yield both

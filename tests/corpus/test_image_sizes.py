@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from harness.corpus.families import FAMILIES
-from harness.corpus.image_sizes import require_large_images, smallest_side
 from harness.corpus.network import training_network
 from harness.corpus.recipe import read_recipe
+from harness.corpus.trainer import require_large_images, smallest_side
 from harness.errors import UserError
 
 pytestmark = pytest.mark.rest

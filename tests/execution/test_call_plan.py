@@ -10,7 +10,7 @@ from harness.execution.budget import TimeBudget
 from harness.execution.executor import Executor
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
-from harness.sandbox.limits import GIB, Limits
+from harness.sandbox.job import GIB, Limits
 from harness.submission import Submission
 from harness.task.task import Task
 

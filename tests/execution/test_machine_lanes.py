@@ -8,9 +8,9 @@ from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.machine import Lanes, describe_machine, memory_for, plan_lanes
 from harness.machine_memory import Memory
-from harness.sandbox import limits
+from harness.sandbox import job
 from harness.sandbox.devices import Gpu
-from harness.sandbox.limits import GIB, MIB
+from harness.sandbox.job import GIB, MIB
 
 
 def lanes(workers: int | None = None, *, cores: int, gpus: int = 0, memory: int = 1024, limit: int = 4) -> Lanes:
@@ -80,7 +80,7 @@ def test_the_memory_of_a_call_has_to_fit_the_machine() -> None:
 
 
 def test_little_memory_lowers_the_limit_and_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "usable_memory", lambda: Memory(GIB, GIB, "the control group's"))
+    monkeypatch.setattr(job, "usable_memory", lambda: Memory(GIB, GIB, "the control group's"))
     said: list[str] = []
     assert memory_for(None, said.append) == 512 * MIB
     of = "at most 60 % of the control group's 1.0G"

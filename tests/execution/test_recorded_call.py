@@ -12,7 +12,7 @@ from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
 from harness.execution.settings import loader_digest
 from harness.outcome import CallResult, Outcome
-from harness.sandbox.limits import GIB
+from harness.sandbox.job import GIB
 
 
 def test_every_column_has_its_own_source() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from in_process import Ended, Pgdl, in_process
 
-from harness.fetch import ranges, remote
+from harness.fetch import remote, session
 from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
 from tests.fetch.servers import Served, serve
 
@@ -27,7 +27,7 @@ def _settings(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
     """Ask again at once, give up early, and keep nothing of the user's."""
     monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(ranges, "PAUSES_S", (0, 0, 0))
+    monkeypatch.setattr(session, "PAUSES_S", (0, 0, 0))
     monkeypatch.setattr(remote, "TAIL", 2000)
 
 

@@ -15,7 +15,7 @@ import pytest
 from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch import archive as fetching
-from harness.fetch import ranges
+from harness.fetch import session
 from harness.task.layout import TaskDirectory
 from tests.fetch.servers import serve
 from tests.throwaway import make_task
@@ -265,7 +265,7 @@ def test_the_digest_is_required_and_well_formed(tmp_path, pgdl):
 
 
 def test_a_download_that_is_cut_off_is_no_other_archive(archive, tmp_path, monkeypatch):
-    monkeypatch.setattr(ranges, "PAUSES_S", (0,))
+    monkeypatch.setattr(session, "PAUSES_S", (0,))
     with serve(tmp_path) as served:
         served.cut_every = 100
         with pytest.raises(UserError, match=r"cut off after 100 bytes, \d+ missing; the same command"):

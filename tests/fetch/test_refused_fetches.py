@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl
 
-from harness.fetch import members
 from tests.fetch.archives import TASKS, Fetch, Refusal, catalogue, make_archive
 from tests.fetch.servers import Served
 from tests.throwaway import edit_json
@@ -156,12 +155,12 @@ def test_bombs_are_refused_before_they_are_unpacked(
     from harness.format import archive
 
     make_archive(server.directory / "data.zip", n_train=240)
-    monkeypatch.setattr(listing, "MAX_FILES", 10)
-    assert "expected at most 10 files, found " in refusal()
-    monkeypatch.setattr(listing, "MAX_FILES", members.MAX_FILES)
-    monkeypatch.setattr(listing, "MAX_REFERENCE", 100)
-    assert "model_configs.json: expected at most 100 bytes" in refusal()
-    monkeypatch.setattr(listing, "MAX_REFERENCE", members.MAX_BYTES)
+    with monkeypatch.context() as patched:
+        patched.setattr(listing, "MAX_FILES", 10)
+        assert "expected at most 10 files, found " in refusal()
+    with monkeypatch.context() as patched:
+        patched.setattr(listing, "MAX_JSON", 100)
+        assert "model_configs.json: expected at most 100 bytes" in refusal()
     monkeypatch.setattr(listing, "MAX_BYTES", 1000)
     assert "GiB of files, found more" in refusal()
     monkeypatch.setattr(archive, "SUSPECT_BYTES", 100)

@@ -19,10 +19,9 @@ from harness.format.architecture import read_architecture
 from harness.format.archive import names, open_archive, open_zip, read_member
 from harness.format.arrays import read_npy
 from harness.format.files import natural
-from harness.format.messages import TensorProto
 from harness.format.saved_models import read_whole_model_config
 from harness.format.scan import BLOCK_BYTES, scan_shard
-from harness.format.shards import read_samples
+from harness.format.shards import TensorProto, read_samples
 from tests.fuzz.samples import keras_graph, models
 
 

@@ -10,8 +10,7 @@ import tensorflow as tf
 from harness.errors import UserError
 from harness.format.architecture import Architecture, parse_architecture
 from harness.format.layer_settings import SUPPORTED
-from harness.format.layer_shapes import shapes_of
-from harness.format.output import Output
+from harness.format.output import Output, shapes_of
 
 layers = tf.keras.layers
 

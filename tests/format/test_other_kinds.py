@@ -16,9 +16,8 @@ from PIL import Image
 
 from harness.errors import UserError
 from harness.format.arrays import open_npz, read_npy
-from harness.format.files import read_json
+from harness.format.files import kind_of, read_json
 from harness.format.images import read_images
-from harness.format.kinds import kind_of
 from harness.format.shards import count_samples, write_shards
 from harness.importer.data import read_examples
 from harness.importer.model import StoredModel

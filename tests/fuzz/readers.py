@@ -30,8 +30,7 @@ from harness.format.mark import find_marks, is_hidden
 from harness.format.reference import read_reference
 from harness.format.shards import count_samples, expected_samples, read_samples
 from harness.format.weights import read_weights
-from harness.importer.data import read_examples
-from harness.importer.examples import write_arrays
+from harness.importer.data import read_examples, write_arrays
 from harness.importer.model import StoredModel
 from harness.importer.table import ImportedRow, read_table
 from harness.inspector.answer import READY, parse_answer, write_answer

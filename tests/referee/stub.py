@@ -22,12 +22,11 @@ from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
 from harness.execution.order import FinishedCall, Inputs, Order
 from harness.execution.plan import PlannedCall
+from harness.inspector.answer import Answer
 from harness.outcome import CallResult, Outcome
 from harness.records import merge
 from harness.sandbox import Limits, SandboxChoice
 from harness.submission import find, library
-from harness.submission.inspect import Inspected
-from harness.submission.submission import Metadata
 
 #: When the stub's clock starts.
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
@@ -130,13 +129,13 @@ class Stub(Executor):
         """Nothing was started."""
 
 
-def inspect(path: Path) -> Inspected:
+def inspect(path: Path) -> Answer:
     """Read a submission; a directory may claim a name in its metadata."""
     if path.is_file():
-        return Inspected({"complexity.py": path.read_bytes()}, Metadata(), None)
+        return Answer({"complexity.py": path.read_bytes()}, {})
     metadata = (path / "metadata").read_text()
     files = {file.name: file.read_bytes() for file in path.iterdir()}
-    return Inspected(files, Metadata(name=metadata.removeprefix("name: ").strip()), None)
+    return Answer(files, {"name": metadata.removeprefix("name: ").strip()})
 
 
 @contextmanager

@@ -11,8 +11,7 @@ import pytest
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.devices import Gpu
-from harness.sandbox.job import Job
-from harness.sandbox.limits import Limits
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.proc import COPIED
 from harness.sandbox.staging import Staging
 

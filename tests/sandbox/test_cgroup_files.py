@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.sandbox.cgroup import PREFIX, CallGroup, remove_abandoned
-from harness.sandbox.limits import MIB, Limits
+from harness.sandbox.job import MIB, Limits
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.sandbox.cgroup import CallGroup, RunGroup, cgroup_problem, find_parents
-from harness.sandbox.limits import MIB, Limits
+from harness.sandbox.job import MIB, Limits
 
 PROBLEM = cgroup_problem()
 pytestmark = pytest.mark.skipif(PROBLEM is not None, reason=f"no control group can be made: {PROBLEM}")

@@ -13,9 +13,8 @@ from sandbox.fake_docker import IMAGE, containers, install
 from throwaway import make_task
 
 from harness.sandbox.body import StartError
-from harness.sandbox.job import Job
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.docker import Docker
-from harness.sandbox.limits import Limits
 from harness.sandbox.process import WorkerProcess
 
 pytestmark = pytest.mark.rest

@@ -10,9 +10,8 @@ from sandbox.fake_docker import FLAGS, parse_run
 
 from harness.sandbox.bubblewrap import JOB_DIRECTORIES
 from harness.sandbox.devices import Gpu
-from harness.sandbox.job import Job
+from harness.sandbox.job import MIB, Job, Limits
 from harness.sandbox.kinds.docker import Docker
-from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.seccomp import filter_program
 
 LIMITS = Limits(memory_bytes=1024 * MIB, processes=99, open_files=77)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.sandbox import process
-from harness.sandbox.job import Job
-from harness.sandbox.limits import Limits
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.process import WorkerProcess
 from harness.sandbox.processes import KillProgress, progress
 

@@ -8,10 +8,10 @@ from harness.configuration import GIB, MIB
 from harness.machine_memory import Memory
 from harness.outcome import Outcome
 from harness.sandbox import call as call_module
-from harness.sandbox import watch
+from harness.sandbox import memory
 from harness.sandbox.call import Call
-from harness.sandbox.claim import Ended
-from harness.sandbox.limits import Limits
+from harness.sandbox.job import Limits
+from harness.sandbox.process import Ended
 
 LIMITS = Limits(memory_bytes=2 * GIB)
 
@@ -45,7 +45,7 @@ def call(worker: Worker) -> Call:
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     machine = Machine(available=1 * GIB)
-    monkeypatch.setattr(watch, "usable_memory", machine.memory)
+    monkeypatch.setattr(memory, "usable_memory", machine.memory)
     return machine
 
 
@@ -68,19 +68,19 @@ def test_the_memory_freed_by_ending_a_call_decides_who_is_to_blame(
 
 def test_a_call_goes_on_if_the_culprit_was_ended_meanwhile(machine: Machine) -> None:
     culprit, bystander = Worker(machine, 50 * GIB), Worker(machine, 1 * GIB)
-    watch.ENDING.acquire()
+    memory.ENDING.acquire()
     waiting = threading.Thread(target=call(bystander)._relieve_machine)
     waiting.start()
     culprit.end()
-    watch.ENDING.release()
+    memory.ENDING.release()
     waiting.join()
     assert not bystander.ended
 
 
 def test_exhausted_is_less_than_a_twentieth(machine: Machine) -> None:
-    assert watch.is_exhausted()
+    assert memory.is_exhausted()
     machine.available = 6 * GIB
-    assert not watch.is_exhausted()
+    assert not memory.is_exhausted()
 
 
 @pytest.mark.parametrize(("peak", "outcome"), [(1 * GIB, Outcome.MEMORY), (100 * MIB, Outcome.INFRA_ERROR)])

@@ -8,9 +8,8 @@ import pytest
 
 from harness.sandbox import Fresh, Landlock, bubblewrap, devices
 from harness.sandbox.devices import LIBRARY, Gpu, library, search_path
-from harness.sandbox.job import Job
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.landlock import granted_paths
-from harness.sandbox.limits import Limits
 
 GPU = Gpu(0, "GPU-0", "NVIDIA H200", "0000:3b:00.0")
 

@@ -21,10 +21,10 @@ PROGRAM = """
 import json
 from harness.machine_memory import usable_memory
 from harness.processes.runtimes import QUICKEST, installed_runtime
-from harness.sandbox import KINDS, Clock, Limits, Staging, default_memory_bytes, prepare_call, trial_job, watch
+from harness.sandbox import KINDS, Clock, Limits, Staging, default_memory_bytes, prepare_call, trial_job, memory
 from harness.sandbox.selftest import TRAPS
 
-watch.RESERVE = 0
+memory.RESERVE = 0
 hog = TRAPS[-1]
 with Staging() as staging, KINDS["none"]() as kind:
     job = trial_job(staging, hog, runtime=installed_runtime(QUICKEST).name)

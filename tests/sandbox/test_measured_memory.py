@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from harness.sandbox import memory
-from harness.sandbox.limits import MIB
+from harness.sandbox.job import MIB
 from harness.sandbox.memory import Usage, measure, same_memory
 from harness.sandbox.processes import Tree
 

@@ -4,9 +4,9 @@ import pytest
 
 from harness.machine_memory import Memory
 from harness.outcome import Outcome
-from harness.sandbox import limits
-from harness.sandbox.claim import CLAIMABLE
-from harness.sandbox.limits import GIB, MIB, default_memory_bytes
+from harness.sandbox import job
+from harness.sandbox.job import GIB, MIB, default_memory_bytes
+from harness.sandbox.process import CLAIMABLE
 
 
 def test_an_outcome_is_the_word_in_the_record() -> None:
@@ -36,5 +36,5 @@ def test_the_default_memory_limit_fits_the_machine(
     total_gib: float, gpus: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = Memory(int(total_gib * GIB), 0)
-    monkeypatch.setattr(limits, "usable_memory", lambda: memory)
+    monkeypatch.setattr(job, "usable_memory", lambda: memory)
     assert default_memory_bytes(gpus) == expected

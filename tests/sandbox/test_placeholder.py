@@ -9,9 +9,8 @@ import pytest
 
 from harness.sandbox import Fresh
 from harness.sandbox.body import StartError
-from harness.sandbox.enclosure import Placeholder
-from harness.sandbox.job import Job
-from harness.sandbox.limits import Limits
+from harness.sandbox.job import Job, Limits
+from harness.sandbox.kinds.fast import Placeholder
 from harness.sandbox.staging import Staging
 
 LIMITS = Limits(processes=77, open_files=99, file_bytes=12345678)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import bubblewrap, privileges
+from harness.sandbox import bubblewrap
 from harness.sandbox.memory import measure
 from harness.sandbox.processes import Tree
 
@@ -21,14 +21,14 @@ CHOWN, SETGID, SETUID, KILL = (1 << number for number in (0, 6, 7, 5))
 )  # fmt: skip
 def test_workers_are_other_users_only_if_root_can_make_them_so(monkeypatch, user, capabilities, becomes):
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    monkeypatch.setattr(privileges, "_capabilities", lambda: capabilities)
-    assert privileges.becomes_others() is becomes
+    monkeypatch.setattr(bubblewrap, "_capabilities", lambda: capabilities)
+    assert bubblewrap.becomes_others() is becomes
     assert (bubblewrap.worker_uid(0) is not None) is becomes
 
 
 def test_the_capabilities_are_those_of_the_kernel():
     (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("CapEff:")]
-    assert privileges._capabilities() == int(line.split()[1], 16)
+    assert bubblewrap._capabilities() == int(line.split()[1], 16)
 
 
 def test_threads_are_counted():

@@ -6,12 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from harness.outcome import Outcome
-from harness.sandbox import watch as watch_module
+from harness.sandbox import memory
 from harness.sandbox.call import Call
-from harness.sandbox.claim import Ended
-from harness.sandbox.limits import Limits
-from harness.sandbox.memory import Usage
-from harness.sandbox.watch import Watch
+from harness.sandbox.job import Limits
+from harness.sandbox.memory import Usage, Watch
+from harness.sandbox.process import Ended
 
 
 class Time:
@@ -32,7 +31,7 @@ def test_what_is_quick_is_known_at_once() -> None:
 
 def test_nobody_waits_for_what_takes_long_nor_begins_it_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     time = Time()
-    monkeypatch.setattr(watch_module, "time", time)
+    monkeypatch.setattr(memory, "time", time)
     measured, let_go = [], threading.Event()
 
     def measure() -> Usage:

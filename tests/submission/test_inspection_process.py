@@ -13,11 +13,10 @@ from submission_files import MEASURE, problem_of, write_folder
 
 from harness.errors import UserError
 from harness.inspector.answer import MAX_LINE, READY, Answer, AnswerError, parse_answer, write_answer
-from harness.inspector.files import Files
+from harness.inspector.files import Files, SubmissionError
 from harness.inspector.folder import read_folder
 from harness.inspector.limits import MAX_BYTES, MAX_FILES
 from harness.inspector.main import inspect
-from harness.inspector.problems import SubmissionError
 from harness.submission import find_submission
 
 #: The process, reading something that never ends, or is too large, in place of a submission.

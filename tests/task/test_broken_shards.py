@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from throwaway import dense_weights, example, tensor, write_records, write_weights
 
-from harness.format.messages import TensorProto
-from harness.format.shards import read_samples
+from harness.format.shards import TensorProto, read_samples
 
 TRAIN, TEST = "dataset_1/train/shard_1.tfrecord", "dataset_1/test/shard_0.tfrecord"
 

@@ -15,7 +15,7 @@ from harness.protocols.files import part_file, read_part, write_part
 from harness.protocols.overfit.settings import Edges, OverfitSettings
 from harness.protocols.overfit.shifts import Positions, black_of, find_positions
 from harness.protocols.subject import StudiedTask, write_parts
-from harness.task.decoding import INPUTS
+from harness.task.data import INPUTS
 from harness.worker.runtimes import version_of
 
 #: Changed with everything that changes the numbers of a part.

@@ -6,14 +6,10 @@ from dataclasses import dataclass, field
 
 from harness.errors import UserError
 from harness.registry import find_siblings
-from harness.sandbox.kinds.fast import Fast
-from harness.sandbox.kinds.fresh import Fresh
-from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Parameter, Warn
-from harness.sandbox.kinds.landlock import Landlock
+from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Warn
 
 #: All kinds by name.
 KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
-
 
 #: Those that `auto` tries, in this order.
 AUTOMATIC = sorted((kind for kind in KINDS.values() if kind.auto is not None), key=lambda kind: kind.auto or 0)
@@ -79,9 +75,3 @@ def options_for(isolation: str) -> dict[str, str | None]:
     """Return the options that ask for an isolation, with their values, as `Kind.options`."""
     found = (kind.options(isolation) for kind in KINDS.values())
     return next((options for options in found if options is not None), {SANDBOX: isolation.partition("/")[0]})
-
-
-__all__ = [
-    "AUTO", "AUTOMATIC", "KINDS", "SANDBOX", "Fast", "Fresh", "Kind", "Landlock", "Parameter",
-    "SandboxChoice", "Warn", "choose_kind", "not_linux", "options_for",
-]  # fmt: skip

@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from functools import cache, cached_property
 
 import harness
+from harness import children
 from harness.errors import UserError
 from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
-from harness.sandbox.container import CLIENT, ContainerBody, EngineError, Reaper, ask, new_name
-from harness.sandbox.devices import Gpu
-from harness.sandbox.job import Job
+from harness.sandbox.container import CLIENT, ContainerBody, EngineError, ask, new_name, start_reaper
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.kind import Kind, Parameter
-from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
 from harness.shell import typed
 
@@ -88,11 +87,11 @@ class Docker(Kind):
     def __init__(self, image: str = IMAGE, runtime: str | None = None) -> None:
         """`image` holds Python, Keras and the frameworks; `runtime` is None for the engine's default."""
         self.image, self.runtime = image, runtime
-        self._reaper: Reaper | None = None
+        self._reaper: children.Child | None = None
 
     def prepare(self, trials: Sequence[Job]) -> None:
         """Start the process that removes the containers when the harness ends."""
-        self._reaper = self._reaper or Reaper()
+        self._reaper = self._reaper or start_reaper()
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> ContainerBody:
         """Start a worker in a new container; raises `StartError`."""
@@ -104,10 +103,13 @@ class Docker(Kind):
 
         `slot` numbers the containers that exist at once.
         """
-        program = self._filter(job.gpu is not None)
+        program, gpu = (
+            self._filter(job.gpu is not None),
+            [] if job.gpu is None else ["--gpus", f"device={job.gpu.uuid}"],
+        )
         environment = job.environment(home=HOME) | {"PATH": PATH}
         return [
-            *_base_options(limits, slot, name), "--cpus", str(job.threads), *_gpu(job.gpu), *_mounts(job),
+            *_base_options(limits, slot, name), "--cpus", str(job.threads), *gpu, *_mounts(job),
             *self._image(),
             "-i", *(f"{variable}={value}" for variable, value in environment.items()),  # `env -i`: no other variables
             "python", "-I", "-B", "-u", "-c", BOOTSTRAP, program, job.runtime, *JOB_DIRECTORIES,
@@ -135,7 +137,7 @@ class Docker(Kind):
     def close(self) -> None:
         """Remove the remaining containers."""
         if self._reaper is not None:
-            self._reaper.close()
+            self._reaper.communicate()  # until it has ended
             self._reaper = None
 
     def problem(self) -> UserError | None:
@@ -220,15 +222,9 @@ def _scratch(path: str, size: int) -> str:
 
 
 def _mounts(job: Job) -> list[str]:
-    binds = zip(job.directories, JOB_DIRECTORIES, strict=True)
-    return [word for source, target in binds for word in ("--mount", _bind(str(source), target))]
-
-
-def _bind(source: str, target: str) -> str:
-    """Return the value of `--mount` for a read-only directory: a line of CSV, whose fields may be quoted."""
-    quoted = source.replace('"', '""')
-    return f'type=bind,"source={quoted}",target={target},readonly'
-
-
-def _gpu(gpu: Gpu | None) -> list[str]:
-    return [] if gpu is None else ["--gpus", f"device={gpu.uuid}"]
+    """Return options that mount the job's directories read-only: each is a line of CSV, whose fields may be quoted."""
+    options = []
+    for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
+        quoted = str(source).replace('"', '""')
+        options += ["--mount", f'type=bind,"source={quoted}",target={target},readonly']
+    return options

@@ -6,19 +6,23 @@ and then drops every privilege. Calls share nothing but the memory that the impo
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Self
 
 from harness.cache import runs_programs
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import Body, StartError, Storage, memory_file
-from harness.sandbox.enclosure import Placeholder
-from harness.sandbox.job import Job
-from harness.sandbox.kinds.fresh import Fresh
+from harness.sandbox.body import Body, StartError, memory_file
+from harness.sandbox.cgroup import RunGroup
+from harness.sandbox.job import Job, Limits
+from harness.sandbox.kinds.fresh import Enclosure, Fresh, new_group
 from harness.sandbox.kinds.kind import Warn
-from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
+from harness.sandbox.staging import ECHO
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
+
+#: The program of the placeholder process, which keeps the sandbox open: it echoes its input and waits.
+HOLDER = f"{bubblewrap.JOB_DIRECTORIES[0]}/{ECHO}"
 
 
 class Fast(Fresh):
@@ -66,11 +70,9 @@ class Fast(Fresh):
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
         """Fork a worker into a new sandbox, or start an interpreter there without a zygote; raises `StartError`."""
-
-        def fork(zygote: Zygote) -> "ForkedBody":
-            return _fork(zygote, Placeholder(job, limits, slot, sink, self.groups), job, slot, control, sink)
-
-        forked = self._zygotes.fork(job, fork)
+        forked = self._zygotes.fork(
+            job, lambda zygote: ForkedBody(zygote, job, limits, slot, control, sink, self.groups)
+        )
         return super().start(job, limits, slot, control, sink) if forked is None else forked
 
     def close(self) -> None:
@@ -79,64 +81,84 @@ class Fast(Fresh):
         super().close()
 
 
-def _fork(zygote: Zygote, placeholder: Placeholder, job: Job, slot: int, control: int, sink: int) -> "ForkedBody":
-    """Ask the zygote to fork a worker into the placeholder's sandbox; on failure the sandbox is ended."""
-    entrances = [placeholder.group.open_entrance()] if placeholder.group else []
-    program = memory_file(filter_program(job.gpu is not None))
-    source, report = os.pipe()
-    order = {
-        "uid": bubblewrap.worker_uid(slot),
-        "environment": job.environment(home=bubblewrap.HOME),
-        "home": bubblewrap.HOME,
-        "directories": bubblewrap.JOB_DIRECTORIES[1:],
-        "paths": None,
-        "other_processes": 0,
-    }
-    try:
+class Placeholder(Enclosure):
+    """A sandbox for a forked worker, kept open by a placeholder process as confined and limited as the worker.
+
+    The worker runs as the same user. It must not gain control of that process, which is not watched.
+    """
+
+    def __init__(self, job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> None:
+        """Create the sandbox, and wait until it is complete and the process runs; raises `StartError`."""
+        seccomp = memory_file(filter_program(job.gpu is not None))
+        (given, line), (heard, answer) = os.pipe(), os.pipe()
+        self._line = os.fdopen(line, "wb", buffering=0)
+        with os.fdopen(heard, "rb") as hears:
+            try:
+                options, prefix = bubblewrap.sandbox(job, limits, slot)
+                super().__init__(
+                    [*options, "--seccomp", str(seccomp)], [*prefix, HOLDER], (seccomp,), limits,
+                    output=answer, errors=sink, group=new_group(groups, limits), source=given,
+                )  # fmt: skip
+            except StartError:
+                self._line.close()
+                raise
+            finally:
+                for descriptor in (seccomp, given, answer):
+                    os.close(descriptor)
+            with suppress(BrokenPipeError):
+                self._line.write(b"ready\n")
+            if not hears.readline():
+                self.kill()
+                Placeholder.close(self)
+                raise StartError("the sandbox ended before it was ready")
+
+    def close(self) -> None:
+        """End the placeholder process, too, if it has not been killed."""
+        self._line.close()
+        super().close()
+
+
+class ForkedBody(Placeholder):
+    """A placeholder's sandbox with a worker that a zygote has forked into it."""
+
+    def __init__(
+        self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int, groups: RunGroup | None
+    ) -> None:
+        """Create the sandbox, ask the zygote to fork, and wait for the worker's process ID; raises `StartError`."""
+        super().__init__(job, limits, slot, sink, groups)
+        entrances = [self.group.open_entrance()] if self.group else []
+        program = memory_file(filter_program(job.gpu is not None))
+        self._source, report = os.pipe()
+        order = {
+            "uid": bubblewrap.worker_uid(slot),
+            "environment": job.environment(home=bubblewrap.HOME),
+            "home": bubblewrap.HOME,
+            "directories": bubblewrap.JOB_DIRECTORIES[1:],
+            "paths": None,
+            "other_processes": 0,
+        }
         try:
-            zygote.order(order, [control, sink, program, report, placeholder.pidfd, *entrances])
-        finally:
-            for descriptor in (program, report, *entrances):
-                os.close(descriptor)
-        return ForkedBody(placeholder, source, zygote)
-    except StartError:
-        os.close(source)
-        placeholder.kill()
-        placeholder.close()
-        raise
-
-
-class ForkedBody(Body):
-    """A worker that a zygote has forked into the sandbox of a placeholder."""
-
-    def __init__(self, placeholder: Placeholder, report: int, zygote: Zygote) -> None:
-        """Wait for the worker's process ID; raises `StartError`."""
-        self._placeholder, self._descriptor = placeholder, report
-        self._report = WorkerReport(report, zygote)
-        self.processes = placeholder.processes
-
-    def storage(self) -> Storage | None:
-        """Return the usage of scratch space and network in the placeholder's sandbox."""
-        return self._placeholder.storage()
+            try:
+                zygote.order(order, [control, sink, program, report, self.pidfd, *entrances])
+            finally:
+                for descriptor in (program, report, *entrances):
+                    os.close(descriptor)
+            self._report = WorkerReport(self._source, zygote)
+        except StartError:
+            self.kill()
+            self.close()
+            raise
 
     def exit_status(self) -> int | None:
         """Return the worker's exit status as reported by its parent, which runs outside the sandbox."""
         return self._report.exit_status
 
-    def ran_out_of_memory(self) -> bool:
-        """Return whether the control group, which placeholder and worker share, hit its memory limit."""
-        return self._placeholder.ran_out_of_memory()
-
-    def kill(self) -> None:
-        """Kill the placeholder; the kernel kills everything in its namespace."""
-        self._placeholder.kill()
-
     def is_gone(self) -> bool:
         """Return whether the placeholder and the worker's parent have ended."""
         self._report.reap()
-        return self._report.ended and self._placeholder.is_gone()
+        return self._report.ended and super().is_gone()
 
     def close(self) -> None:
-        """Close the report and the placeholder."""
-        os.close(self._descriptor)
-        self._placeholder.close()
+        """Close the report, too."""
+        os.close(self._source)
+        super().close()

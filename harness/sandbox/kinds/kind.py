@@ -11,8 +11,7 @@ from typing import ClassVar, Self
 from harness.errors import UserError
 from harness.extras import install
 from harness.sandbox.body import Body
-from harness.sandbox.job import Job
-from harness.sandbox.limits import Limits
+from harness.sandbox.job import Job, Limits
 from harness.worker.runtimes import RUNTIMES, version_of
 
 #: The option for the kind, and the value that leaves the choice to `choose_kind`.

@@ -6,9 +6,11 @@ them on request or when the harness ends (`harness.worker.supervisor`).
 
 import os
 import secrets
+import shutil
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import psutil
@@ -16,15 +18,14 @@ import psutil
 from harness.cache import cache_directory
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import StartError, memory_file
+from harness.sandbox.body import Body, StartError, Storage, memory_file
+from harness.sandbox.bubblewrap import becomes_others
 from harness.sandbox.devices import gpu_files, gpu_nodes, search_path
-from harness.sandbox.job import Job
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.kind import Kind
-from harness.sandbox.limits import Limits
-from harness.sandbox.privileges import becomes_others
+from harness.sandbox.processes import Processes, Tree
 from harness.sandbox.seccomp import filter_program
-from harness.sandbox.supervised import SupervisedBody
-from harness.sandbox.zygote import Zygote, Zygotes
+from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 from harness.worker.scratch import remove
 
 #: The first version of Landlock that can scope signals, with which a supervisor contains a call (Linux 6.12).
@@ -46,6 +47,9 @@ GPU_LISTS = ("/sys/devices/system/node",)
 
 #: Where CUDA names its threads; a worker's own.
 THREADS = "/proc/self/task"
+
+#: Seconds that the removal of a scratch directory may take.
+REMOVAL_S = 30.0
 
 #: Promises of bubblewrap's sandbox that this one does not keep.
 MISSING = (
@@ -103,7 +107,7 @@ class Landlock(Kind):
         except StartError as error:
             raise UserError(f"the sandbox does not work here: {error}", remedy="see docs/sandbox.md") from error
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> SupervisedBody:
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedBody":
         """Fork a worker that confines itself; raises `StartError`."""
         body = self._zygotes.fork(job, lambda zygote: _fork(zygote, job, limits, slot, control, sink))
         if body is None:
@@ -120,7 +124,7 @@ class Landlock(Kind):
         return frozenset(path.resolve() for path in paths if path.exists())
 
 
-def _fork(zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> SupervisedBody:
+def _fork(zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedBody":
     """Have a worker forked that confines itself; raises `StartError`."""
     uid = bubblewrap.worker_uid(slot)
     scratch = make_scratch(job.worker.parent, uid)
@@ -192,3 +196,103 @@ def _inaccessible() -> UserError | None:
                 remedy = "run as an ordinary user, or have the Python environment and PGDL_CACHE where others may enter"
                 return UserError("workers of root are other users, who may not enter it", file=directory, remedy=remedy)
     return None
+
+
+class SupervisedBody(Body):
+    """A worker, the supervisor that ends all its processes, and their scratch directory."""
+
+    def __init__(self, line: socket.socket, scratch: Path, limits: Limits, zygote: Zygote) -> None:
+        """Wait for the supervisor's process ID; raises `StartError`."""
+        self._line, self._scratch, self._limits = line, scratch, limits
+        self._report = WorkerReport(line.fileno(), zygote)
+        self._free = _free_bytes(scratch)
+        self.processes = Tree(int(self._report.facts["pid"]))
+
+    def storage(self) -> Storage:
+        """Return the usage of the scratch directory, including removed files if the disk has lost free space."""
+        size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
+        with suppress(FileNotFoundError):
+            lost = self._free - _free_bytes(self._scratch)
+            if lost > self._limits.scratch_bytes:
+                size += nameless_bytes(self.processes, str(self._scratch), lost)
+        return Storage(size, files)
+
+    def exit_status(self) -> int | None:
+        """Return the worker's exit status as reported by the supervisor."""
+        return self._report.exit_status
+
+    def kill(self) -> None:
+        """Tell the supervisor to kill everything."""
+        with suppress(OSError):
+            self._line.shutdown(socket.SHUT_WR)
+
+    def is_gone(self) -> bool:
+        """Return whether the supervisor has reported the end; if it was killed itself, the end stays unknown."""
+        self._report.read()
+        return "gone" in self._report.facts
+
+    def close(self) -> None:
+        """Wait until the supervisor has removed the scratch directory."""
+        self._line.settimeout(REMOVAL_S)
+        with suppress(TimeoutError):  # a process did not end; `Staging` removes the directory later
+            while self._line.recv(4096):
+                pass
+        self._line.close()
+
+
+def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
+    """Return bytes on the disk and the number of files of a directory that is being written to.
+
+    Counting stops at `most_files` + 1 files, which is also returned where a directory cannot be listed or its path is
+    too long.
+    """
+    size, files, pending = 0, 0, [directory]
+    while pending:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                listed = list(islice(entries, most_files - files + 1))
+        except (FileNotFoundError, NotADirectoryError):  # it has been removed
+            continue
+        except OSError:
+            return size, most_files + 1
+        files += len(listed)
+        if files > most_files:  # before any is inspected: files are created as fast as they are inspected
+            break
+        size += sum(map(_bytes_on_disk, listed))
+        pending += [entry.path for entry in listed if entry.is_dir(follow_symlinks=False)]
+    return size, files
+
+
+def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_blocks * 512
+    except OSError:  # it has been removed, or its path is too long, which `measure_directory` notices
+        return 0
+
+
+def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
+    """Return bytes on the disk of removed files that processes keep open.
+
+    Every thread may have its own descriptors. The size of a file that is only mapped, or kept open by a process that
+    denies access, is unknown; the result is then `lost`, the space that the disk has lost.
+    """
+    sizes: dict[tuple[int, int], int] = {}
+    try:
+        for entry in processes.entries():
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+                for thread in Path(entry, "task").iterdir():
+                    for descriptor in (thread / "fd").iterdir():
+                        with suppress(FileNotFoundError):
+                            state = descriptor.stat()
+                            if not state.st_nlink:
+                                sizes[state.st_dev, state.st_ino] = state.st_blocks * 512
+                    maps = (thread / "maps").read_text(errors="replace").splitlines()
+                    if any(directory in line and line.endswith(" (deleted)") for line in maps):
+                        return lost
+    except PermissionError:
+        return lost
+    return sum(sizes.values())
+
+
+def _free_bytes(directory: Path) -> int:
+    return shutil.disk_usage(directory).free

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from harness import children
 from harness.configuration import UNSANDBOXED
 from harness.sandbox.body import Body, shell_status
-from harness.sandbox.job import BOOTSTRAP, Job
+from harness.sandbox.job import BOOTSTRAP, Job, Limits
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
-from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Tree
 
 
