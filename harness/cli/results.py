@@ -1,6 +1,7 @@
 """`pgdl results`: the recorded calls, for people and for programs."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -8,7 +9,8 @@ import click
 from harness.cli import completion, options
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.printing import output
+from harness.printing import output, say
+from harness.task.hidden import REMEDY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +31,9 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
     shell_complete=completion.recorded,
     help="Only this submission; may be repeated.",
 )
+@options.tasks
 @options.task
+@options.withhold
 @click.option(
     "--outcome", "outcomes", multiple=True, metavar="WORD", help="Only calls with this outcome; may be repeated."
 )
@@ -40,11 +44,14 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
 def command(
     results: Address,
     submissions: tuple[str, ...],
+    tasks_dir: Path,
     task_names: tuple[str, ...],
+    withhold: str,
     outcomes: tuple[str, ...],
     form: str,
 ) -> None:
-    """Print one row per recorded call, oldest first; of several records with the same key the newest.
+    """Print one row per recorded call, oldest first; of several records with the same key the newest. Those of hidden
+    tasks are left out, and counted by outcome in a last line.
 
     csv, json (one object per line) and parquet have every column of docs/records.md, including the submission's
     output. pgdl board and pgdl score decide which records count for a score.
@@ -53,12 +60,17 @@ def command(
     """
     from pgdl import open_results
 
-    chosen = {"submissions": submissions, "task_names": task_names, "outcomes": outcomes}
-    with open_results(results, **chosen) as rows:
+    with open_results(
+        results, submissions=submissions, task_names=task_names, outcomes=outcomes, tasks_dir=tasks_dir,
+        withhold=withhold,
+    ) as rows:  # fmt: skip
         if form == "table":
             _print_table(rows)
         else:
             _write(rows, form)
+    for task, counts in rows.withheld.items():
+        told = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
+        say(f"{task}: records of a hidden task are withheld ({told}); {REMEDY}", dim=True, err=True)
 
 
 def _print_table(rows: "Iterable[Evaluation]") -> None:

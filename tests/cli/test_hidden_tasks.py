@@ -36,8 +36,8 @@ def test_the_score_is_rounded_and_says_so(pgdl: Pgdl) -> None:
     ended = pgdl("score", "mine")
     lines = ended.out.splitlines()
     assert lines[0] == "mine: score 29.5"
-    assert lines[2].split() == ["toy", "29.5", "2.5", "-", "-", "8", "-"]
-    assert "hidden models: toy." in " ".join(ended.out.split())
+    assert lines[2].split() == ["toy", "29.5", "-", "-", "-", "8", "-"]
+    assert "hidden: toy. Scores there" in " ".join(ended.out.split())
     found = json.loads(pgdl("score", "mine", "--format", "json").out)
     assert (found["score"], found["rounded"], found["tasks"]["toy"]["official"]) == (29.5, ["toy"], 29.5)
 
