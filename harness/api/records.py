@@ -3,16 +3,17 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from harness.api.names import Confirm
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.names import as_names
 from harness.outcome import Outcome
-from harness.records import EVALUATIONS, Evaluation, Records
+from harness.records import EVALUATIONS, Evaluation, Records, plan_removal
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import WITHHELD, Withhold
 from harness.task.layout import TaskDirectory, hidden_names
@@ -87,6 +88,25 @@ def open_results(
         ]  # fmt: skip
         ended = [table.outcome.in_(words)] if words else []
         yield RecordedCalls(records.whole_of(*calls, only=ended), hidden, Withhold(withhold))
+
+
+def remove_results(
+    submission: str, location: Address | Path | str = RESULTS, *, confirm: Confirm = lambda _: True
+) -> Path | None:
+    """Remove all records and requests of a submission, and return the new database to which they were moved.
+
+    None, and nothing is removed, unless `confirm` agrees: it is asked a question that says what will go.
+
+    Raises:
+        UserError: there are no records of it, or they cannot be copied or removed.
+    """
+    with Records(location, read_only=True) as records:
+        removal = plan_removal(records, submission)
+    if not confirm(f"Remove {removal.text} of {submission!r} from {records.name}? They are moved to {removal.file}."):
+        return None
+    with Records(location) as records:
+        replace(removal, records=records).carry_out()
+    return removal.file
 
 
 def results(location: Address | Path | str = RESULTS, **only: Any) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import click
 from harness.cli import completion, options
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.printing import output, say
+from harness.printing import ask, output, say
 from harness.task.hidden import REMEDY
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
     "--format", "form", type=click.Choice(["table", "csv", "json", "parquet"]), default="table", show_default=True,
     help="Output format.",
 )  # fmt: skip
+@click.option(
+    "--remove", metavar="NAME", shell_complete=completion.recorded,
+    help="Move all records of a submission to a database of their own, and so off the board.",
+)  # fmt: skip
+@click.option("--yes", is_flag=True, help="With --remove: do not ask.")
 def command(
     results: Address,
     submissions: tuple[str, ...],
@@ -49,6 +54,8 @@ def command(
     withhold: str,
     outcomes: tuple[str, ...],
     form: str,
+    remove: str | None,
+    yes: bool,
 ) -> None:
     """Print one row per recorded call, oldest first; of several records with the same key the newest. Those of hidden
     tasks are left out, and counted by outcome in a last line.
@@ -58,6 +65,12 @@ def command(
 
     Example: pgdl results --submission my_measure --format parquet > calls.parquet
     """
+    if remove is not None:
+        options.require_not_given(
+            {"submissions", "task_names", "outcomes", "form"}, "--remove takes all records of one submission"
+        )
+        _remove(remove, results, yes=yes)
+        return
     from pgdl import open_results
 
     with open_results(
@@ -71,6 +84,18 @@ def command(
     for task, counts in rows.withheld.items():
         told = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
         say(f"{task}: records of a hidden task are withheld ({told}); {REMEDY}", dim=True, err=True)
+
+
+def _remove(submission: str, results: Address, *, yes: bool) -> None:
+    from pgdl import remove_results
+
+    def confirm(question: str) -> bool:
+        say(question, err=True)
+        if yes or ask("Remove them?"):
+            return True
+        raise UserError("nothing was removed", remedy="add --yes to remove them without a question")
+
+    say(f"Removed; a copy is in {remove_results(submission, results, confirm=confirm)}", err=True)
 
 
 def _print_table(rows: "Iterable[Evaluation]") -> None:

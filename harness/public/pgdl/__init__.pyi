@@ -23,6 +23,7 @@ from harness.api.progress import Progress as Progress
 from harness.api.protocols import invariance as invariance
 from harness.api.protocols import overfit as overfit
 from harness.api.records import open_results as open_results
+from harness.api.records import remove_results as remove_results
 from harness.api.records import results as results
 from harness.api.reports import ReportResult as ReportResult
 from harness.api.reports import report as report
