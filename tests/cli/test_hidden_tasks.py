@@ -94,3 +94,16 @@ def test_no_weaker_sandbox_is_taken_unasked(folder: Path, monkeypatch: pytest.Mo
         setup.prepare(CHOSEN, tiny, SILENT)
     asked = replace(CHOSEN, sandbox="landlock")
     assert setup.prepare(asked, tiny, SILENT).executor.isolation == "landlock"
+
+
+def test_a_task_is_hidden_by_a_command(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+    write_reference(folder / "task_data")
+    record(rows("mine"))
+    assert pgdl("score").out.startswith("mine: score 29.5418\n")
+    mark = Path("task_data/toy/metadata")
+    assert pgdl("task", "hide", "toy").out == f"toy is hidden from now on: wrote {mark}\n"
+    assert pgdl("score").out.startswith("mine: score 29.5\n")
+    listed = pgdl("results", "--format", "json")
+    assert (listed.out, listed.err.partition(";")[0]) == ("", "toy: records of a hidden task are withheld (8 OK)")
+    assert pgdl("task", "hide", "toy").out == "toy is hidden already.\n"
+    assert "no task 'tyo'" in pgdl("task", "hide", "tyo").err

@@ -39,6 +39,7 @@ from harness.api.task_checks import validate_tasks as validate_tasks
 from harness.api.task_sources import BuildResult as BuildResult
 from harness.api.task_sources import build_task as build_task
 from harness.api.task_sources import recipes as recipes
+from harness.api.tasks import hide_task as hide_task
 from harness.api.tasks import show_tasks as show_tasks
 from harness.api.testbeds import TestbedResult as TestbedResult
 from harness.api.testbeds import testbed as testbed
