@@ -13,8 +13,8 @@ from harness.api.progress import SILENT, Progress
 from harness.board import formats
 from harness.board.board import Board
 from harness.board.collect import Collected
+from harness.board.disclosure import DECIMALS
 from harness.board.leaderboard import build_board
-from harness.board.rounding import DECIMALS
 from harness.ci.annotations import annotation
 from harness.ci.boards import JobSettings, collect_versions, read_versions
 from harness.ci.change import Change, find_change, require_folder

@@ -1,17 +1,44 @@
 """The recorded calls."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from harness.api.names import Confirm
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.names import as_names
 from harness.outcome import Outcome
-from harness.records import EVALUATIONS, Evaluation, Records
+from harness.records import EVALUATIONS, Evaluation, Records, plan_removal
+from harness.task import DEFAULT_DIRECTORY
+from harness.task.hidden import WITHHELD, Withhold
+from harness.task.layout import TaskDirectory, hidden_names
+
+
+@dataclass
+class RecordedCalls:
+    """The records that may be shown, which are read as they are asked for, once.
+
+    Attributes:
+        withheld: hidden task -> outcome -> number of its records, which are left out; complete after the last record.
+    """
+
+    _rows: Iterable[Evaluation]
+    _hidden: Collection[str]
+    _withhold: Withhold
+    withheld: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        """Yield the records of open tasks. The message of a record says if its task was hidden at that time."""
+        for row in self._rows:
+            if self._withhold.covers(row.task in self._hidden or row.message == WITHHELD):
+                self.withheld.setdefault(row.task, Counter())[row.outcome] += 1
+            else:
+                yield row
 
 
 @contextmanager
@@ -21,21 +48,28 @@ def open_results(
     submissions: Sequence[str] = (),
     task_names: Sequence[str] = (),
     outcomes: Sequence[str] = (),
-) -> Iterator[Iterator[Evaluation]]:
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    withhold: str = Withhold.AUTO.value,
+) -> Iterator[RecordedCalls]:
     """Yield the record of each call, oldest first; of several with the same key the newest.
 
-    A record has every column of docs/records.md. Records are read as they are asked for, within this context.
+    A record has every column of docs/records.md. Records are read as they are asked for, within this context. Those of
+    hidden tasks are left out and counted by outcome.
 
     Args:
         results: database of the records.
         submissions: only these submissions; empty: all.
         task_names: only these tasks; empty: all.
         outcomes: only calls with these outcomes, in any case; empty: all.
+        tasks_dir: directory of the tasks, whose marks say which are hidden; it need not exist.
+        withhold: whether records are left out; `auto`: those of tasks that are marked as hidden, or were when the call
+            was made.
 
     Raises:
         UserError: the records are not there, or have no such name or outcome.
     """
-    table = EVALUATIONS.c
+    table, root = EVALUATIONS.c, Path(tasks_dir)
+    hidden = hidden_names(TaskDirectory(root).tasks) if root.is_dir() else frozenset[str]()
     with Records(results, read_only=True) as records:
         submissions, task_names = as_names(submissions), as_names(task_names)
         words = [word.upper() for word in as_names(outcomes)]
@@ -53,13 +87,32 @@ def open_results(
             for column, chosen in ((table.submission, submissions), (table.task, task_names)) if chosen
         ]  # fmt: skip
         ended = [table.outcome.in_(words)] if words else []
-        yield records.whole_of(*calls, only=ended)
+        yield RecordedCalls(records.whole_of(*calls, only=ended), hidden, Withhold(withhold))
 
 
-def results(location: Address | Path | str = RESULTS, **only: Sequence[str]) -> list[dict[str, Any]]:
+def remove_results(
+    submission: str, location: Address | Path | str = RESULTS, *, confirm: Confirm = lambda _: True
+) -> Path | None:
+    """Remove all records and requests of a submission, and return the new database to which they were moved.
+
+    None, and nothing is removed, unless `confirm` agrees: it is asked a question that says what will go.
+
+    Raises:
+        UserError: there are no records of it, or they cannot be copied or removed.
+    """
+    with Records(location, read_only=True) as records:
+        removal = plan_removal(records, submission)
+    if not confirm(f"Remove {removal.text} of {submission!r} from {records.name}? They are moved to {removal.file}."):
+        return None
+    with Records(location) as records:
+        replace(removal, records=records).carry_out()
+    return removal.file
+
+
+def results(location: Address | Path | str = RESULTS, **only: Any) -> list[dict[str, Any]]:
     """Return the records of `open_results` as a list of dictionaries, for instance for a `pandas.DataFrame`.
 
-    `only` has the keywords of `open_results`: `submissions`, `task_names` and `outcomes`.
+    `only` has the keywords of `open_results`, such as `submissions` and `task_names`.
     """
     with open_results(location, **only) as rows:
         return list(map(asdict, rows))

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from harness.api.commands import run_command
 from harness.api.competition import Competition, collect_records, read_competition, remarks_on, require_records
 from harness.board import remarks
+from harness.board.disclosure import rounded
 from harness.board.leaderboard import score_calls
 from harness.board.predictions import read_predictions
-from harness.board.rounding import rounded
 from harness.board.stability import OwnRandomness, own_randomness
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError

@@ -91,6 +91,7 @@ def build_task(
         with build.alone():
             if not build.is_finished:  # by another command, meanwhile
                 return _build(build, workers, limit, tell, show, resume=resume)
+    build.hide()  # the recipe may say so only now
     tell(f"{build.task} is finished already")
     return BuildResult(build, build.records())
 

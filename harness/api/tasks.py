@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.errors import UserError, writing
 from harness.format.layout import BUILDING
+from harness.format.mark import write_mark
 from harness.format.reference import Reference, read_reference
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.contents import count_test_samples, origin_of
@@ -46,7 +47,7 @@ def show_tasks(
     builds = [build for build in everything if not task_names or build.recipe.name in task_names]
     unfinished = [command_to_continue(root, build.recipe.name) for build in builds]
     page = None if html is None else _for_page(found, unfinished, chosen, Path(html))
-    content = [_describe(files, chosen) for files in found] + [_describe_build(build) for build in builds]
+    content = [_describe(files, chosen) for files in found] + [_describe_build(build, chosen) for build in builds]
     if page is not None and html is not None:
         from harness.task.page import write_page  # here: it draws
 
@@ -54,6 +55,20 @@ def show_tasks(
         with writing(html):
             write_page(tasks, Path(html))
     return content
+
+
+def hide_task(task_name: str, tasks_dir: str | Path = DEFAULT_DIRECTORY) -> Path | None:
+    """Mark a task as hidden, and return the file of the mark; None if it is hidden already.
+
+    Args:
+        task_name: of the task.
+        tasks_dir: contains the task, or is it.
+
+    Raises:
+        UserError: there is no such task, a mark of it is invalid, or the mark cannot be written.
+    """
+    (files,) = TaskDirectory(Path(tasks_dir)).all([task_name])
+    return None if files.hidden else write_mark(files.directory if files.reference is None else files.reference.parent)
 
 
 def _builds(root: Path) -> "list[Build]":
@@ -100,7 +115,7 @@ def _describe(files: TaskFiles, withhold: Withhold) -> dict[str, Any]:
     return content
 
 
-def _describe_build(build: "Build") -> dict[str, Any]:
+def _describe_build(build: "Build", withhold: Withhold) -> dict[str, Any]:
     from harness.corpus.build import count_tests, reference_of
 
     records = build.records()
@@ -110,9 +125,13 @@ def _describe_build(build: "Build") -> dict[str, Any]:
         "directory": str(build.building),
         "models": len(records),
         "expected_models": len(build.recipe.cells),
-        "hyperparameters": list(build.recipe.grid),
-        "unreached": [number for number, record in sorted(records.items()) if not record["reached"]],
+        "hidden": build.recipe.hidden,
+        "withheld": withhold.covers(build.recipe.hidden),
     }
+    if content["withheld"]:
+        return content
+    content["hyperparameters"] = list(build.recipe.grid)
+    content["unreached"] = [number for number, record in sorted(records.items()) if not record["reached"]]
     if (reference := reference_of(build)) is not None:
         gaps = {"gaps": asdict(spread(list(reference.gaps.values())))}
         content |= gaps | _gaps(reference, count_tests(build))

@@ -50,6 +50,7 @@ class Board:
         remarks: notes on the records and tasks behind the rows, one per line.
         withheld: the tasks of which only rounded scores are shown.
         comparison: of the rows that can be compared, under their positions as text; None if there are none.
+        is_scored: whether any of the tasks can have an official score; otherwise nobody has a rank.
         oracle: the noisy oracle, for comparison by eye alone.
         hyperparameters: what they score alone, likewise.
         more: columns that were asked for in addition.
@@ -61,6 +62,7 @@ class Board:
     remarks: Sequence[str] = ()
     withheld: frozenset[str] = frozenset()
     comparison: Comparison | None = field(default=None, compare=False)
+    is_scored: bool = True
     oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
     hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
     more: Sequence[TaskColumn] = ()

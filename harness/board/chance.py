@@ -44,7 +44,10 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with the p-values of their mean scores; those of complete ranked rows also adjusted."""
+    """Return the rows with the p-values of their mean scores; those of complete ranked rows also adjusted.
+
+    A mean score with a withheld task has none.
+    """
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
     adjusted = _adjusted(rows, _chances)
@@ -69,7 +72,9 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return the scores of a row beside chance, by task; of one task, if it is given."""
+    """Return the scores of a row beside chance, by task; of one task, if it is given, else none if any is withheld."""
+    if not task and row.rounded:
+        return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}
 
 

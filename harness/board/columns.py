@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from harness.board import ON_REQUEST
 from harness.board.column import Column, TaskColumn
-from harness.board.rounding import DECIMALS
+from harness.board.disclosure import DECIMALS
 from harness.board.row import Row, counted
-from harness.board.scores import decimal, official
+from harness.board.scores import decimal
 from harness.errors import UserError
 from harness.text import p_value_text
 
@@ -60,11 +60,6 @@ BEYOND_NOTE = (
     "same networks, and its own p-value is at most 0.05. Interactions of hyperparameters are not excluded."
 )
 
-#: Shown where some tasks are withheld.
-CHANCE_WITHHELD_NOTE = (
-    "chance, p, Kendall, and hyperparameters fitted on the other tasks: of the tasks that are not hidden."
-)
-
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)
 EXCESS = Column[Row](
     "excess", lambda row: row.excess, text=_excess, unit=POINTS, optional=True, spare=9,
@@ -82,7 +77,9 @@ BEYOND = Column[Row](
     lambda row: "yes" if row.beyond_hyperparameters else "-", title="beyond", kind="text", optional=True, spare=2,
     note=BEYOND_NOTE,
 )  # fmt: skip
-KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION, spare=8)
+KENDALL = Column[Row](
+    "kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION, optional=True, spare=8
+)
 OWN_ERROR = Column[Row](
     "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True, spare=7,
     note="own ±: standard error of the score from the measure's own random draws (docs/statistics.md).",
@@ -113,14 +110,9 @@ REASON = Column[Row]("reason", lambda row: row.reason, str, kind="words")
 TASK = TaskColumn("task", lambda task: task.name, str, kind="name")
 TASK_SCORE = TaskColumn(
     "score", lambda task: task.official, title="", unit=POINTS, spare=4,
-    text=lambda task: official(task.result, DECIMALS if task.withheld else 2) if task.was_called else "-",
+    text=lambda task: task.official_text() if task.was_called else "-",
 )  # fmt: skip
-TASK_PRINTED = TaskColumn(
-    "printed",
-    lambda task: task.printed,
-    unit=POINTS,
-    text=lambda task: decimal(task.printed, DECIMALS if task.withheld else 2),
-)
+TASK_PRINTED = TaskColumn("printed", lambda task: task.printed, unit=POINTS)
 TASK_PUBLISHED = TaskColumn("published", lambda task: task.published, unit=POINTS, spare=4)
 TASK_CHANCE = TaskColumn("chance", lambda task: task.chance_level, unit=POINTS)
 TASK_P_VALUE = TaskColumn(

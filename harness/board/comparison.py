@@ -9,9 +9,9 @@ from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls
 from harness.board.column import per_row
+from harness.board.disclosure import disclosure_note
 from harness.board.hyperparameters import score_hyperparameters
 from harness.board.layouts import comparison
-from harness.board.rounding import rounding_note
 from harness.board.row import make_row
 from harness.format.reference import Reference
 from scoring import SubmissionScore, TaskScore, mean_score, score_submission
@@ -19,12 +19,16 @@ from scoring import SubmissionScore, TaskScore, mean_score, score_submission
 NOTES = (
     "Score: 100 times the official conditional mutual information, and its mean over the tasks that have one; every "
     "task is scored separately. A measure without a score on some task ranks below those with a score on every task.",
-    "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
-    "interval: on these tasks, trained anew: holds the score on average over new trainings (90 %).",
-    columns.CHANCE_NOTE,
     "s/model: median seconds of a call; shared work counts for the first measure that needs it.",
 )
 """Explanations of the numbers for readers."""
+
+NOTES_ON_OPEN_TASKS = (
+    "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
+    "interval: on these tasks, trained anew: holds the score on average over new trainings (90 %).",
+    columns.CHANCE_NOTE,
+)
+"""Explanations of numbers that boards with a hidden task do not have."""
 
 
 def _notes(board: Board) -> list[str]:
@@ -35,9 +39,9 @@ def _notes(board: Board) -> list[str]:
             failed.setdefault(row.reason, []).append(row.submission)
     reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
     beyond = [columns.BEYOND_NOTE] if columns.BEYOND in board.columns else []
-    hidden = [columns.CHANCE_WITHHELD_NOTE, rounding_note(board.withheld)] if board.withheld else []
+    others = [disclosure_note(board.withheld)] if board.withheld else NOTES_ON_OPEN_TASKS
     tasks = standings.notes_on_tasks(board.rows)
-    return [*reasons, *NOTES, *board.hyperparameters.notes, *beyond, *tasks, *hidden]
+    return [*reasons, *NOTES, *others, *board.hyperparameters.notes, *beyond, *tasks]
 
 
 def _content(board: Board) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """What hyperparameters alone score: two yardsticks beside the board.
 
-On hidden tasks the fit in sample is rounded as the oracle is. Hidden tasks take no part in the fit on other tasks: its
-score on a public task, with all digits, would tell something of their gaps.
+Neither fit is shown on hidden tasks. They take no part in the fit on other tasks, either: its score on a public task,
+with all digits, would tell something of their gaps.
 """
 
 from collections.abc import Collection, Mapping
@@ -28,9 +28,9 @@ class Hyperparameters:
     """Scores of additive fits of the gaps by all hyperparameters, which never look at a network.
 
     Attributes:
-        in_sample: fitted on the same task; None on tasks without an official score.
-        from_other_tasks: fitted on the other public tasks; None also on hidden tasks, and where no other task has a
-            hyperparameter of the same name.
+        in_sample: fitted on the same task; None on hidden tasks, and on tasks without an official score.
+        from_other_tasks: fitted on the other public tasks; None also where no other task has a hyperparameter of the
+            same name.
     """
 
     in_sample: Yardstick = field(default_factory=lambda: Yardstick.of({}))
@@ -38,7 +38,7 @@ class Hyperparameters:
 
     @property
     def notes(self) -> list[str]:
-        """A line for readers that explains both fits and gives their scores; empty if no task has an official score."""
+        """A line for readers that explains both fits and gives their scores; empty if there is no score."""
         if self.in_sample.score is None:
             return []
         others = self.from_other_tasks.score
@@ -55,9 +55,10 @@ class Hyperparameters:
 
 
 def score_hyperparameters(references: Mapping[str, Reference], withheld: Collection[str] = ()) -> Hyperparameters:
-    """Score both fits from reference data alone; the figures of the tasks `withheld` are rounded or left out."""
-    gaps = {name: _gaps(reference) for name, reference in references.items()}
-    grids = {name: reference.grid for name, reference in references.items()}
+    """Score both fits from reference data alone; the tasks `withheld` have no score."""
+    public = {name: reference for name, reference in references.items() if name not in withheld}
+    gaps = {name: _gaps(reference) for name, reference in public.items()}
+    grids = {name: reference.grid for name, reference in public.items()}
     fits: dict[str, Vector] = {}
     told: dict[str, dict[str, float]] = {}
     for name, grid in grids.items():
@@ -65,13 +66,13 @@ def score_hyperparameters(references: Mapping[str, Reference], withheld: Collect
             fits[name] = additive_fit(gaps[name], grid)
         except ScoreUndefined:
             continue
-        if name not in withheld:
-            told[name] = main_effects(gaps[name], grid)
+        told[name] = main_effects(gaps[name], grid)
     from_others = {
         name: fit_from_effects([found for other, found in told.items() if other != name], grids[name]) for name in told
     }
     in_sample, others = (
-        {name: _score(one.get(name), gaps[name], grids[name]) for name in references} for one in (fits, from_others)
+        {name: _score(one.get(name), gaps[name], grids[name]) if name in public else None for name in references}
+        for one in (fits, from_others)
     )
     return Hyperparameters(Yardstick.of(in_sample, withheld), Yardstick.of(others, withheld))
 

@@ -4,16 +4,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from harness.board import columns, remarks, repetitions, standings
+from harness.board import remarks, repetitions, standings
 from harness.board.across_tasks import across_tasks_object
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls, Collected
 from harness.board.column import TaskColumn, per_row
+from harness.board.disclosure import disclosure_note
 from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
 from harness.board.layouts import leaderboard
-from harness.board.oracle import Oracle, score_oracle
-from harness.board.rounding import rounding_note
+from harness.board.oracle import Oracle, is_scored, score_oracle
 from harness.board.row import Row, make_row
 from harness.board.scores import score_object
 from harness.board.stability import own_randomness_object
@@ -27,12 +27,12 @@ HEAD = per_row(leaderboard("j"), tasks=())
 def _notes(board: Board) -> list[str]:
     """The rule, and explanations of the columns and marks."""
     explained = [column.note for column in board.columns if column.note]
-    yardsticks = [board.oracle.note, *board.hyperparameters.notes]
+    yardsticks = [] if board.withheld else [board.oracle.note, *board.hyperparameters.notes]
     lines = [RULE, *yardsticks, *explained, *standings.notes_on_tasks(board.rows)]
     if any(not row.sandboxed for row in board.rows):
         lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     if board.withheld:
-        lines += [rounding_note(board.withheld), standings.WITHHELD_NOTE, columns.CHANCE_WITHHELD_NOTE]
+        lines.append(disclosure_note(board.withheld))
     return lines
 
 
@@ -96,7 +96,8 @@ def build_board(
         *repetitions.remarks_on(collected.shown, withheld),
     ]  # fmt: skip
     told = score_hyperparameters(references, withheld)
-    return ranked_board(rows, score_oracle(references, withheld), told, lines, held_out, withheld)
+    oracle, scored = score_oracle(references, withheld), is_scored(references)
+    return ranked_board(rows, oracle, told, lines, held_out, withheld, scored=scored)
 
 
 def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:
@@ -115,13 +116,15 @@ def ranked_board(
     lines: Sequence[str],
     held_out: Mapping[str, HeldOut] | None,
     withheld: Collection[str],
+    *,
+    scored: bool,
 ) -> Board:
     """Return the board of some rows on the oracle's tasks, with ranks and intervals; `lines` are its remarks.
 
-    Without an official score on any task there is nothing to rank by, and nobody has a rank.
+    Unless a task can have an official score (`scored`), there is nothing to rank by, and nobody has a rank.
     """
-    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and oracle.score is not None)
+    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
     compared = standings.compare_rows(ranked, held_out)
     shown = standings.with_standings(with_p_values(ranked), compared)
     hidden = frozenset(withheld) & oracle.tasks.keys()
-    return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, compared, oracle, hyperparameters)
+    return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, compared, scored, oracle, hyperparameters)

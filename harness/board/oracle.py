@@ -7,11 +7,11 @@ from typing import Any
 
 from harness.board.yardstick import Spread, Yardstick
 from harness.format.reference import Reference
-from scoring import ORACLE_DRAWS, ORACLE_NOISE, ScoreUndefined, oracle_scores
+from scoring import ORACLE_DRAWS, ORACLE_NOISE, Grid, ScoreUndefined, oracle_scores, require_official
 
 
 class Oracle(Yardstick):
-    """The scores of the gaps themselves with a little noise; None on tasks without an official score."""
+    """The scores of the gaps themselves with a little noise; None on hidden tasks, and where no score is official."""
 
     @property
     def note(self) -> str:
@@ -33,8 +33,22 @@ class Oracle(Yardstick):
 
 
 def score_oracle(references: Mapping[str, Reference], withheld: Collection[str] = ()) -> Oracle:
-    """Score the oracle from reference data alone; the figures of the tasks `withheld` are rounded."""
-    return Oracle.of({name: _on_task(name, reference) for name, reference in references.items()}, withheld)
+    """Score the oracle from reference data alone, but not on the tasks `withheld`."""
+    tasks = {name: None if name in withheld else _on_task(name, known) for name, known in references.items()}
+    return Oracle.of(tasks, withheld)
+
+
+def is_scored(references: Mapping[str, Reference]) -> bool:
+    """Whether any of the tasks can have an official score."""
+    return any(_has_official(reference.grid) for reference in references.values())
+
+
+def _has_official(grid: Grid) -> bool:
+    try:
+        require_official(grid)
+    except ScoreUndefined:
+        return False
+    return True
 
 
 def _on_task(name: str, reference: Reference) -> Spread | None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from harness.about import About
 from harness.board.collect import CallRecord, Calls, value_of
-from harness.board.rounding import rounded
-from harness.board.scores import percent
+from harness.board.disclosure import DECIMALS, rounded
+from harness.board.scores import official, percent
 from harness.board.stability import OwnRandomness, own_randomness
 from harness.configuration import Configuration
 from harness.format.reference import Reference
@@ -85,14 +85,18 @@ class OnTask:
         """The official score, 0 to 100; None if there is none."""
         return None if self.score is None else percent(self.score.official)
 
+    def official_text(self, digits: int = 2) -> str:
+        """Return the official score as text; on a hidden task it has as many digits as are published."""
+        return official(self.result, DECIMALS if self.withheld else digits)
+
     @property
     def kendall(self) -> float | None:
-        """Kendall's rank correlation, -1 to 1; None if a model has no value."""
+        """Kendall's rank correlation, -1 to 1; None if a model has no value, or if the task is withheld."""
         return None if self.score is None else self.score.kendall
 
     @property
     def printed(self) -> float | None:
-        """The score in the form that the competition's paper prints, 0 to 100; None if there is none."""
+        """The score in the form that the competition's paper prints, 0 to 100; None as `kendall`."""
         return None if self.score is None else percent(self.score.printed)
 
     @property
@@ -158,7 +162,7 @@ class Row:
     configuration: Configuration | None = None  #: of its calls; None for a measure without records
     settings: str = ""  #: differences to most of the board's rows
     stale: int = 0  #: number of records of other models or data, which do not count
-    p_value: float | None = None  #: of the mean score over tasks, but for withheld ones
+    p_value: float | None = None  #: of the mean score over tasks; None if a task is withheld
     adjusted_p_value: float | None = None  #: the same, adjusted for the number of complete ranked rows
     standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is withheld
     own_randomness: OwnRandomness | None = None  #: None without repetitions
@@ -177,8 +181,8 @@ class Row:
 
     @property
     def chance_level(self) -> float | None:
-        """Mean over tasks, but for withheld ones, of the score of random values, 0 to 100; None if there is none."""
-        return _mean(task.chance_level for task in self.tasks.values())
+        """Mean over tasks of the score of random values, 0 to 100; None if there is none, or if a task is withheld."""
+        return None if self.rounded else _mean(task.chance_level for task in self.tasks.values())
 
     @property
     def excess(self) -> float | None:
@@ -204,7 +208,7 @@ class Row:
 
     def _above_chance(self, points: float | None) -> float | None:
         level = self.chance_level
-        return None if points is None or level is None or self.rounded else points - level
+        return None if points is None or level is None else points - level
 
     @property
     def own_error(self) -> float | None:
@@ -218,8 +222,8 @@ class Row:
 
     @property
     def kendall(self) -> float | None:
-        """Mean of Kendall's rank correlation over the tasks that have a score, -1 to 1."""
-        return _mean(task.kendall for task in self.tasks.values())
+        """Mean of Kendall's rank correlation over the tasks that have a score, -1 to 1; None if a task is withheld."""
+        return None if self.rounded else _mean(task.kendall for task in self.tasks.values())
 
     @property
     def seconds_per_model(self) -> float | None:

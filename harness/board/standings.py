@@ -20,9 +20,6 @@ NOTE = (
 OTHER_TASKS_NOTE = "other tasks: on other tasks like these: holds the mean score over such tasks (90 %)."
 FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer than four scored tasks."
 
-#: Shown where there are none because of withheld tasks.
-WITHHELD_NOTE = "no intervals: they would reveal more about hidden tasks than rounded scores do."
-
 
 def _figure(name: str, kind: type, unit: str = "") -> Column[Row]:
     return Column(name, lambda row: None if row.standing is None else getattr(row.standing, name), kind, unit=unit)

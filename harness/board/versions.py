@@ -1,6 +1,6 @@
 """Which version and configuration of a submission a board shows: those that were requested last."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 
@@ -22,7 +22,8 @@ def find_versions(
 
     Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
     only in versions of libraries and the harness, the most recently requested one. Each other configuration has a row.
-    A requested version has a row even without any record: a run may have been interrupted before its first one.
+    A requested version has a row even without any record: a run may have been interrupted before its first one. The row
+    goes when other settings of this version were requested later and have records.
     Recorded versions that were never requested count as requested before all others, in the order of their records.
 
     Args:
@@ -32,12 +33,13 @@ def find_versions(
         counts: tells whether calls may be on the board at all.
     """
     asked = _last_requests(records.requests(), references)
-    unasked = [one for one in recorded_versions(records, references) if one not in asked]
+    recorded = recorded_versions(records, references)
+    unasked = [one for one in recorded if one not in asked]
     first = [row for one in unasked if (row := _first(records, one, references)) is not None]
     first.sort(key=lambda row: row.id)
     newest_first = [*map(_asked_calls, reversed(asked.values())), *map(_unasked_calls, reversed(first))]
     everyone = [replace(calls, age=age) for age, calls in enumerate(newest_first)]
-    return _choose_shown([calls for calls in everyone if counts(calls)], everything=everything)
+    return _choose_shown([calls for calls in everyone if counts(calls)], set(recorded), everything=everything)
 
 
 def by_age(requests: Iterable[Request]) -> list[Request]:
@@ -64,11 +66,11 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
     return last
 
 
-def _choose_shown(everyone: Sequence[Calls], *, everything: bool) -> Collected:
+def _choose_shown(everyone: Sequence[Calls], recorded: Collection[Asked], *, everything: bool) -> Collected:
     """Return the calls of a board in the order of their names, shown and left out.
 
     Of each submission that is the first version among `everyone`, and of its configurations the first with each
-    combination of settings.
+    combination of settings. Behind the first of these that is `recorded`, only others that are recorded are shown.
     """
     version: dict[str, str] = {}
     chosen: dict[tuple[str, Configuration | None], Calls] = {}
@@ -76,7 +78,14 @@ def _choose_shown(everyone: Sequence[Calls], *, everything: bool) -> Collected:
         if version.setdefault(calls.submission, calls.version) == calls.version:
             settings = calls.configuration.settings if calls.configuration else None
             chosen.setdefault((calls.submission, settings), calls)
-    shown = list(everyone) if everything else list(chosen.values())
+    begun: set[str] = set()
+    kept = []
+    for calls in chosen.values():
+        if calls.asked in recorded or calls.submission not in begun:
+            kept.append(calls)
+        if calls.asked in recorded:
+            begun.add(calls.submission)
+    shown = list(everyone) if everything else kept
     names = {calls.asked for calls in shown}
     left_out = [calls for calls in everyone if calls.asked not in names]
     return Collected(sorted(shown, key=lambda calls: calls.asked), left_out)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from harness.board.rounding import DECIMALS
 from harness.board.scores import decimal
 
 
@@ -22,19 +21,14 @@ class Spread:
         text = decimal(self.mean, decimals)
         return text if self.deviation is None else f"{text} ± {decimal(self.deviation, decimals)}"
 
-    def rounded(self) -> Self:
-        """Return it as it may be published of a hidden task."""
-        deviation = None if self.deviation is None else round(self.deviation, DECIMALS)
-        return type(self)(round(self.mean, DECIMALS), deviation)
-
 
 @dataclass(frozen=True)
 class Yardstick:
     """Scores of what is in no row, no rank and no comparison.
 
     Attributes:
-        tasks: score on each task; None if the task has no score.
-        score: mean of these scores; None if no task has a score.
+        tasks: score on each task; None if the task has no score, or is withheld.
+        score: mean of these scores; None if no task has a score, or if a task is withheld.
     """
 
     tasks: Mapping[str, Spread | None]
@@ -42,13 +36,12 @@ class Yardstick:
 
     @classmethod
     def of(cls, tasks: Mapping[str, Spread | None], withheld: Collection[str] = ()) -> Self:
-        """Return the yardstick with these scores; those of the tasks `withheld`, and a mean that has any, are rounded.
+        """Return the yardstick with these scores, without those of the tasks `withheld` and a mean that would have any.
 
         Draws of tasks are independent, so variances add up.
         """
-        shown = {name: found.rounded() if found and name in withheld else found for name, found in tasks.items()}
-        score = _mean([found for found in shown.values() if found is not None])
-        return cls(shown, score.rounded() if score and withheld else score)
+        shown = {name: None if name in withheld else found for name, found in tasks.items()}
+        return cls(shown, None if withheld else _mean([found for found in shown.values() if found is not None]))
 
 
 def _mean(found: list[Spread]) -> Spread | None:

@@ -1,6 +1,7 @@
 """`pgdl results`: the recorded calls, for people and for programs."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -8,7 +9,8 @@ import click
 from harness.cli import completion, options
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.printing import output
+from harness.printing import ask, output, say
+from harness.task.hidden import REMEDY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +31,9 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
     shell_complete=completion.recorded,
     help="Only this submission; may be repeated.",
 )
+@options.tasks
 @options.task
+@options.withhold
 @click.option(
     "--outcome", "outcomes", multiple=True, metavar="WORD", help="Only calls with this outcome; may be repeated."
 )
@@ -37,28 +41,61 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
     "--format", "form", type=click.Choice(["table", "csv", "json", "parquet"]), default="table", show_default=True,
     help="Output format.",
 )  # fmt: skip
+@click.option(
+    "--remove", metavar="NAME", shell_complete=completion.recorded,
+    help="Move all records of a submission to a database of their own, and so off the board.",
+)  # fmt: skip
+@click.option("--yes", is_flag=True, help="With --remove: do not ask.")
 def command(
     results: Address,
     submissions: tuple[str, ...],
+    tasks_dir: Path,
     task_names: tuple[str, ...],
+    withhold: str,
     outcomes: tuple[str, ...],
     form: str,
+    remove: str | None,
+    yes: bool,
 ) -> None:
-    """Print one row per recorded call, oldest first; of several records with the same key the newest.
+    """Print one row per recorded call, oldest first; of several records with the same key the newest. Those of hidden
+    tasks are left out, and counted by outcome in a last line.
 
     csv, json (one object per line) and parquet have every column of docs/records.md, including the submission's
     output. pgdl board and pgdl score decide which records count for a score.
 
     Example: pgdl results --submission my_measure --format parquet > calls.parquet
     """
+    if remove is not None:
+        options.require_not_given(
+            {"submissions", "task_names", "outcomes", "form"}, "--remove takes all records of one submission"
+        )
+        _remove(remove, results, yes=yes)
+        return
     from pgdl import open_results
 
-    chosen = {"submissions": submissions, "task_names": task_names, "outcomes": outcomes}
-    with open_results(results, **chosen) as rows:
+    with open_results(
+        results, submissions=submissions, task_names=task_names, outcomes=outcomes, tasks_dir=tasks_dir,
+        withhold=withhold,
+    ) as rows:  # fmt: skip
         if form == "table":
             _print_table(rows)
         else:
             _write(rows, form)
+    for task, counts in rows.withheld.items():
+        told = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
+        say(f"{task}: records of a hidden task are withheld ({told}); {REMEDY}", dim=True, err=True)
+
+
+def _remove(submission: str, results: Address, *, yes: bool) -> None:
+    from pgdl import remove_results
+
+    def confirm(question: str) -> bool:
+        say(question, err=True)
+        if yes or ask("Remove them?"):
+            return True
+        raise UserError("nothing was removed", remedy="add --yes to remove them without a question")
+
+    say(f"Removed; a copy is in {remove_results(submission, results, confirm=confirm)}", err=True)
 
 
 def _print_table(rows: "Iterable[Evaluation]") -> None:

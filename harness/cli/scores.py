@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from harness.board.rounding import DECIMALS, rounding_note
+from harness.board.disclosure import DECIMALS, disclosure_note
 from harness.board.scores import decimal, official
 from harness.board.stability import OwnRandomness, describe
 from harness.tables import print_lines, print_table, wide_console
@@ -20,7 +20,7 @@ def print_scores(found: "ScoreResult") -> None:
     console = wide_console()
     for name, score, own in found.scores:
         _print_score(console, name, score, found.withheld, own)
-    print_lines(console, [RULE, *([rounding_note(found.withheld)] if found.withheld else [])])
+    print_lines(console, [RULE, *([disclosure_note(found.withheld)] if found.withheld else [])])
 
 
 def _print_score(

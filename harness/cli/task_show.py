@@ -106,6 +106,19 @@ def validate_command(
     return 2 if any(one.problems for one in found) else 0
 
 
+@click.command("hide")
+@options.one_task
+@options.tasks
+def hide_command(task_name: str, tasks_dir: Path) -> None:
+    """Mark TASK as hidden: participants learn its rounded scores, and nothing else of it.
+
+    Mark it before its first run: records that were made before keep their messages. To take the mark away, delete the
+    file that is printed.
+    """
+    written = pgdl.hide_task(task_name, tasks_dir)
+    say(f"{task_name} is hidden already." if written is None else f"{task_name} is hidden from now on: wrote {written}")
+
+
 def _print(task: Mapping[str, Any]) -> None:
     from harness.text import size
 
@@ -118,8 +131,10 @@ def _print(task: Mapping[str, Any]) -> None:
         built = task["architectures"]
         samples = f"{data['samples']} training samples of shape {data['input_shape']} in {data['classes']} classes"
         say(f"{task['models']} models, {samples}")
-        layers = f"{built['fewest_layers']} to {built['most_layers']} layers: {', '.join(built['kinds'])}"
-        say(f"{built['number']} architectures of {layers}; outputs are {', '.join(built['outputs'])}")
+        fewest, most = built["fewest_layers"], built["most_layers"]
+        layers = f"{counted(most, 'layer') if fewest == most else f'{fewest} to {most} layers'}: "
+        layers += ", ".join(built["kinds"])
+        say(f"{counted(built['number'], 'architecture')} of {layers}; outputs are {', '.join(built['outputs'])}")
     if (origin := task.get("fetched")) is not None:
         here, there = origin["models"], origin["models_in_archive"]
         part = f"a part of {origin['source']}: {here} of {there} models"
@@ -134,11 +149,11 @@ def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
     from harness.task.incomplete import command_to_continue
 
     finished, expected = task["models"], task["expected_models"]
-    say(f"{task['task']} (not finished) in {task['directory']}", bold=True)
+    say(f"{task['task']} (not finished{', hidden' if task['hidden'] else ''}) in {task['directory']}", bold=True)
     missing = f"{finished} of {counted(expected, 'model')} finished, {expected - finished} missing"
     say(f"{missing}; {command_to_continue(root, Path(task['directory']).name)} continues")
     _print_gaps(task)
-    if line := not_reached(task["unreached"]):
+    if line := not_reached(task.get("unreached", ())):
         say(line)
     say()
 
@@ -166,8 +181,11 @@ def _print_gaps(task: Mapping[str, Any]) -> None:
     headings = ("hyperparameter", "value", "models", *GAP_COLUMNS)
     print_table(wide_console(), headings, rows, left=("hyperparameter", "value"))
     if (error := task.get("gap_error")) is not None:
-        share = "" if error["share"] is None else f", {error['share']:.0%} of the variance of the gaps"
-        say(f"standard error of a gap: {error['standard_error']:.4f}, from {error['n_test']} test samples{share}")
+        share = error["share"]
+        of_variance = f", {share:.0%} of the variance of the gaps" if share is not None and share < 1 else ""
+        say(f"standard error of a gap: {error['standard_error']:.4f}, from {error['n_test']} test samples{of_variance}")
+        if share == 1:
+            say("These gaps differ no more than the noise of the test set would make them.")
 
 
 def _gap_cells(gaps: Mapping[str, float] | None) -> Sequence[str]:

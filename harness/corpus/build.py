@@ -18,6 +18,7 @@ from harness.corpus.trainer import CELLS, DATA, RECORDS, UNFINISHED
 from harness.errors import UserError, writing
 from harness.format.files import visible_directories
 from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, model_name
+from harness.format.mark import write_mark
 from harness.format.reference import Reference
 from harness.processes import NoAnswerError, Process, Reply, share_out
 from harness.processes.runtimes import require_runtime
@@ -156,6 +157,11 @@ class Build:
         arguments = str(self.recipe.file.absolute()), str(self.building.absolute())
         return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=self.recipe.threads, gpu=gpu, own_data=True)
 
+    def hide(self) -> None:
+        """Mark the task as hidden if the recipe says so; a mark stays if the recipe no longer does."""
+        if self.recipe.hidden:
+            write_mark(self.reference)
+
     def finish(self) -> None:
         """Assemble the task: the reference data first, the models' directory in one step at the end.
 
@@ -173,6 +179,7 @@ class Build:
 
         records = self.records()
         self.reference.mkdir(parents=True, exist_ok=True)
+        self.hide()  # before there is anything to hide
         self.task.parent.mkdir(parents=True, exist_ok=True)
         entries = {
             str(cell.number): reference_entry(self.recipe.grid, cell.hyperparameters, records[cell.number]["metrics"])

@@ -155,6 +155,7 @@ class Recipe:
     file: Path
     text: str
     digest: str
+    hidden: bool
     threads: int
     data: DataRecipe
     family: str
@@ -167,6 +168,7 @@ class _File(Section):
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="Name of the task: letters, digits, _ and -.")
     description: str = Field("", description="One line about the task.")
+    hidden: bool = Field(False, description="Whether the task is marked as hidden.")
     threads: int = Field(
         1, ge=1, description="Threads of a training on a processor. Another number rounds sums in another order, and "
         "gives other weights."
@@ -189,11 +191,12 @@ def read_recipe(path: Path) -> Recipe:
     file = checked(_File, content, "", path)
     _raise(path, [*_family_problems(file), *_grid_problems(file)])
     cells = tuple(_cells(file, path))
-    digest = hashlib.sha256(json.dumps([BUILDER, content], sort_keys=True).encode()).hexdigest()
+    of_models = {key: value for key, value in content.items() if key != "hidden"}
+    digest = hashlib.sha256(json.dumps([BUILDER, of_models], sort_keys=True).encode()).hexdigest()
     _raise(path, (problem for cell in cells for problem in _impossible(file, cell)))
     family = file.architecture["family"]
     return Recipe(
-        file.name, file.description, path, text, digest, file.threads, file.data, family, file.grid, cells
+        file.name, file.description, path, text, digest, file.hidden, file.threads, file.data, family, file.grid, cells
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.format.layout import MARKS
 from harness.reading import read_regular
 
@@ -34,6 +34,14 @@ def is_hidden(marks: Iterable[Path]) -> bool:
     """
     values = [_read(path) for path in marks]  # read all: a mistake in one must not be ignored
     return True in values
+
+
+def write_mark(directory: Path) -> Path:
+    """Mark the task as hidden whose reference data are in a directory; returns the file."""
+    path = directory / MARKS[0]
+    with writing(path):
+        path.write_text("hidden: true\n", encoding="utf-8")
+    return path
 
 
 def _is_there(path: Path) -> bool:

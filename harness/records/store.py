@@ -5,7 +5,8 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
-from sqlalchemy import ColumnElement, Executable, Table, func, insert, or_, select
+from sqlalchemy import ColumnElement, Executable, Table, delete, func, insert, or_, select
+from sqlalchemy.engine import Connection
 
 from harness.configuration import configuration_from
 from harness.credentials import Address
@@ -23,6 +24,7 @@ from harness.text import printable
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
+S = TypeVar("S", bound=Stored)
 
 
 class EndedCall(NamedTuple):
@@ -152,6 +154,27 @@ class Records:
         with self._database.begin() as connection:
             streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
             yield from read_as(kind, streamed, chosen, EVALUATIONS, self.name)
+
+    def all_of(self, submission: str) -> tuple[list[Evaluation], list[Request]]:
+        """Return all rows of a submission, also records that newer ones replaced."""
+        with self._database.begin() as connection:
+            evaluations = self._of(Evaluation, EVALUATIONS, submission, connection)
+            return evaluations, self._of(Request, REQUESTS, submission, connection)
+
+    def _of(self, kind: type[S], table: Table, submission: str, connection: Connection) -> list[S]:
+        chosen = select_of(kind, table).where(table.c.submission == submission).order_by(table.c.id)
+        return list(read_as(kind, connection, chosen, table, self.name))
+
+    def delete(self, *rows: Evaluation | Request) -> None:
+        """Delete rows that were read here: all of them or none."""
+
+        def work(connection: Connection) -> None:
+            for kind, table in ((Evaluation, EVALUATIONS), (Request, REQUESTS)):
+                numbers = [row.id for row in rows if isinstance(row, kind)]
+                for start in range(0, len(numbers), ROWS_AT_ONCE):
+                    connection.execute(delete(table).where(table.c.id.in_(numbers[start : start + ROWS_AT_ONCE])))
+
+        self._database.write(work)
 
     def rows(self, query: Executable) -> list[Sequence[Any]]:
         """Return the rows of a query of the records, whose columns have their names."""

@@ -1,18 +1,17 @@
 """The leaderboard of a site, computed from its data alone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
 from harness.board.board import Board
+from harness.board.disclosure import DECIMALS
 from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
 from harness.board.leaderboard import make_rows, ranked_board
-from harness.board.oracle import score_oracle
-from harness.board.rounding import DECIMALS
+from harness.board.oracle import is_scored, score_oracle
 from harness.board.row import OnTask, Row
-from harness.board.yardstick import Spread, Yardstick
-from harness.site.data import SiteData, TaskFacts, WithheldResults, key_of
+from harness.board.yardstick import Yardstick
+from harness.site.data import SiteData, SiteSettings, TaskFacts, WithheldResults, key_of
 from scoring import TaskScore, mean_score
 
 Y = TypeVar("Y", bound=Yardstick)
@@ -24,17 +23,16 @@ def leaderboard(data: SiteData) -> Board:
     rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], tasks) if key_of(row) in given else row for row in rows]
     settings, told = data.settings, score_hyperparameters(data.references)
-    told = Hyperparameters(
-        _with_hidden(told.in_sample, settings.hyperparameters, tasks),
-        _with_hidden(told.from_other_tasks, dict.fromkeys(settings.hidden), tasks),
+    told = Hyperparameters(_on_all(told.in_sample, settings), _on_all(told.from_other_tasks, settings))
+    oracle, scored = _on_all(score_oracle(data.references), settings), is_scored(data.references)
+    return ranked_board(
+        rows, oracle, told, settings.remarks, data.held_out, settings.hidden, scored=scored or settings.hidden_scored
     )
-    oracle = _with_hidden(score_oracle(data.references), settings.oracle, tasks)
-    return ranked_board(rows, oracle, told, settings.remarks, data.held_out, settings.hidden)
 
 
-def _with_hidden(computed: Y, hidden: Mapping[str, Spread | None], tasks: Iterable[str]) -> Y:
-    """Return a yardstick of the public tasks with the scores on the hidden ones."""
-    return computed.of({name: hidden[name] if name in hidden else computed.tasks[name] for name in tasks}, hidden)
+def _on_all(computed: Y, settings: SiteSettings) -> Y:
+    """Return a yardstick of the public tasks as that of all tasks."""
+    return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
 
 
 def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]) -> Row:

@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 from harness.about import About
 from harness.board.board import Board
 from harness.board.collect import Calls
+from harness.board.disclosure import rounded_task
+from harness.board.oracle import is_scored
 from harness.board.row import Row
 from harness.board.standings import held_out_sets
-from harness.board.yardstick import Spread
 from harness.configuration import Configuration
 from harness.format.reference import Reference
 from scoring import Failure, HeldOut, TaskScore
@@ -105,8 +106,7 @@ class SiteSettings(_Model):
         tasks: task -> facts, in the order of the board's columns.
         submissions: the rows of the board.
         withheld: `row_key` -> results on withheld tasks; empty if no task is withheld.
-        oracle: withheld task -> rounded score of the noisy oracle.
-        hyperparameters: withheld task -> rounded score of the fit by hyperparameters in sample.
+        hidden_scored: whether a withheld task can have an official score.
         remarks: those of the board.
         title: heads the board.
         organiser: who runs it; empty if that is not said.
@@ -115,8 +115,7 @@ class SiteSettings(_Model):
     tasks: dict[str, TaskFacts]
     submissions: list[SubmissionFacts]
     withheld: dict[str, WithheldResults]
-    oracle: dict[str, Spread | None]
-    hyperparameters: dict[str, Spread | None]
+    hidden_scored: bool
     remarks: list[str]
     title: str
     organiser: str
@@ -132,11 +131,6 @@ class SiteSettings(_Model):
         expected = {_key_of_facts(facts) for facts in self.submissions}
         if self.withheld.keys() != (expected if self.hidden else set()):
             raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")
-        for name, scores in {"oracle": self.oracle, "hyperparameters": self.hyperparameters}.items():
-            if scores.keys() != set(self.hidden):
-                raise ValueError(f"{name}: expected scores on the withheld tasks, and no other")
-            if not all(score is None or 0 <= score.mean <= 100 for score in scores.values()):
-                raise ValueError(f"{name}: expected scores from 0 to 100")
         for key, given in self.withheld.items():
             public = [result for name, result in given.tasks.items() if name not in self.hidden]
             if not (
@@ -145,8 +139,8 @@ class SiteSettings(_Model):
                 raise ValueError(f"withheld results of {key}: expected those of {', '.join(self.hidden)}")
             if any(not isinstance(result, str) for result in public) or (public and not given.exceeded):
                 raise ValueError(f"withheld results of {key}: expected none on public tasks")
-            if not all(map(_is_plausible, given.tasks.values())):
-                raise ValueError(f"withheld results of {key}: expected scores from 0 to 1")
+            if not all(map(_may_be_published, given.tasks.values())):
+                raise ValueError(f"withheld results of {key}: expected rounded scores from 0 to 1, and no other number")
         return self
 
 
@@ -193,13 +187,10 @@ def find_stray(data: SiteData) -> SiteRecord | None:
     return None
 
 
-def _is_plausible(result: TaskScore | str) -> bool:
+def _may_be_published(result: TaskScore | str) -> bool:
     if isinstance(result, str):
         return True
-    shares, correlations = (result.official, result.printed), (result.kendall, result.granulated_kendall)
-    return all(share is None or 0 <= share <= 1 for share in shares) and all(
-        correlation is None or -1 <= correlation <= 1 for correlation in correlations
-    )
+    return result == rounded_task(result) and (result.official is None or 0 <= result.official <= 1)
 
 
 def _key_of_facts(facts: SubmissionFacts) -> str:
@@ -243,8 +234,7 @@ def gather(
         },
         submissions=[_facts(calls, withheld) for calls in shown],
         withheld={key_of(row): _withheld(row) for row in board.rows} if withheld else {},
-        oracle={name: board.oracle.tasks[name] for name in withheld},
-        hyperparameters={name: board.hyperparameters.in_sample.tasks[name] for name in withheld},
+        hidden_scored=is_scored({name: reference for name, reference in references.items() if name in withheld}),
         remarks=list(board.remarks),
         title=title,
         organiser=organiser,

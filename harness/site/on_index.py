@@ -131,7 +131,7 @@ def _table(board: Board, top: float) -> dict[str, Any]:
         "yardsticks": [
             {"about": about, "cells": [_cell(column) | {"text": _of_yardstick(column, name, one)} for column in shown]}
             for name, (about, one) in _yardsticks(board).items()
-            if one.score is not None
+            if any(one.tasks.values())
         ],
     }
 

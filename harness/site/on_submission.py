@@ -9,9 +9,9 @@ from harness.board.across_tasks import pairs_across_tasks
 from harness.board.board import Board
 from harness.board.collect import value_of
 from harness.board.columns import mark_of
-from harness.board.rounding import DECIMALS
 from harness.board.row import OnTask, Row
-from harness.board.scores import decimal, official
+from harness.board.scores import decimal
+from harness.board.states import state_of, why_not_more
 from harness.configuration import GIB, MIB
 from harness.site import charts
 from harness.site.insight import Insight, advice, time_steps
@@ -40,28 +40,13 @@ def submission_page(
     return {
         "row": row,
         "mark": mark_of(row),
-        "summary": _summary(row, len(board.rows)),
+        "summary": state_of(row, len(board.rows)),
         "facts": _facts(row),
         "advice": advice(row, insights),
         "parts": [_part(name, row, insights.get(name)) for name in board.tasks],
         "steps": [{"limit": math.ceil(100 * step.limit_s) / 100, "step": step} for step in time_steps(row)],
         "others": _others(board, number, pages),
     }
-
-
-def _summary(row: Row, n_rows: int) -> str:
-    if row.score is None:
-        return f"No score: {row.reason}" if row.reason else "No score: no task has an official one."
-    text = f"Score {decimal(row.score, DECIMALS if row.rounded else 2)}"
-    if row.standing is not None:
-        text += f" (90 % interval {row.standing.low:.1f} to {row.standing.high:.1f})"
-    if row.rank is None:
-        return f"{text}, not ranked."
-    if n_rows > 1:
-        text += f", rank {row.rank} of {n_rows}"
-    if row.standing is not None and row.standing.best_rank < row.standing.worst_rank:
-        text += f", which may be anything from {row.standing.best_rank} to {row.standing.worst_rank} by luck"
-    return f"{text}." if row.complete else f"{text}; incomplete."
 
 
 def _facts(row: Row) -> list[tuple[str, str]]:
@@ -94,19 +79,23 @@ def _part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
     failures = [model for model, call in task.calls.items() if isinstance(value_of(call), Failure)]
     return {
         "name": name,
-        "text": official(task.result, DECIMALS if task.withheld else 2),
+        "text": task.official_text(),
         "withheld": task.withheld,
-        "reason": task.reason or (task.score.undefined if task.score else ""),
+        "reason": "" if task.official is not None else _capitalized(why_not_more(task)),
         "figures": _figures(task, insight),
         "scatter": charts.scatter(task),
         "heat_map": charts.heat_map(task),
         "insight": insight,
-        "why": _why(insight) if insight else "",
+        "why": _why(insight) if insight else _capitalized(why_not_more(task)),
         "cells": insight.explanation.cells[:N_CELLS] if insight else [],
         "failures": [task.calls[model] for model in failures[:N_FAILURES]],
         "more_failures": max(0, len(failures) - N_FAILURES),
         "calls": _calls(task),
     }
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 
 from harness.board.board import Board
-from harness.board.rounding import DECIMALS
-from harness.board.scores import official
 from harness.format.reference import Reference
 from harness.site.insight import Insight
 
@@ -35,7 +33,7 @@ def score_lines(
         found = row.tasks[task]
         lines.append({
             "name": row.label, "page": pages[number], "official": found.official, "kendall": found.kendall,
-            "text": official(found.result, DECIMALS if found.withheld else 2), "insight": insights[number].get(task),
+            "text": found.official_text(), "insight": insights[number].get(task),
             "p": found.p_value, "adjusted": found.adjusted_p_value,
         })  # fmt: skip
     return sorted(lines, key=lambda line: (line["official"] is None, -(line["official"] or 0.0), line["name"]))

@@ -43,7 +43,7 @@ def verdict(board: Board, pages: Sequence[str]) -> list[Words]:
 def _nobody(board: Board) -> str:
     if not board.rows:
         return "Nobody has submitted anything yet."
-    if board.oracle.score is None:
+    if not board.is_scored:
         return "Nobody has a rank: no task has an official score."
     return "Nobody has a rank: all rows ran outside the sandbox."
 
@@ -55,9 +55,9 @@ def _n_compared(ranked: Sequence[Row]) -> int:
 def _beside_chance(leaders: Sequence[Row], n_rows: int) -> list[Words]:
     """Return the sentence on whether the first score may be chance, by the p-value of the best of all rows.
 
-    None where a task is hidden: the p-value is of the other tasks, and the score is of all.
+    None where there is no p-value of what ranks the rows, as where a task is hidden.
     """
-    if leaders[0].adjusted_p_value is None or leaders[0].rounded:
+    if leaders[0].adjusted_p_value is None:
         return []
     p_value = p_value_equation(max(row.adjusted_p_value or 0.0 for row in leaders))
     if _may_be_chance(leaders):
@@ -77,7 +77,7 @@ def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[W
     """Return the sentence on those that may be as good as the first."""
     first = ranked[0].standing
     if first is None:
-        return [Words(" How sure that is is not shown: it would reveal too much about hidden tasks.")]
+        return [Words(" Whether luck explains the lead is withheld, since a task is hidden.")]
     others = [(row, words) for row, words in zip(ranked, linked, strict=True) if row.rank != ranked[0].rank]
     compared = [(row.standing, words) for row, words in others if row.standing is not None]
     equal = [words for standing, words in compared if standing.group == first.group]

@@ -1,6 +1,6 @@
 """What may be published about hidden tasks: outcomes and the scores of the board, nothing else.
 
-Every other text and figure about a task passes through this module or `harness.board.rounding`.
+Numbers follow the rule of `harness.board.disclosure`; every other text about a task passes through this module.
 """
 
 from collections.abc import Iterator, Sequence

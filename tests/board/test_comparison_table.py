@@ -11,11 +11,11 @@ from pyarrow import parquet
 
 from harness.board.board import Board
 from harness.board.columns import BEYOND_NOTE
-from harness.board.comparison import NOTES
+from harness.board.comparison import NOTES, NOTES_ON_OPEN_TASKS
+from harness.board.disclosure import REASON_WITHHELD, disclosure_note
 from harness.board.formats import csv as csv_format
 from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format
-from harness.board.rounding import FAILED
 from harness.board.row import MISSING
 from harness.board.standings import FEW_TASKS_NOTE
 from harness.format.reference import Reference
@@ -126,10 +126,10 @@ def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: di
     assert good.tasks["second"].score is not None
     assert good.tasks["second"].score.official == 0.295
     assert (good.score, good.seconds_per_model, good.tasks["second"].seconds_per_model) == (29.5, 2.0, None)
-    assert [found.cells(good)[place] for place in (3, 5, 6)] == ["29.5", "29.5", "29.54"]
-    assert broken.tasks["second"].reason == FAILED
-    assert broken.reason == f"second: {FAILED}; toy: 8 EXCEPTION: {WHY}"
-    assert "hidden models: second." in found.notes[-1]
+    assert [found.cells(good)[place] for place in (3, 4, 5)] == ["29.5", "29.5", "29.54"]
+    assert broken.tasks["second"].reason == REASON_WITHHELD
+    assert broken.reason == f"second: {REASON_WITHHELD}; toy: 8 EXCEPTION: {WHY}"
+    assert disclosure_note(["second"]) in found.notes
 
 
 def test_cells_are_what_a_reader_sees(table: Board) -> None:
@@ -170,7 +170,7 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
 
 def test_measures_that_fail_alike_share_a_note(table: Board) -> None:
     assert table.notes[:4] == [f"{row.submission}: {row.reason}" for row in table.rows[2:]]
-    assert table.notes[4:] == [*NOTES, *table.hyperparameters.notes, BEYOND_NOTE, FEW_TASKS_NOTE]
+    assert table.notes[4:] == [*NOTES, *NOTES_ON_OPEN_TASKS, *table.hyperparameters.notes, BEYOND_NOTE, FEW_TASKS_NOTE]
     assert replace(table, rows=[table.rows[5]] * 2).notes[0] == "never, never: second, toy: 8 missing"
 
 

@@ -191,3 +191,13 @@ def test_the_command_covers_the_tasks_that_lost_records(
 def test_the_command_names_the_runtime_of_containers(known: dict[str, Reference]) -> None:
     found = renewal(known, sandbox="docker/runsc")
     assert (found["sandbox_mode"], found["docker_runtime"]) == ("docker", "runsc")
+
+
+def test_settings_of_an_interrupted_run_have_no_row_once_a_later_run_has_records(known: dict[str, Reference]) -> None:
+    """`--all` shows every row."""
+    recorded = rows("mine", GAPS)
+    interrupted, ended = request(evaluation(submission="mine", run_seed=7)), request(recorded[0])
+    (shown,) = collect(recorded, known, [interrupted, ended]).shown
+    assert len(shown.rows) == 8
+    assert len(collect(recorded, known, [interrupted, ended], everything=True).shown) == 2
+    assert len(collect(recorded, known, [ended, interrupted]).shown) == 2

@@ -10,12 +10,11 @@ import pytest
 from board_examples import MEASURE, collect, failed, references, rows
 
 from harness.board.board import Board
-from harness.board.columns import CHANCE_WITHHELD_NOTE
+from harness.board.disclosure import REASON_WITHHELD, rounded
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import markdown
 from harness.board.leaderboard import build_board, score_calls
-from harness.board.rounding import FAILED, rounded
 from harness.board.row import Row
 from harness.format.reference import Reference
 from harness.outcome import Outcome
@@ -53,9 +52,7 @@ def test_every_number_is_rounded_and_its_parts_are_left_out(known: dict[str, Ref
     assert isinstance(task, TaskScore)
     assert isinstance(exact, TaskScore)
     assert (task.official, task.official_pairs, task.printed_subsets, task.granulated_psi) == (0.295, {}, {}, {})
-    for name in ("official", "printed"):
-        assert getattr(task, name) == round(getattr(exact, name), 3)
-        assert len(repr(getattr(task, name)).lstrip("-")) <= len("0.123")
+    assert (task.printed, task.official) == (None, round(exact.official or 0.0, 3))
     assert row.result.score == 29.5
     assert row.rounded == ("secret",)
 
@@ -112,7 +109,7 @@ def test_reasons_say_neither_which_model_failed_nor_how(known: dict[str, Referen
     broken = [*both("mine", MEASURE), failed("mine", "model_4", Outcome.CRASH, task="secret")]
     late = [*both("late", MEASURE), failed("late", "model_4", Outcome.TIMEOUT, task="secret")]
     found = board(known, [*broken, *late])
-    assert [found[name].result.tasks["secret"] for name in ("mine", "late")] == [FAILED, FAILED]
+    assert [found[name].result.tasks["secret"] for name in ("mine", "late")] == [REASON_WITHHELD, REASON_WITHHELD]
     assert found["late"].result.score == 0.0
     assert "model_4" not in json_format.render(whole_board(known, [*broken, *late]))
 
@@ -126,12 +123,9 @@ def test_times_on_hidden_tasks_do_not_count(known: dict[str, Reference]) -> None
 def test_all_formats_show_the_rounded_numbers_and_say_so(known: dict[str, Reference]) -> None:
     found = whole_board(known, both("mine", MEASURE))
     (mine,) = (row for row in found.rows if row.submission == "mine")
-    assert found.cells(mine)[3:7] == ["29.5", "0.4688", "29.54", "29.5"]
-    rounding, no_intervals, of_public_tasks = found.notes[-3:]
-    assert rounding.endswith("because every digit reveals something about hidden models: secret.")
-    assert "no intervals" in no_intervals
-    assert of_public_tasks == CHANCE_WITHHELD_NOTE
-    assert rounding in markdown.render(found)
+    assert found.cells(mine)[3:6] == ["29.5", "29.54", "29.5"]
+    assert found.notes[-1].startswith("hidden: secret. Scores there, and final scores, are rounded to 1 decimal")
+    assert found.notes[-1] in markdown.render(found)
     lines = {row["submission"]: row for row in csv.DictReader(io.StringIO(csv_format.render(found)))}
     assert (lines["mine"]["score"], lines["mine"]["score:secret"]) == ("29.5", "29.5")
     content = {row["submission"]: row for row in json.loads(json_format.render(found))["rows"]}
@@ -140,4 +134,4 @@ def test_all_formats_show_the_rounded_numbers_and_say_so(known: dict[str, Refere
 
 def test_without_hidden_tasks_nothing_is_said(known: dict[str, Reference]) -> None:
     found = whole_board(known, both("mine", MEASURE), ())
-    assert not any("rounded" in note for note in found.notes)
+    assert not any("hidden" in note for note in found.notes)

@@ -163,7 +163,7 @@ def test_a_hidden_task_is_rounded_and_tells_no_reason(pgdl: Pgdl, folder: Path) 
     ended = pgdl("compare", "--measures", "distance_from_init")
     assert ended.code == 1
     assert "MeasureUnavailable" not in ended.out
-    assert "distance_from_init: tiny: no score, the reason is withheld" in ended.out
+    assert "distance_from_init: tiny: the reason is withheld, since the task is hidden" in ended.out
 
 
 @pytest.mark.usefixtures("competition")

@@ -102,4 +102,4 @@ def test_scores(
     if damage is drop_a_model:
         assert "the reason is withheld" in of_secret
         board = json.loads(pgdl("board", "--format", "json").out)
-        assert board["rows"][0]["tasks"]["secret"]["undefined"] == "no official score, the reason is withheld"
+        assert board["rows"][0]["tasks"]["secret"]["undefined"] == "the reason is withheld, since the task is hidden"

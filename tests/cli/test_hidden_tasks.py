@@ -36,8 +36,8 @@ def test_the_score_is_rounded_and_says_so(pgdl: Pgdl) -> None:
     ended = pgdl("score", "mine")
     lines = ended.out.splitlines()
     assert lines[0] == "mine: score 29.5"
-    assert lines[2].split() == ["toy", "29.5", "2.5", "-", "-", "8", "-"]
-    assert "hidden models: toy." in " ".join(ended.out.split())
+    assert lines[2].split() == ["toy", "29.5", "-", "-", "-", "8", "-"]
+    assert "hidden: toy. Scores there" in " ".join(ended.out.split())
     found = json.loads(pgdl("score", "mine", "--format", "json").out)
     assert (found["score"], found["rounded"], found["tasks"]["toy"]["official"]) == (29.5, ["toy"], 29.5)
 
@@ -94,3 +94,16 @@ def test_no_weaker_sandbox_is_taken_unasked(folder: Path, monkeypatch: pytest.Mo
         execution.prepare(CHOSEN, tiny, SILENT)
     asked = replace(CHOSEN, sandbox="landlock")
     assert execution.prepare(asked, tiny, SILENT)[1].isolation == "landlock"
+
+
+def test_a_task_is_hidden_by_a_command(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+    write_reference(folder / "task_data")
+    record(rows("mine"))
+    assert pgdl("score").out.startswith("mine: score 29.5418\n")
+    mark = Path("task_data/toy/metadata")
+    assert pgdl("task", "hide", "toy").out == f"toy is hidden from now on: wrote {mark}\n"
+    assert pgdl("score").out.startswith("mine: score 29.5\n")
+    listed = pgdl("results", "--format", "json")
+    assert (listed.out, listed.err.partition(";")[0]) == ("", "toy: records of a hidden task are withheld (8 OK)")
+    assert pgdl("task", "hide", "toy").out == "toy is hidden already.\n"
+    assert "no task 'tyo'" in pgdl("task", "hide", "tyo").err

@@ -107,3 +107,26 @@ def test_wrong_arguments_end_with_2(arguments: list[str], problem: str, pgdl: Pg
     ended = pgdl("results", *arguments)
     assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
     assert problem in ended.err
+
+
+def test_a_submission_is_removed_and_can_be_had_back(
+    pgdl: Pgdl, folder: Path, record: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False)
+    record([failed("mine", "model_0", Outcome.TIMEOUT)])  # a newer record of the same call
+    asked = pgdl("results", "--remove", "mine")
+    assert (asked.code, "add --yes" in asked.err) == (2, True)
+    assert "Remove 10 records (10 on toy) and 0 requests of 'mine' from results.db?" in asked.err
+    assert not (folder / "removed_mine.db").exists()
+
+    before = _calls(pgdl)
+    assert pgdl("results", "--remove", "mine", "--yes").code == 0
+    left, copy = _calls(pgdl), _calls(pgdl, "--results", "removed_mine.db")
+    assert (left | copy, left & copy) == (before, set())
+    assert {name for name, *_ in copy} == {"mine"}
+    assert "no records of 'mine'" in pgdl("results", "--remove", "mine", "--yes").err
+
+
+def _calls(pgdl: Pgdl, *arguments: str) -> set[tuple[str, str, str, str]]:
+    lines = map(json.loads, pgdl("results", "--format", "json", *arguments).out.splitlines())
+    return {(line["submission"], line["task"], line["model"], line["outcome"]) for line in lines}

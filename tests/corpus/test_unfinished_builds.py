@@ -198,3 +198,18 @@ def test_a_second_build_at_the_same_time_is_refused(tmp_path: Path, pgdl: Pgdl) 
     assert (second.code, second.err.count("\n")) == (2, 1)
     assert f"{directory}: another pgdl task build is at work here; wait until it has ended" in second.err
     assert not directory.with_name("half.lock").exists()
+
+
+def test_nothing_but_numbers_of_models_is_shown_if_the_recipe_is_hidden(tmp_path: Path, pgdl: Pgdl) -> None:
+    directory = begin(tmp_path)
+    finish_some(directory)
+    recipe = directory / "recipe.toml"
+    digest = read_recipe(recipe).digest
+    recipe.write_text("hidden = true" + RECIPE)
+    assert read_recipe(recipe).digest == digest, "the finished models count"
+    assert pgdl("task", "show", tmp_path).lines[:3] == [
+        f"half (not finished, hidden) in {directory}",
+        f"3 of 4 models finished, 1 missing; {continues(tmp_path)} continues",
+        "",
+    ]
+    assert "(all)" in pgdl("task", "show", tmp_path, "--withhold", "never").out

@@ -100,7 +100,7 @@ MENDS = {
     ),
     "the loader is in no key": Mend("harness/execution/settings.py", "loader=loader_digest(runtime)", 'loader=""'),
     "why a hidden task has no score is said": Mend(
-        "harness/board/rounding.py", 'undefined=UNDEFINED if task.undefined else ""', "undefined=task.undefined"
+        "harness/board/disclosure.py", 'undefined=REASON_WITHHELD if task.undefined else ""', "undefined=task.undefined"
     ),
     "notes on hidden tasks are printed": Mend(
         "harness/api/calls.py", "[task for task in self.tasks if task.name not in self.withheld]", "list(self.tasks)"

@@ -218,7 +218,7 @@ def forged(change: Callable[[dict[str, Any]], None], data: SiteData, directory: 
 def invent(settings: dict[str, Any], task: str = "toy") -> None:
     """Give every row a result that was not computed."""
     official = {"n_models": 8, "undefined": "", "official": 0.99, "official_pairs": {}, "printed": None}
-    score = official | {"printed_subsets": {}, "kendall": 0.9, "granulated_kendall": None, "granulated_psi": {}}
+    score = official | {"printed_subsets": {}, "kendall": None, "granulated_kendall": None, "granulated_psi": {}}
     given = {"exceeded": False, "tasks": {task: score}, "failures": {task: {}}}
     keys = [
         f"{row['name']} {row['version']} {Configuration(**row['configuration']).id}" for row in settings["submissions"]
@@ -229,7 +229,6 @@ def invent(settings: dict[str, Any], task: str = "toy") -> None:
 FORGED: list[Callable[[dict[str, Any]], None]] = [
     invent,
     lambda settings: settings.update(oracle={"toy": {"mean": 1.0, "deviation": 0.0}}),
-    lambda settings: settings.update(hyperparameters={"toy": {"mean": 1.0, "deviation": None}}),
     lambda settings: settings["tasks"]["toy"].update(n_test=0),
     lambda settings: settings["tasks"]["toy"].update(n_models=-1),
     lambda settings: settings["tasks"]["toy"].update(withheld=True),
@@ -255,6 +254,8 @@ HIDDEN: list[Callable[[dict[str, Any]], None]] = [
     lambda given: next(iter(given.values()))["tasks"].update(toy="skipped"),
     lambda given: next(iter(given.values()))["tasks"]["second"].update(official=1.5),
     lambda given: next(iter(given.values()))["tasks"]["second"].update(kendall="nan"),
+    lambda given: next(iter(given.values()))["tasks"]["second"].update(kendall=0.25),
+    lambda given: next(iter(given.values()))["tasks"]["second"].update(official=0.1234),
     lambda given: given.update(nobody=next(iter(given.values()))),
 ]
 

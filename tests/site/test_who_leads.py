@@ -58,7 +58,7 @@ def test_the_sentence(tmp_path: Path, everything: Sequence[Evaluation], expected
 
 def test_rounded_scores_say_nothing_of_certainty(tmp_path: Path) -> None:
     everything = [*rows("a", GAPS), *rows("b", MEASURE)]
-    expected = "a leads. How sure that is is not shown: it would reveal too much about hidden tasks."
+    expected = "a leads. Whether luck explains the lead is withheld, since a task is hidden."
     assert sentence(tmp_path, everything, ["toy"]) == expected
 
 

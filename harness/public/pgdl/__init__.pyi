@@ -24,6 +24,7 @@ from harness.api.progress import Progress as Progress
 from harness.api.protocols import invariance as invariance
 from harness.api.protocols import overfit as overfit
 from harness.api.records import open_results as open_results
+from harness.api.records import remove_results as remove_results
 from harness.api.records import results as results
 from harness.api.reports import ReportResult as ReportResult
 from harness.api.reports import report as report
@@ -39,6 +40,7 @@ from harness.api.task_checks import validate_tasks as validate_tasks
 from harness.api.task_sources import BuildResult as BuildResult
 from harness.api.task_sources import build_task as build_task
 from harness.api.task_sources import recipes as recipes
+from harness.api.tasks import hide_task as hide_task
 from harness.api.tasks import show_tasks as show_tasks
 from harness.api.testbeds import TestbedResult as TestbedResult
 from harness.api.testbeds import testbed as testbed

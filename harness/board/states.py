@@ -1,0 +1,40 @@
+"""The state of a row in a sentence, and why a task has no more to say: pages and reports take both from here."""
+
+from harness.board.disclosure import DECIMALS, ONLY_ROUNDED
+from harness.board.row import OnTask, Row, counted
+from harness.board.scores import decimal
+
+
+def state_of(row: Row, n_rows: int) -> str:
+    """Return the sentence on a row of a board of `n_rows`."""
+    if row.score is None:
+        return f"No score: {_why_none(row)}."
+    text = f"Score {decimal(row.score, DECIMALS if row.rounded else 2)}"
+    if row.standing is not None:
+        text += f" (90 % interval {row.standing.low:.1f} to {row.standing.high:.1f})"
+    if row.rank is None:
+        return f"{text}, not ranked."
+    if n_rows > 1:
+        text += f", rank {row.rank} of {n_rows}"
+    if row.standing is not None and row.standing.best_rank < row.standing.worst_rank:
+        text += f", which may be anything from {row.standing.best_rank} to {row.standing.worst_rank} by luck"
+    return f"{text}." if row.complete else f"{text}; incomplete: no score on {_without_score(row)}."
+
+
+def why_not_more(task: OnTask) -> str:
+    """Return why a task has no official score, or why no more than the score is shown; empty if neither is so."""
+    if task.official is not None:
+        return ONLY_ROUNDED if task.withheld else ""
+    return task.reason or (task.score.undefined if task.score else "")
+
+
+def _why_none(row: Row) -> str:
+    failures = row.failures
+    if not failures:
+        return "no task has an official one"
+    return f"{failures.total()} of {row.calls_expected} calls have no value ({counted(failures)})"
+
+
+def _without_score(row: Row) -> str:
+    names = [name for name, task in row.tasks.items() if task.score is None]
+    return names[0] if len(names) == 1 else f"{len(names)} of {len(row.tasks)} tasks"

@@ -1,0 +1,58 @@
+"""Removes a submission from a database, after copying it to another one: nothing else can undo a removal."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.hints import did_you_mean
+from harness.records.evaluation import Evaluation
+from harness.records.request import Request
+from harness.records.store import Records
+from harness.text import counted
+
+
+@dataclass(frozen=True)
+class Removal:
+    """All rows of a submission, of all versions, and the new database that will have a copy of them."""
+
+    records: Records
+    evaluations: Sequence[Evaluation]
+    requests: Sequence[Request]
+    file: Path
+
+    @property
+    def text(self) -> str:
+        """What will go, for readers."""
+        tasks = Counter(row.task for row in self.evaluations)
+        told = ", ".join(f"{number} on {task}" for task, number in sorted(tasks.items()))
+        records = counted(len(self.evaluations), "record") + (f" ({told})" if told else "")
+        return f"{records} and {counted(len(self.requests), 'request')}"
+
+    def carry_out(self) -> None:
+        """Copy the rows, then delete them; raises `UserError` if either fails."""
+        with Records(self.file) as copy:
+            copy.add(*self.evaluations)
+            copy.ask(self.requests)
+        self.records.delete(*self.evaluations, *self.requests)
+
+
+def plan_removal(records: Records, submission: str) -> Removal:
+    """Return the removal of a submission; raises `UserError` if the database has nothing of it."""
+    evaluations, requests = records.all_of(submission)
+    if not evaluations and not requests:
+        known = sorted({*records.distinct("submission"), *(request.submission for request in records.requests())})
+        hint = did_you_mean(submission, known) or f"recorded here: {', '.join(known) or 'nothing'}"
+        raise UserError(f"no records of {submission!r}", file=records.name, remedy=hint)
+    return Removal(records, evaluations, requests, _new_file(records, submission))
+
+
+def _new_file(records: Records, submission: str) -> Path:
+    """Return a path beside the database, or in the current directory for a server, where no file is."""
+    stem = f"removed_{re.sub(r'[^A-Za-z0-9_.+-]', '_', submission)}"
+    folder = Path() if records.file is None else records.file.parent
+    names = (f"{stem}.db" if number == 1 else f"{stem}-{number}.db" for number in count(1))
+    return next(folder / name for name in names if not (folder / name).exists())
