@@ -10,7 +10,7 @@ from harness.cli.terminal import Terminal
 from harness.execution.check import WHOLE_CALL_S
 from harness.execution.forecast import Forecast
 from harness.execution.order import FinishedCall
-from harness.execution.partial_calls import FIRST, FIRST_S, CallsOnParts
+from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.tables import plain, print_lines
@@ -130,9 +130,10 @@ def print_verdict(report: CheckReport, console: Console) -> None:
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
     if report.undecided and report.trial is not None:
-        why = _why_undecided(report.trial.partial.values())
         console.print()
-        console.print(f"{name}: no verdict, for {why}.", style="bold red")
+        console.print(f"{name}: no verdict: {_why_undecided(report)}.", style="bold red")
+        if report.endless is not None:
+            console.print(report.endless)
         console.print("pgdl check --whole-calls waits for whole calls.")
         return
     if not report.passed:
@@ -150,12 +151,16 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [_of_parts(report.partial) + of_library])
 
 
-def _why_undecided(partial: Collection[CallsOnParts]) -> str:
+def _why_undecided(report: CheckReport) -> str:
     """Say what was tried instead of whole calls, and how it ended."""
+    assert report.trial is not None
     stopped = f"whole calls were stopped after {WHOLE_CALL_S:g} s"
-    if any(one.is_unknown and one.last.done.result.outcome is not Outcome.TIMEOUT for one in partial):
+    unknown = [one.last.done.result for one in report.trial.partial.values() if one.is_unknown]
+    if any(result.outcome is not Outcome.TIMEOUT for result in unknown):
         return f"{stopped}, and calls on parts of the training data failed, as whole calls need not"
-    return f"{stopped}, and calls on {FIRST} training examples after {FIRST_S:g} s"
+    if report.withheld:
+        return f"{stopped}, and so were calls on parts of the training data"
+    return f"{stopped}, and a call was {unknown[0].message}"
 
 
 def _forecast(expected: Forecast) -> str:

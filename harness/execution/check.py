@@ -36,7 +36,8 @@ class Trial:
 
     Attributes:
         calls: the calls of the full run.
-        done: the trial's calls, task by task from the smallest to the largest model.
+        done: the trial's calls, task by task from the smallest to the largest model. If the first one does not end even
+            on a part of the training data, there are no others.
         again: a repetition of the call on the smallest model, or of its first call on a part that ended well.
         start_s: seconds until the executor was ready for calls.
         calls_s: seconds from then to the end of the last call.
@@ -111,7 +112,7 @@ def try_submission(
             seen(one.last.done)
     assert again is not None
     ended = made.ended | {place: one.last.done for place, one in partial.items()}
-    done = tuple(ended[place_of(call)] for call in chosen)
+    done = tuple(ended[place_of(call)] for call in chosen if place_of(call) in ended)
     return Trial(tuple(calls), done, again, ready - begun, time.monotonic() - ready, partial)
 
 
@@ -125,8 +126,13 @@ class _Made:
         self.stopped: dict[Place, float] = {}  #: seconds after which calls were stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first one twice; none is begun later, nor on a task on which one was stopped."""
+        """Make calls, the first one twice; none is begun later, nor on a task on which one was stopped.
+
+        If the first one was stopped, no other is begun.
+        """
         self.add([calls[0], calls[0]])
+        if self.stopped:
+            return
         first, waiting = self.ended.get(place_of(calls[0])), list(calls[1:])
         is_short = first is not None and first.result.call_wall_s <= SHORT_S
         while waiting and time.monotonic() < moment:

@@ -13,7 +13,7 @@ MEMORY = "1500M"
 CASES = {
     "weights": ("return sum(float((w ** 2).sum()) for w in model.get_weights())", "OK", ""),
     "numpy_scalar": ("import numpy as np\nreturn np.float32(0.5)", "OK", ""),
-    "python_loop": ("while True: pass", "TIMEOUT", "exceeded the time limit of 3 s"),
+    "python_loop": ("while True: pass", "TIMEOUT", "s of processor time), at complexity.py:2"),
     "sleeps_and_swallows": (
         "import time\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass", "TIMEOUT",
         "s of processor time)",
