@@ -101,7 +101,7 @@ def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtim
     except BadValueError as error:
         return {"status": "BAD_VALUE", "message": str(error)[:MESSAGE]}
     except MemoryError as error:
-        return {"status": "MEMORY", "message": describe(error)}
+        return {"status": "MEMORY", "message": advise(error, runtime, submission)}
     except BaseException as error:
         print_error(error, __file__, submission)
         refused = isinstance(error, OSError) and error.errno in REFUSALS
