@@ -22,6 +22,9 @@ from harness.task.selection import PartOfData
 #: Where a log of GitHub would see a command: in XML, its first character has another form with the same meaning.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
 
+#: A data set of TensorFlow that never ends: `repeat` without a number.
+_REPEATED = re.compile(r"\.repeat\(\s*(?:(?:count\s*=\s*)?(?:None|-\s*1)\s*)?\)")
+
 
 @dataclass(frozen=True)
 class CheckReport:
@@ -66,6 +69,15 @@ class CheckReport:
             task: Counter(str(one.result.outcome) for one in done if one.call.task.name == task)
             for task in self.withheld
         }
+
+    @property
+    def endless(self) -> str | None:
+        """A sentence on the first line of the submission that repeats data for ever; None if there is none."""
+        for name, content in sorted(self.submission.files.items()):
+            if name.endswith(".py") and (found := _REPEATED.search(text := content.decode(errors="replace"))):
+                line = 1 + text.count("\n", 0, found.start())
+                return f"{name}:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
+        return None
 
     @property
     def warnings(self) -> list[str]:

@@ -22,6 +22,7 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.models
 @options.names
 @click.option("--whole-calls", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
+@click.option("--whole-output", is_flag=True, help="Print all that every call printed, below the table.")
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
     help="Output format.",
@@ -35,11 +36,14 @@ def command(
     models: "Wanted",
     names: tuple[str, ...],
     whole_calls: bool,
+    whole_output: bool,
     form: str,
     quiet: bool,
     **execution: Any,
 ) -> int:
-    """Try SUBMISSION on a few models: outcome, value, time, memory and output of each, and a forecast of a full run.
+    """Try SUBMISSION on a few models: outcome, value, time and memory of each, and a forecast of a full run.
+
+    Below the table are the last lines that the first call and the failed ones printed.
 
     The sandbox and the limits are those of `pgdl run`; nothing is recorded. One call is made twice, to see
     whether the measure is repeatable. A call that takes longer than 25 s is stopped, and made on growing parts of the
@@ -64,6 +68,7 @@ def command(
                 submission, tasks_dir=tasks_dir, task_names=task_names, models=models or MODELS,
                 names=names, whole_calls=whole_calls, execution=options.execution_of(execution), progress=progress,
             )  # fmt: skip
+        progress.print_outputs(whole=whole_output)
         print_verdict(report, console)
     if form in WRITERS and not quiet:
         put(getattr(check_report, WRITERS[form])(report) + "\n")

@@ -1,4 +1,4 @@
-"""The terminal output of `pgdl check`: a row per call as it ends, its output, and the verdict."""
+"""The terminal output of `pgdl check`: a row per call as it ends, then outputs, and the verdict."""
 
 from collections.abc import Collection, Sequence
 
@@ -10,7 +10,7 @@ from harness.cli.terminal import Terminal
 from harness.execution.check import WHOLE_CALL_S
 from harness.execution.forecast import Forecast
 from harness.execution.order import FinishedCall
-from harness.execution.partial_calls import FIRST, FIRST_S, CallsOnParts
+from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.tables import plain, print_lines
@@ -21,13 +21,13 @@ from harness.text import counted, duration
 from pgdl import CheckReport
 
 #: Lines of a call's output that are shown, from its end.
-LINES = 30
+LINES = 20
 
 HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "memory")
 
 
 class CallTable:
-    """Prints calls in the order in which they end, except calls on the tasks `withheld`."""
+    """Prints calls in the order in which they end, except calls on the tasks `withheld`; below them, what they said."""
 
     def __init__(self, tasks: Sequence[Task], withheld: Collection[str], console: Console) -> None:
         self._console, self._withheld = console, withheld
@@ -40,34 +40,53 @@ class CallTable:
             )
         ]
         self._line = f"{{:{widths[0]}}}  {{:{widths[1]}}}  {{:>{widths[2]}}}  {{:9}}  {{:>11}}  {{:>7}}  {{:>8}}"
-        self._begun = False
-        self._failures: set[tuple[str, str]] = set()
+        self._seen: list[FinishedCall[PlannedCall]] = []
 
-    def seen(self, done: FinishedCall[PlannedCall]) -> None:
-        """Print a finished call and its output; a repeated failure is only a row."""
+    def add(self, done: FinishedCall[PlannedCall]) -> None:
+        """Print the row of a finished call."""
         if done.call.task.name in self._withheld:
             return
-        if not self._begun:
+        if not self._seen:
             self._console.print(self._line.format(*HEADINGS), style="bold")
-            self._begun = True
+        self._seen.append(done)
         result, call = done.result, done.call
         value = "-" if result.value is None else f"{result.value:.6g}"
         memory = f"{result.peak_memory_bytes / 1024**2:.0f} MiB"
         size, seconds = f"{call.model.n_parameters:,}", f"{result.call_wall_s:.2f}"
         row = self._line.format(call.task.name, call.model.id, size, result.outcome, value, seconds, memory)
-        self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
         if isinstance(data := call.task.data, PartOfData):
-            self._console.print(f"  on {data.n_samples:,} of {data.whole.n_samples:,} training examples", style="dim")
-        failure = (result.outcome, result.message)
-        if result.outcome is not Outcome.OK and failure in self._failures:
+            row += f"  on {data.n_samples:,} of {data.whole.n_samples:,} examples"
+        self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
+
+    def print_outputs(self, *, whole: bool) -> None:
+        """Print the output of the first call, and message and output of failed calls; if `whole`, all of every call."""
+        left_out, told = 0, set[tuple[Outcome, str]]()
+        for done in self._seen:
+            result, is_first = done.result, done is self._seen[0]
+            failure = (result.outcome, result.message)
+            if whole or (failure not in told if result.outcome is not Outcome.OK else is_first):
+                self._print_output(done, LINES if not whole else None)
+            else:
+                left_out += bool(result.output_tail.strip())
+            told.add(failure)
+        if left_out:
+            print_lines(
+                self._console,
+                ["", f"{counted(left_out, 'other call')} printed something, too: pgdl check --whole-output shows it."],
+            )
+
+    def _print_output(self, done: FinishedCall[PlannedCall], most: int | None) -> None:
+        """Print the message of a call, and the last lines of its output, at most `most` of them."""
+        result, lines = done.result, done.result.output_tail.rstrip().splitlines()
+        if not lines and not result.message:
             return
-        self._failures.add(failure)
-        if result.message:
-            self._console.print(f"  {result.outcome}: {result.message}")
-        lines = result.output_tail.rstrip().splitlines()
-        if len(lines) > LINES:
-            self._console.print(f"  | ... {len(lines) - LINES} earlier lines", style="dim")
-        for line in lines[-LINES:]:
+        self._console.print()
+        said = f"{result.outcome}: {result.message}" if result.message else f"printed {counted(len(lines), 'line')}"
+        self._console.print(f"{done.call.where}: {said}")
+        hidden = 0 if most is None else max(len(lines) - most, 0)
+        if hidden:
+            self._console.print(f"  | ... {counted(hidden, 'earlier line')}: pgdl check --whole-output", style="dim")
+        for line in lines[hidden:]:
             self._console.print(f"  | {line}", style="dim")
 
 
@@ -93,7 +112,12 @@ class CheckTerminal(Terminal):
     def tried(self, call: FinishedCall[PlannedCall]) -> None:
         """Print a row."""
         assert self._table is not None
-        self._table.seen(call)
+        self._table.add(call)
+
+    def print_outputs(self, *, whole: bool) -> None:
+        """Print what calls said, below the table; all of it if `whole`."""
+        if self._table is not None:
+            self._table.print_outputs(whole=whole)
 
 
 def print_verdict(report: CheckReport, console: Console) -> None:
@@ -106,9 +130,10 @@ def print_verdict(report: CheckReport, console: Console) -> None:
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
     if report.undecided and report.trial is not None:
-        why = _why_undecided(report.trial.partial.values())
         console.print()
-        console.print(f"{name}: no verdict, for {why}.", style="bold red")
+        console.print(f"{name}: no verdict: {_why_undecided(report)}.", style="bold red")
+        if report.endless is not None:
+            console.print(report.endless)
         console.print("pgdl check --whole-calls waits for whole calls.")
         return
     if not report.passed:
@@ -126,12 +151,16 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [_of_parts(report.partial) + of_library])
 
 
-def _why_undecided(partial: Collection[CallsOnParts]) -> str:
+def _why_undecided(report: CheckReport) -> str:
     """Say what was tried instead of whole calls, and how it ended."""
+    assert report.trial is not None
     stopped = f"whole calls were stopped after {WHOLE_CALL_S:g} s"
-    if any(one.is_unknown and one.last.done.result.outcome is not Outcome.TIMEOUT for one in partial):
+    unknown = [one.last.done.result for one in report.trial.partial.values() if one.is_unknown]
+    if any(result.outcome is not Outcome.TIMEOUT for result in unknown):
         return f"{stopped}, and calls on parts of the training data failed, as whole calls need not"
-    return f"{stopped}, and calls on {FIRST} training examples after {FIRST_S:g} s"
+    if report.withheld:
+        return f"{stopped}, and so were calls on parts of the training data"
+    return f"{stopped}, and a call was {unknown[0].message}"
 
 
 def _forecast(expected: Forecast) -> str:

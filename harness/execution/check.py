@@ -35,7 +35,8 @@ class Trial:
     """The results of the trial calls."""
 
     calls: tuple[PlannedCall, ...]  #: the calls of the full run
-    #: the trial's calls, task by task from the smallest to the largest model
+    #: the trial's calls, task by task from the smallest to the largest model; if the first call does not end even on a
+    #: part of the training data, only that call
     done: tuple[FinishedCall[PlannedCall], ...]
     #: a repetition of the call on the smallest model, or of its first call on a part that ended well
     again: FinishedCall[PlannedCall]
@@ -105,7 +106,7 @@ def try_submission(
             seen(one.last.done)
     assert again is not None
     ended = made.ended | {place: one.last.done for place, one in partial.items()}
-    done = tuple(ended[place_of(call)] for call in chosen)
+    done = tuple(ended[place_of(call)] for call in chosen if place_of(call) in ended)
     return Trial(tuple(calls), done, again, ready - begun, time.monotonic() - ready, partial)
 
 
@@ -119,8 +120,13 @@ class _Made:
         self.stopped: dict[Place, float] = {}  #: seconds after which calls were stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first one twice; none is begun later, nor on a task on which one was stopped."""
+        """Make calls, the first one twice; none is begun later, nor on a task on which one was stopped.
+
+        If the first one was stopped, no other is begun.
+        """
         self.add([calls[0], calls[0]])
+        if self.stopped:
+            return
         first, waiting = self.ended.get(place_of(calls[0])), list(calls[1:])
         is_short = first is not None and first.result.call_wall_s <= SHORT_S
         while waiting and time.monotonic() < moment:

@@ -12,6 +12,7 @@ from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
+from harness.sandbox import AT
 from harness.submission import Submission
 from harness.task.selection import PartOfData, with_part
 from harness.task.task import Task
@@ -93,6 +94,7 @@ def call_on_parts(
     """Call a submission on growing parts of the data; the second result repeats the first call that ended well.
 
     They stand for whole `calls`. For each whole call that was made, `stopped` has the seconds until it was stopped.
+    If the first call does not end in time, no other is made.
     """
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[CallOnPart]] = {place_of(call): [] for call in calls}
@@ -104,27 +106,37 @@ def call_on_parts(
         of_part = {name: with_part(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
         calls_on_parts = plan_calls([submission], list(of_part.values()), quick, executor)
         at_place = {place_of(call): call for call in calls_on_parts}
-        planned = [at_place[place] for place in growing]
-        for made in make(executor, [planned[0], *planned] if is_repeated else planned):
-            done, place = _told(made), place_of(made.call)
-            if found[place] and found[place][-1].n_examples == n_examples:
-                again = done
-            else:
-                found[place].append(CallOnPart(n_examples, done))
+        first, *others = [at_place[place] for place in growing]
+        for some in ([first, first], others) if is_repeated else ([first, *others],):
+            for made in make(executor, some):
+                done, place = _told(made), place_of(made.call)
+                if found[place] and found[place][-1].n_examples == n_examples:
+                    again = done
+                else:
+                    found[place].append(CallOnPart(n_examples, done))
+            if again is not None and again.result.outcome is Outcome.TIMEOUT:
+                growing = []
+                break
         growing = [place for place in growing if _may_grow(found[place][-1], tasks[place[0]])]
         n_examples *= GROWTH
     assert again is not None
-    whole = {place: tasks[place[0]].data.n_samples for place in found}
-    return {place: CallsOnParts(tuple(of), whole[place], stopped.get(place, 0.0)) for place, of in found.items()}, again
+    return {
+        place: CallsOnParts(tuple(parts), tasks[place[0]].data.n_samples, stopped.get(place, 0.0))
+        for place, parts in found.items() if parts
+    }, again  # fmt: skip
 
 
 def _told(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
     """A call that failed says on what."""
-    data = done.call.task.data
-    if done.result.outcome is Outcome.OK or not isinstance(data, PartOfData):
+    data, result = done.call.task.data, done.result
+    if result.outcome is Outcome.OK or not isinstance(data, PartOfData):
         return done
     where = f"on {data.n_samples:,} of {data.whole.n_samples:,} training examples"
-    return replace(done, result=replace(done.result, message=f"{done.result.message} ({where})"))
+    message = f"{result.message} ({where})"
+    if result.outcome is Outcome.TIMEOUT:
+        _, at, place = result.message.rpartition(AT)
+        message = f"still running after {result.call_wall_s:.0f} s {where}" + (at + place if at else "")
+    return replace(done, result=replace(result, message=message))
 
 
 def _may_grow(part: CallOnPart, task: Task) -> bool:

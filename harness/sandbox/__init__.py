@@ -4,7 +4,7 @@ Other rooms use the names exported here and nothing else of this room.
 """
 
 from harness.sandbox.bubblewrap import becomes_others
-from harness.sandbox.call import Call, StoppedError, prepare_call
+from harness.sandbox.call import AT, Call, StoppedError, prepare_call
 from harness.sandbox.cgroup import cgroup_problem
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu, find_gpus, gpu_nodes
@@ -19,9 +19,9 @@ from harness.sandbox.selftest import CONTROL, TRAPS, run_traps, run_trial, trial
 from harness.sandbox.staging import Staging
 
 __all__ = [
-    "AUTO", "AUTOMATIC", "CONTROL", "KINDS", "SANDBOX", "TRAPS", "Call", "Clock", "Fast", "Fresh", "Gpu", "Job", "Kind",
-    "Landlock", "Limits", "Parameter", "SandboxChoice", "Staging", "StoppedError", "Warn", "becomes_others",
-    "cgroup_problem", "choose_kind", "default_memory_bytes", "driver_library", "find_gpus", "gpu_nodes", 
+    "AT", "AUTO", "AUTOMATIC", "CONTROL", "KINDS", "SANDBOX", "TRAPS", "Call", "Clock", "Fast", "Fresh", "Gpu", "Job",
+    "Kind", "Landlock", "Limits", "Parameter", "SandboxChoice", "Staging", "StoppedError", "Warn", "becomes_others",
+    "cgroup_problem", "choose_kind", "default_memory_bytes", "driver_library", "find_gpus", "gpu_nodes",
     "not_linux", "options_for", "prepare_call", "run_traps", "run_trial", "trial_job",
 ]  # fmt: skip
 

@@ -22,6 +22,7 @@ from harness.sandbox.process import (
     printable,
     read_claim,
 )
+from harness.sandbox.stack import place_in, without_worker
 
 #: Multiple of the limit on processes and threads above which a call is ended where the kernel did not refuse them: it
 #: bounds no processes of root without capabilities, and counts those of an ordinary user together.
@@ -33,6 +34,9 @@ LEAST_CPU_S = 0.001
 #: Share of its memory limit from which on a call is to blame if the kernel kills its worker for lack of memory: calls
 #: that keep their limits leave a tenth of the memory free, and one that grows fast is measured late.
 BLAMED = 0.5
+
+#: In the message of a timeout, between how long it took and the line of the measure's own code.
+AT = ", at "
 
 #: Outcomes after which the worker is intact and can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
@@ -81,6 +85,7 @@ class Call:
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
         self._phase = " before the measure was called"  #: suffix of messages; empty once the measure is called
         self._deadline: Deadline | None = None  #: of the current measure, or of the last one
+        self._place = ""  #: directory in which the worker has the submission
         self._result = CallResult(Outcome.INFRA_ERROR)
         self.is_over = False
 
@@ -134,14 +139,16 @@ class Call:
         return replace(self._report(ended), survived_kill=survived)
 
     def _report(self, ended: Ended) -> CallResult:
+        output = without_worker(printable(self._worker.output.decode(errors="replace")))
+        place = place_in(output, self._place) if ended.outcome is Outcome.TIMEOUT else ""
         return replace(
             self._result,
             outcome=ended.outcome,
             value=ended.value,
-            message=ended.message,
+            message=f"{ended.message}{AT}{place}" if place else ended.message,
             interrupted=isinstance(ended, Interrupted),
             peak_memory_bytes=self._peak,
-            output_tail=printable(self._worker.output.decode(errors="replace"))[-TAIL:],
+            output_tail=output[-TAIL:],
         )
 
     def _load(self, seed: int, module: str) -> None:
@@ -159,6 +166,7 @@ class Call:
             self._sample_usage()
             load_cpu = self._cpu_before = self._usage.cpu_s
         load_wall = time.monotonic() - loading
+        self._place = str(loaded["place"])
         environment = self._result.environment | {"device": str(loaded["device"])}
         self._result = replace(self._result, load_wall_s=load_wall, load_cpu_s=load_cpu, environment=environment)
         self._worker.output = b""  # output of the libraries is not the submission's
@@ -167,10 +175,11 @@ class Call:
         """Run the measure itself, between the start and the stop of the clock."""
         self._phase = ""
         started = clock.start()
-        self._deadline = deadline = Deadline(clock.left(), self._worker.body.kill)
+        left = clock.left()
+        self._deadline = deadline = Deadline(left, self._worker.body.kill)
         try:
             with deadline:
-                self._worker.send(event="go")
+                self._worker.send(event="go", seconds=left)
                 ended = read_claim(self._expect("result", clock.left, exceeded=clock.meaning))
         except Ended as early:
             ended = early

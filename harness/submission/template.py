@@ -37,7 +37,11 @@ _TENSORFLOW = {
     "ARGUMENTS": """\
         layer._last_seen_input      the input of the layer's last call
         model(x, tape=tape)         calls the model while the gradient tape watches x
-    dataset: a tf.data.Dataset of single training examples (float32 input, int32 label), not yet batched.""",
+    dataset: a tf.data.Dataset of single training examples (float32 input, int32 label), not yet batched. It has no
+        index and no slices:
+        dataset.batch(512)          batches (inputs, labels), for loops, next(iter(...)) and model.predict(...)
+        dataset.arrays              all inputs and all labels, two NumPy arrays
+        len(dataset)                the number of examples""",
     "FRAMEWORK": "TensorFlow",
     "BODY": """\
     inputs, labels = next(iter(dataset.batch(512)))

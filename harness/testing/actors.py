@@ -114,7 +114,7 @@ class Actor(Body):
             if part == "fails to load":
                 channel.send(event="failed", message="no such model")
                 channel.receive()
-            channel.send(event="loaded", device="stage")
+            channel.send(event="loaded", device="stage", place="/stage")
             channel.receive()
             self.played.append(part)
             self._kind.playing(1)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
+from harness.worker.refusals import refusal
 from harness.worker.runtimes import Runtime
 
 #: Longest message in characters; each may take twelve bytes of a frame.
@@ -35,7 +36,8 @@ def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
     The error's own code may fail again.
     """
     try:
-        advice = runtime.advice(error, submission) or (NOT_INSTALLED if _is_not_installed(error) else "")
+        missing = NOT_INSTALLED if _is_not_installed(error) else ""
+        advice = runtime.advice(error, submission) or missing or refusal(error, submission)
     except BaseException:
         advice = ""
     return describe(error)[: MESSAGE - len(advice)] + advice

@@ -13,7 +13,7 @@ MEMORY = "1500M"
 CASES = {
     "weights": ("return sum(float((w ** 2).sum()) for w in model.get_weights())", "OK", ""),
     "numpy_scalar": ("import numpy as np\nreturn np.float32(0.5)", "OK", ""),
-    "python_loop": ("while True: pass", "TIMEOUT", "exceeded the time limit of 3 s"),
+    "python_loop": ("while True: pass", "TIMEOUT", "s of processor time), at complexity.py:2"),
     "sleeps_and_swallows": (
         "import time\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass", "TIMEOUT",
         "s of processor time)",
@@ -31,6 +31,11 @@ CASES = {
     "nothing": ("pass", "BAD_VALUE", "NoneType"),
     "floods": ("while True: print('x' * 65536)", "OUTPUT", "64 MiB"),
     "network": ("import socket\nsocket.create_connection(('127.0.0.1', 22), 1)", "FORBIDDEN", "not permitted"),
+    "resolves": ("import socket\nsocket.getaddrinfo('a.org', 80)", "EXCEPTION", "(the sandbox has no network)"),
+    "reads": ("open('/home/anna/a.json')", "EXCEPTION", "(the sandbox shows the submission's own files, in"),
+    "allocates": ("import numpy as np\nnp.ones(10**12)", "MEMORY", "(the sandbox limits a call to 1500 MiB of memory)"),
+    "indexes": ("return dataset[:512]", "EXCEPTION", "`inputs, labels = dataset.arrays` has all)"),
+    "predicts_unbatched": ("return model.predict(dataset).mean()", "EXCEPTION", "write `dataset.batch(512)`"),
     "writes": ("open('/job/submission/left', 'w')", "FORBIDDEN", "Read-only"),
 }  # fmt: skip
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.worker.dataset_errors import WAYS as WAYS_TO_EXAMPLES
+from harness.worker.dataset_errors import dataset_advice, refuse_single_example
 from harness.worker.runtimes import RUNTIMES
 
 INPUTS = np.arange(40, dtype=np.float32).reshape(10, 4)
@@ -100,6 +102,40 @@ def test_tensorflow_also_has_the_arrays(data: Path) -> None:
     inputs, labels = RUNTIMES["tensorflow"].load_dataset(data).arrays
     np.testing.assert_array_equal(inputs, INPUTS)
     np.testing.assert_array_equal(labels, LABELS)
+
+
+def unpacks(dataset: Any) -> Any:
+    inputs, labels = dataset  # in a line of its own
+    return inputs, labels
+
+
+def unpacks_numbers(dataset: Any) -> Any:
+    inputs, labels = [1, 2, 3]
+    return inputs, labels, dataset
+
+
+@pytest.mark.parametrize(
+    ("tried", "is_advised"),
+    [(lambda dataset: dataset[0], True), (lambda dataset: dataset.shape, True), (next, True), (unpacks, True),
+     (unpacks_numbers, False), (lambda dataset: (1).shape, False), (lambda dataset: int("x"), False)],
+)  # fmt: skip
+def test_tensorflow_an_error_of_a_dataset_names_what_to_write(
+    tried: Callable[[Any], Any], is_advised: bool, data: Path
+) -> None:
+    pytest.importorskip("tensorflow")
+    with pytest.raises((TypeError, AttributeError, ValueError)) as raised:
+        tried(RUNTIMES["tensorflow"].load_dataset(data))
+    assert dataset_advice(raised.value) == (WAYS_TO_EXAMPLES if is_advised else "")
+
+
+def test_a_single_example_is_refused_and_a_batch_is_not(data: Path) -> None:
+    pytest.importorskip("tensorflow")
+    refuse_single_example(INPUTS[:1], (4,))
+    refuse_single_example([1.0], (4,))
+    with pytest.raises(ValueError, match=r"given a single example of shape \(4,\): write `dataset.batch\(512\)`"):
+        refuse_single_example(INPUTS[0], (4,))
+    with pytest.raises(ValueError, match="given a data set"):
+        refuse_single_example(RUNTIMES["tensorflow"].load_dataset(data), (4,))
 
 
 def test_the_files_stay_as_they_are_when_tensors_are_changed(data: Path) -> None:

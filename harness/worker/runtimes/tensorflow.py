@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from harness.worker.dataset_errors import dataset_advice, refuse_single_example
 from harness.worker.operation_seeds import keep_seeds_of_operations
 from harness.worker.runtimes.runtime import SUBMISSION, Runtime, map_arrays
 
@@ -62,9 +63,12 @@ class TensorFlow(Runtime):
         model.__call__ = _watching_input(model.__call__)
 
     def load_model(self, directory: Path) -> Any:
-        """Load the model as every runtime does."""
+        """Load the model as every runtime does; it refuses single examples, except in code of 2020."""
         with _not_optimized():
-            return super().load_model(directory)
+            model = super().load_model(directory)
+        if self.name == TensorFlow.name:
+            object.__setattr__(model, "_example", tuple(model.input_shape[1:]))  # bypasses Keras' attribute tracking
+        return model
 
     def seed(self, seed: int) -> None:
         """Seed all; a seed that a submission itself gives to an operation is not mixed with it."""
@@ -77,6 +81,10 @@ class TensorFlow(Runtime):
             from harness.worker import legacy
 
             legacy.refuse_what_is_ignored()
+
+    def advice(self, error: BaseException, submission: Path) -> str:
+        """Return what to write in place of what a data set cannot do, or what every runtime advises."""
+        return dataset_advice(error) or super().advice(error, submission)
 
     def load_dataset(self, directory: Path) -> Any:
         """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label) over the mapped arrays.
@@ -155,6 +163,8 @@ def _watching_input(original: Callable[..., Any]) -> Callable[..., Any]:
             args, tape = (args[0], *args[2:]), args[1]
         if tape:
             tape.watch(args[0])
+        if args and (example := getattr(self, "_example", None)) is not None:
+            refuse_single_example(args[0], example)
         return original(self, *args, **kwargs)
 
     return call

@@ -1,0 +1,31 @@
+"""The line of its own code at which a measure was when its time was up."""
+
+import re
+
+#: Begins the sample of its threads' stacks that a worker prints shortly before the deadline (`faulthandler`).
+SAMPLE = "Timeout ("
+
+#: Longest name of a file in a message.
+NAME = 100
+
+#: A frame of the worker's own code, and that of the program which has started it.
+_WORKER = re.compile(r'^  File "(?:[^"\n]*/harness/worker/[^"\n]*|<string>)", line \d+ in .*\n', re.MULTILINE)
+
+
+def without_worker(output: str) -> str:
+    """Return a worker's output without the frames of its own code in the sample: they say nothing of the measure."""
+    before, begun, sample = output.rpartition(SAMPLE)
+    return before + begun + _WORKER.sub("", sample) if begun else output
+
+
+def place_in(output: str, directory: str) -> str:
+    """Return file and line of the submission's own code in a worker's output, as in `complexity.py:4`.
+
+    `directory` is where the worker has the submission. Empty if the output shows no such line. As all output, it is
+    the submission's own claim.
+    """
+    _, begun, sample = output.rpartition(SAMPLE)
+    own = re.compile(rf'File "{re.escape(directory)}/([^"\n]{{1,{NAME}}})", line (\d{{1,9}}) in ')
+    threads = sample.split("\nThread ") if begun else []
+    frames = (own.search(thread) for thread in reversed(threads))  # the main thread is the last; its innermost frame
+    return next((f"{frame[1]}:{frame[2]}" for frame in frames if frame), "")

@@ -1,0 +1,100 @@
+"""What the sandbox has to do with an error of a submission, in a sentence."""
+
+import errno
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.worker.limits import MEMORY_LIMIT
+
+NETWORK = "the sandbox has no network"
+SYSTEM_CALL = "the sandbox has no network, and refuses some system calls"
+PROGRAM = "the sandbox has the programs of /usr/bin and /bin only"
+
+#: Parts of messages of errors that are none of the system's own, such as those of libraries that download.
+_OF_NETWORK = ("name resolution", "Name or service not known", "Network is unreachable", "URL fetch failure")
+_OF_THREADS = ("can't start new thread", "pthread_create")
+
+
+def refusal(error: BaseException, submission: Path) -> str:
+    """Return the sentence for an error of the submission in that directory, to end a line; empty if there is none."""
+    if not _is_confined():
+        return ""
+    sentences = (_sentence(one, submission) for one in _chain(error))
+    return next((f" ({sentence})" for sentence in sentences if sentence), "")
+
+
+def _is_confined() -> bool:
+    """Whether this process has a system-call filter, as in every sandbox."""
+    try:
+        return "\nSeccomp:\t2\n" in Path("/proc/self/status").read_text()
+    except OSError:
+        return False
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error, and those that led to it, the last first."""
+    seen, one = set[int](), error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        one = one.__cause__ or one.__context__  # type: ignore[assignment]
+
+
+def _sentence(error: BaseException, submission: Path) -> str:
+    if isinstance(error, MemoryError):
+        return f"the sandbox limits a call to {int(os.environ[MEMORY_LIMIT]) >> 20} MiB of memory"
+    text = str(error)
+    if isinstance(error, socket.gaierror) or any(part in text for part in _OF_NETWORK):
+        return NETWORK
+    if any(part in text for part in _OF_THREADS):
+        return _of_processes()
+    return _of_system(error, submission) if isinstance(error, OSError) else ""
+
+
+def _of_processes() -> str:
+    return f"the sandbox limits a call to {_limit('RLIMIT_NPROC')} processes and threads"
+
+
+def _limit(name: str) -> int:
+    """Return a limit of this process."""
+    import resource  # here: Windows has none
+
+    return resource.getrlimit(getattr(resource, name))[0]
+
+
+def _of_system(error: OSError, submission: Path) -> str:
+    number, file = error.errno, error.filename
+    if number == errno.EAGAIN:
+        return _of_processes()
+    if number == errno.EMFILE:
+        return f"the sandbox limits a process to {_limit('RLIMIT_NOFILE')} open files"
+    if number in (errno.ENOSPC, errno.EFBIG):
+        return f"the sandbox limits a call to {_limit('RLIMIT_FSIZE') >> 20} MiB of files under {tempfile.gettempdir()}"
+    if number == errno.ENETUNREACH:
+        return NETWORK
+    if number in (errno.EPERM, errno.EACCES, errno.EROFS):
+        return SYSTEM_CALL if file is None else _of_files()
+    if number == errno.ENOTDIR and str(file).startswith(os.devnull):  # Keras' folder for downloads
+        return f"{NETWORK}, so that Keras can download nothing"
+    if number == errno.ENOENT and isinstance(file, str | bytes | os.PathLike):
+        return _of_missing(error, Path(os.fsdecode(file)), submission)
+    return ""
+
+
+def _of_missing(error: OSError, file: Path, submission: Path) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is not None and trace.tb_frame.f_globals.get("__name__") == "subprocess":
+        return PROGRAM
+    if not file.is_absolute() and (submission / file).exists():
+        return f"it is beside complexity.py: open Path(__file__).parent / {str(file)!r}"
+    return _of_files() if not file.is_relative_to(submission) else ""
+
+
+def _of_files() -> str:
+    own = "the submission's own files, in Path(__file__).parent, and Python's"
+    return f"the sandbox shows {own}; only {tempfile.gettempdir()} can be written to"
