@@ -1,7 +1,7 @@
-"""Data shipped with the package: a demo task, recipes, example submissions.
+"""Data shipped with the package: a demo task, recipes, example submissions, workflows.
 
-In the repository they are the top-level directories task_data/ and submissions/. A wheel contains the part that
-pyproject.toml names; a checkout has all of it.
+In the repository they are the directories task_data/, submissions/ and .github/workflows/. A wheel contains the part
+that pyproject.toml names; a checkout has all of it.
 """
 
 import shutil
@@ -20,6 +20,11 @@ def task_data() -> Path:
 def submissions() -> Path:
     """Return the directory of the example submissions; raises `UserError` if it is missing."""
     return _find("submissions")
+
+
+def workflows() -> Path:
+    """Return the directory of the leaderboard's workflows for GitHub; raises `UserError` if it is missing."""
+    return _find(".github/workflows")
 
 
 def copy_files(source: Path, target: Path) -> None:

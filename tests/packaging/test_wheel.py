@@ -90,6 +90,7 @@ def test_the_source_distribution_has_no_tests(sdist):
 def test_what_is_shipped_comes_from_the_repository(wheel):
     shipped = {name.removeprefix("harness/shipped/") for name in in_wheel(wheel) if name.startswith("harness/shipped/")}
     assert shipped > files("submissions") | files("task_data/recipes") | {"task_data/README.md"}
+    assert {f".github/workflows/{name}.yml" for name in ("leaderboard", "leaderboard-comment")} < shipped
     assert [name for name in shipped if wheel.read(f"harness/shipped/{name}") != (ROOT / name).read_bytes()] == []
 
 
