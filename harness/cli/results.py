@@ -46,7 +46,7 @@ def command(
 ) -> None:
     """Print one row per recorded call, oldest first; of several records with the same key the newest.
 
-    csv, json (one object per line) and parquet have every column of docs/records.md, including the submission's
+    csv, json (one object per line) and parquet have every column (pgdl help records), including the submission's
     output. pgdl board and pgdl score decide which records count for a score.
 
     Example: pgdl results --submission my_measure --format parquet > calls.parquet
