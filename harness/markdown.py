@@ -24,6 +24,12 @@ def code(text: str, width: int | None = None) -> str:
     return f"`{line[:width]}{'...' if width and len(line) > width else ''}`" if line else "`-`"
 
 
+def block(text: str) -> str:
+    """Return a text of several lines as a block of code; no line can end the block."""
+    lines = [shown(line).replace("`", "'") for line in text.splitlines()]
+    return "\n".join(["```text", *lines, "```"])
+
+
 def plain(text: str) -> str:
     """Return a text with all markup escaped, on one line; GitHub still finds mentions in it, so comments use `code`."""
     return _MARKUP.sub(lambda found: "".join(f"\\{character}" for character in found[0]), shown(text))

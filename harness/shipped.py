@@ -1,7 +1,7 @@
-"""Data shipped with the package: a demo task, recipes, example submissions.
+"""Data shipped with the package: a demo task, recipes, example submissions, workflows, pages.
 
-In the repository they are the top-level directories task_data/ and submissions/. A wheel contains the part that
-pyproject.toml names; a checkout has all of it.
+In the repository they are the directories task_data/, submissions/, .github/workflows/ and docs/. A wheel contains the
+part that pyproject.toml names; a checkout has all of it.
 """
 
 import shutil
@@ -20,6 +20,16 @@ def task_data() -> Path:
 def submissions() -> Path:
     """Return the directory of the example submissions; raises `UserError` if it is missing."""
     return _find("submissions")
+
+
+def workflows() -> Path:
+    """Return the directory of the leaderboard's workflows for GitHub; raises `UserError` if it is missing."""
+    return _find(".github/workflows")
+
+
+def pages() -> Path:
+    """Return the directory of the documentation's pages; raises `UserError` if it is missing."""
+    return _find("docs")
 
 
 def copy_files(source: Path, target: Path) -> None:

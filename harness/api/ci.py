@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.api.calls import begin_run, record_calls
-from harness.api.ci_calls import annotate_failures, check_submission, records_of, without_reference
+from harness.api.ci_calls import check_submission, find_failures, records_of, without_reference
 from harness.api.competition import Competition, failed_outputs, read_competition
 from harness.api.execution import Execution
 from harness.api.progress import SILENT, Progress
@@ -125,9 +125,9 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
         made = records_of(calls, records)
         boards = _make_boards(job, competition, records, touched)
         for submission in touched.submissions.values():
-            touched.annotations += annotate_failures(records, submission, made)
+            touched.add(submission.name, find_failures(records, submission, made))
     unscored = without_reference(made, competition.references)
-    lines = lines_of(change, job.folder, boards.before, boards.after, touched.problems, unscored)
+    lines = lines_of(change, job.folder, boards.before, boards.after, touched, unscored)
     missing = boards.missing if lines else ()
     if missing:
         lines = [without_ranks(line) for line in lines]

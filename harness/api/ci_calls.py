@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from harness.api.calls import Run
 from harness.api.check_report import CheckReport, to_github
 from harness.api.checks import MODELS
-from harness.ci.annotations import SHOWN, annotation, last_frame, path_in
+from harness.ci.annotations import SHOWN, annotation, last_frame, last_traceback, path_in
+from harness.ci.reading import Failures
 from harness.execution.check import try_submission
 from harness.execution.plan import PlannedCall
 from harness.format.reference import Reference
@@ -15,8 +16,8 @@ from harness.records import Record, Records
 from harness.submission import Submission
 
 
-def check_submission(submission: Submission, run: Run) -> tuple[str, Sequence[str]] | None:
-    """Try a submission as `pgdl check` does; returns the reason and annotations if it does not pass.
+def check_submission(submission: Submission, run: Run) -> tuple[str, Failures] | None:
+    """Try a submission as `pgdl check` does; returns the reason and the failures if it does not pass.
 
     The executor's context has been entered.
     """
@@ -26,7 +27,8 @@ def check_submission(submission: Submission, run: Run) -> tuple[str, Sequence[st
     report = CheckReport(submission, trial, withheld=run.withheld)
     reason = "a repeated call gave another value" if trial.passed else _failure(report)
     annotations = to_github(report).splitlines() or [annotation("error", reason, submission.source)]
-    return f"does not pass pgdl check: {reason}", annotations
+    outputs = [done.result.output_tail for done in report.shown if done.result.outcome is not Outcome.OK]
+    return f"does not pass pgdl check: {reason}", Failures(annotations, _first_traceback(outputs))
 
 
 def _failure(report: CheckReport) -> str:
@@ -47,9 +49,7 @@ def records_of(calls: Sequence[PlannedCall], records: Records) -> list[tuple[Pla
     return [(call, rows[call.key]) for call in calls if call.key in rows]
 
 
-def annotate_failures(
-    records: Records, submission: Submission, made: Sequence[tuple[PlannedCall, Record]]
-) -> list[str]:
+def find_failures(records: Records, submission: Submission, made: Sequence[tuple[PlannedCall, Record]]) -> Failures:
     """Return an annotation for each different failure among a submission's calls, on its line if it is known.
 
     Failures on withheld tasks would reveal something of their models.
@@ -65,7 +65,11 @@ def annotate_failures(
         file, line = last_frame(outputs[row.key]) or ("", None)
         place = path_in(submission.source, file) if file else submission.source
         found.append(annotation("error", f"{row.outcome} on {row.task}/{row.model}: {row.message}", place, line))
-    return found
+    return Failures(found, _first_traceback([outputs[row.key] for row in shown]))
+
+
+def _first_traceback(outputs: Sequence[str]) -> str:
+    return next(filter(None, map(last_traceback, outputs)), "")
 
 
 def without_reference(

@@ -1,5 +1,6 @@
-"""The first files of a newcomer: a small task with example submissions, and the template of a submission."""
+"""The first files of a newcomer: a small task with example submissions, a submission, a leaderboard on GitHub."""
 
+import re
 from pathlib import Path
 
 from harness import shipped
@@ -33,6 +34,45 @@ Handwritten Digits, UCI Machine Learning Repository, https://doi.org/10.24432/C5
 training and test sets and written as TFRecord files.
 """
 
+LEADERBOARD = """\
+# A leaderboard of complexity measures
+
+A pull request that adds a file or folder to `submissions/` is evaluated on the tasks in `task_data/`, and gets its rank
+as a comment. `mean_margin` is an example of a submission.
+
+Once, on GitHub:
+
+1. push these files to the branch `main` of a new public repository;
+2. Settings, Pages, Source: GitHub Actions;
+3. Settings, Secrets and variables, Actions, Variables: `PUBLISH_LEADERBOARD` with the value `true`;
+4. Actions, leaderboard, Run workflow.
+
+The last step makes the first board, and publishes it. So does every later push to `main` that changes `submissions/` or
+`task_data/`. If a pull request reports that records are missing, run the workflow again.
+
+`task_data/` holds a task to begin with, `{task}`: {models} small networks, too few to tell a good measure from a bad
+one. Put your own tasks in its place. Rules, frameworks and measures of comparison are in
+`.github/workflows/leaderboard.yml`. Both workflows use the harness at {harness}.
+
+With pgdl-harness installed, the same two steps on this machine:
+
+```sh
+{commands}
+```
+"""
+
+#: Files that git ignores in a leaderboard's repository: output of commands, and compiled Python.
+IGNORED = "/build/\n/results.db*\n/leaderboard/\n.venv/\n__pycache__/\n"
+
+#: The board of the main branch, and what a branch changes of it.
+CI_COMMANDS = (
+    "pgdl ci --head main",
+    "pgdl ci --base main --head my-branch --require-check --output build/leaderboard",
+)
+
+#: The address of the harness on GitHub: its repository, at a commit, which nobody can move.
+_ADDRESS = re.compile(r"(?P<repository>[A-Za-z0-9-]+/[A-Za-z0-9._-]+)@(?P<commit>[0-9a-f]{40})")
+
 #: To try in the directory of the demo.
 COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} random", "pgdl board")
 
@@ -44,7 +84,7 @@ def demo(directory: str | Path) -> int:
         UserError: the directory is not empty, or cannot be written.
     """
     target = Path(directory)
-    _require_empty(target)
+    _require_empty(target, "pgdl demo DIR")
     with writing(target):
         models = write_demo_task(shipped.task_data(), target / "task_data")
         shipped.copy_files(shipped.submissions(), target / "submissions")
@@ -53,9 +93,54 @@ def demo(directory: str | Path) -> int:
     return models
 
 
-def _require_empty(directory: Path) -> None:
+def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
+    """Write a repository whose pull requests are evaluated on GitHub to an empty directory; returns its workflows.
+
+    Beside the workflows it has a small task, an example of a submission, and a README that says what to set on GitHub.
+
+    Args:
+        directory: an empty directory, or one that does not exist.
+        harness: the harness on GitHub, `OWNER/REPOSITORY@COMMIT`; the commit in all its 40 digits.
+
+    Raises:
+        UserError: the address has another form, the directory is not empty, or cannot be written.
+    """
+    address = _ADDRESS.fullmatch(harness)
+    if address is None:
+        expected = "the harness on GitHub as OWNER/REPOSITORY@COMMIT, with the 40 digits of the commit"
+        raise UserError("--ci", expected=expected, found=harness)
+    target = Path(directory)
+    _require_empty(target, "pgdl new DIR --ci ...")
+    with writing(target):
+        models = write_demo_task(shipped.task_data(), target / "task_data")
+        text = LEADERBOARD.format(task=NAME, models=models, harness=harness, commands="\n".join(CI_COMMANDS))
+        files = {"README.md": text, ".gitignore": IGNORED} | _workflows(address["repository"], address["commit"])
+        files |= {f"submissions/mean_margin/{file}": text for file, text in template("mean_margin", DEFAULT).items()}
+        for name, content in files.items():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            (target / name).write_bytes(content.encode())
+    return [target / name for name in files if name.endswith(".yml")]
+
+
+def _workflows(repository: str, commit: str) -> dict[str, str]:
+    """Return the workflows of the harness' own leaderboard, by their paths, with the harness elsewhere."""
+    elsewhere = {
+        "uses: ./.github/actions/leaderboard": f"uses: {repository}/.github/actions/leaderboard@{commit}",
+        "repository: ${{ github.repository }}": f"repository: {repository}",
+        "ref: ${{ github.sha }}": f"ref: {commit}",
+    }
+    found = {}
+    for name in ("leaderboard.yml", "leaderboard-comment.yml"):
+        text = (shipped.workflows() / name).read_text(encoding="utf-8")
+        for own, other in elsewhere.items():
+            text = text.replace(own, other)
+        found[f".github/workflows/{name}"] = text
+    return found
+
+
+def _require_empty(directory: Path, command: str) -> None:
     """Raise `UserError` unless the directory is empty or does not exist."""
-    remedy = "choose another directory: `pgdl demo DIR`"
+    remedy = f"choose another directory: `{command}`"
     try:
         if next(directory.iterdir(), None) is not None:
             raise UserError("already exists and is not empty", file=directory, remedy=remedy)

@@ -82,7 +82,7 @@ KENDALL = Column[Row](
 )
 OWN_ERROR = Column[Row](
     "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True, spare=7,
-    note="own ±: standard error of the score from the measure's own random draws (docs/statistics.md).",
+    note="own ±: standard error of the score from the measure's own random draws (pgdl help statistics).",
 )  # fmt: skip
 SECONDS_PER_MODEL = Column[Row](
     "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5

@@ -13,7 +13,7 @@ from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, co
 NOTE = (
     "interval: on these tasks, trained anew: holds the mean score over new trainings of the same networks (90 %). "
     "ranks: those that a submission may have; all hold together (90 %). Submissions of one group cannot be told apart. "
-    "Explained in docs/statistics.md."
+    "Explained in pgdl help statistics."
 )
 
 #: Shown where rows are compared, on four scored tasks or more, and on fewer.

@@ -16,6 +16,9 @@ from harness.printing import say
 #: A line of the submission in a traceback; code of 2020 runs in a copy.
 FRAME = re.compile(r'File "(?:/job/submission|/tmp/program-\w+)/(?P<file>[^"]+)", line (?P<line>\d{1,9})')
 
+#: Lines of a traceback that a report keeps, and their length: fewer characters than `harness.ci.report.MAX_TEXT`.
+TRACEBACK_LINES, TRACEBACK_WIDTH = 8, 120
+
 #: GitHub shows ten annotations of each kind for a step.
 SHOWN = 10
 
@@ -30,6 +33,13 @@ def last_frame(output: str) -> tuple[str, str] | None:
     """Return file and line of the submission in the last traceback of its output."""
     frames = list(FRAME.finditer(output))
     return (frames[-1]["file"], frames[-1]["line"]) if frames else None
+
+
+def last_traceback(output: str) -> str:
+    """Return the end of the last traceback in the output of a call; empty if there is none."""
+    _, start, rest = output.rpartition("Traceback (most recent call last):")
+    lines = (start + rest).splitlines()[-TRACEBACK_LINES:] if start else []
+    return "\n".join(line[:TRACEBACK_WIDTH] for line in lines)
 
 
 def path_in(source: str, name: str) -> str:

@@ -5,7 +5,9 @@ Imports the standard library only; `python3 -m harness.ci.comment FILE` prints t
 """
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from harness import markdown
 from harness.ci.report import MAX_BYTES, ChangeReport, Line, Moved, ReportError, Same
@@ -19,6 +21,9 @@ MARK = "<!-- pgdl leaderboard -->"
 #: Entries of each list that are shown, and characters of a text.
 SHOWN, WIDTH = 30, 200
 
+#: Tracebacks that are shown.
+TRACEBACKS = 5
+
 #: P-value of a difference that is called clear.
 CLEAR = 0.05
 
@@ -28,8 +33,8 @@ FOOTER = (
 )
 
 
-def render(report: ChangeReport) -> str:
-    """Return the comment."""
+def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the comment; `links` are texts with their addresses, for its end, and not of the report."""
     parts = [MARK, "## Leaderboard", "", *_verdict(report)]
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
@@ -37,18 +42,26 @@ def render(report: ChangeReport) -> str:
         parts += ["", *_table(lines, report), *_more(left_out, "submissions")]
     failed = [line for line in lines if line.problem and line.change != "refused"]
     parts += _section("Problems", [f"{code(line.name)}: {code(line.problem)}" for line in failed])
+    parts += _tracebacks(lines)
     parts += _section("Against the neighbours on the board", [text for line in lines for text in _neighbours(line)])
     parts += _section("The same under several names", [_same(one) for one in report.same])
     parts += _section("Ranks of others", [_moved(one) for one in report.moved])
     if report.others:
         title = "Other files of this change, none of which was used"
         parts += _section(title, [*map(code, report.others), *(["and more"] if report.more_others else [])])
+    parts += ["", " · ".join(f"[{text}]({address})" for text, address in links.items())] if links else []
     return "\n".join([*parts, "", f"<sub>{code(report.head[:12])}. {FOOTER}</sub>", ""])
 
 
 def code(text: str) -> str:
     """Return a text of unknown origin as code of at most `WIDTH` characters."""
     return markdown.code(text, WIDTH)
+
+
+def _tracebacks(lines: Sequence[Line]) -> list[str]:
+    failed = [line for line in lines if line.traceback][:TRACEBACKS]
+    texts = [text for line in failed for text in ("", code(line.name), "", markdown.block(line.traceback))]
+    return ["", "### Tracebacks, of the first call that failed", *texts] if failed else []
 
 
 def _verdict(report: ChangeReport) -> list[str]:

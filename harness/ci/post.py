@@ -12,8 +12,10 @@ import re
 import sys
 import urllib.request
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import urlencode
 
 from harness.ci.comment import MARK, render
@@ -57,6 +59,18 @@ class Github:
             raise PostError(f"{method} {path}: the answer is larger than {MAX_ANSWER // 1024**2} MiB")
         return body
 
+    def page(self) -> str:
+        """Return the address of the repository's page; empty if it has none."""
+        try:
+            address = str(parse_json(self.call("GET", "pages"))["html_url"])
+        except PostError as error:
+            if isinstance(error.__cause__, HTTPError) and error.__cause__.code == HTTPStatus.NOT_FOUND:
+                return ""
+            raise
+        except (ValueError, LookupError, TypeError) as error:
+            raise PostError("GET pages: not an answer of GitHub's API") from error
+        return address
+
     def list(self, path: str, key: str | None = None, **query: str) -> Iterator[Any]:
         """Yield the entries of all pages of a list, which an answer may have under a key."""
         for page in range(1, MAX_PAGES + 1):
@@ -71,12 +85,18 @@ class Github:
                 return
 
 
-def post(github: Github, run: str, head: str) -> list[int]:
-    """Comment on the open pull requests whose newest commit is `head`; returns their numbers."""
+def find_links(github: Github, job: str) -> dict[str, str]:
+    """Return the address of the job, which keeps the whole board, and of the published page if there is one."""
+    page = github.page()
+    return {"The board with this change, a file of the job": job} | ({"The published board": page} if page else {})
+
+
+def post(github: Github, run: str, head: str, links: Mapping[str, str]) -> list[int]:
+    """Comment on the open pull requests whose newest commit is `head`, with links; returns their numbers."""
     report = _report(github, run)
     if report.head != head:
         raise PostError(f"expected a report of {head}, found one of another commit")
-    comment = {"body": render(report)}
+    comment = {"body": render(report, links)}
     numbers = [pull["number"] for pull in github.list("pulls", state="open") if pull["head"]["sha"] == head]
     for number in numbers:
         own = (one["id"] for one in github.list(f"issues/{number}/comments") if _is_own(one))
@@ -122,9 +142,11 @@ def main() -> int:
     if not re.fullmatch("[!-~]+", token):  # an error of Python's library would repeat it
         print("harness.ci.post: expected a token without spaces in GITHUB_TOKEN", file=sys.stderr)
         return 2
-    github = Github(os.environ["GITHUB_API_URL"], os.environ["GITHUB_REPOSITORY"], token)
+    repository = os.environ["GITHUB_REPOSITORY"]
+    job = f"{os.environ['GITHUB_SERVER_URL']}/{repository}/actions/runs/{run}"
+    github = Github(os.environ["GITHUB_API_URL"], repository, token)
     try:
-        numbers = post(github, run, head)
+        numbers = post(github, run, head, find_links(github, job))
     except PostError as error:
         print(f"harness.ci.post: {error}", file=sys.stderr)
         return 1

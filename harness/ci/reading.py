@@ -87,6 +87,14 @@ def _write(repository: Repository, blob: str, size: int, path: Path) -> None:
         stream.write(content)
 
 
+@dataclass(frozen=True)
+class Failures:
+    """The public part of a submission's failures: annotations of files, and the traceback of one call."""
+
+    annotations: Sequence[str]
+    traceback: str = ""
+
+
 @dataclass
 class Touched:
     """The submissions to evaluate, and those that cannot be evaluated.
@@ -95,17 +103,24 @@ class Touched:
         submissions: name -> submission.
         problems: name -> the reason why it is not evaluated in full.
         annotations: of files, for GitHub.
+        tracebacks: name -> the traceback of a failed call; empty if there is none.
     """
 
     submissions: dict[str, Submission] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     annotations: list[str] = field(default_factory=list)
+    tracebacks: dict[str, str] = field(default_factory=dict)
 
-    def refuse(self, name: str, problem: str, annotations: Sequence[str]) -> None:
+    def add(self, name: str, failures: Failures) -> None:
+        """Add what failed of a submission."""
+        self.annotations += failures.annotations
+        self.tracebacks[name] = failures.traceback
+
+    def refuse(self, name: str, problem: str, failures: Failures) -> None:
         """Leave out a submission."""
         self.submissions.pop(name, None)
         self.problems[name] = problem
-        self.annotations += annotations
+        self.add(name, failures)
 
 
 def read_touched(repository: Repository, folder: str, change: Change) -> Touched:
@@ -121,7 +136,7 @@ def read_touched(repository: Repository, folder: str, change: Change) -> Touched
             if flaw := find_flaw(submission.files["complexity.py"]):
                 raise RefusedError(flaw)
         except RefusedError as error:
-            touched.refuse(name, str(error), [annotation("error", str(error), path)])
+            touched.refuse(name, str(error), Failures([annotation("error", str(error), path)]))
         else:
             touched.submissions[name] = submission
             touched.annotations += [annotation("notice", line, path) for line in submission.notes]

@@ -13,7 +13,7 @@ from typing import Any, Self, get_args, get_type_hints
 from harness.parsing import parse_json
 
 #: Version of the file.
-FORMAT = 4
+FORMAT = 5
 
 #: Longest file in bytes, list, and text in characters.
 MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
@@ -39,6 +39,7 @@ class Line:
         above_p_value: two-sided p-value of the difference from `above`, 0 to 1.
         below, below_p_value: the same of the next submission below it.
         problem: why it was refused or has no score; may quote the submission's own messages.
+        traceback: lines that a failed call printed; empty if none failed, or only on withheld tasks.
         renamed_from: its name at the base, whose rank and score are those before; empty if the change gives it none.
     """
 
@@ -63,6 +64,7 @@ class Line:
     below: str = ""
     below_p_value: float | None = None
     problem: str = ""
+    traceback: str = ""
     renamed_from: str = ""
 
 

@@ -9,6 +9,7 @@ from harness.board.collect import Calls
 from harness.board.identical import same_files, same_values
 from harness.board.row import MISSING, Row
 from harness.ci.change import Change, path_in_repository
+from harness.ci.reading import Touched
 from harness.ci.report import Line, Moved, Same
 from harness.outcome import Outcome
 
@@ -18,13 +19,12 @@ def lines_of(
     folder: str,
     before: Board,
     after: Board,
-    problems: Mapping[str, str],
+    touched: Touched,
     unscored: Mapping[str, Counter[str]],
 ) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
-    `problems` has the reason for each name that was not evaluated in full, `unscored` the outcomes of calls that are on
-    no board.
+    `unscored` has the outcomes of calls that are on no board.
     """
     earlier, later = newest_rows(before), newest_rows(after)
     neighbours = _Neighbours(after)
@@ -36,8 +36,9 @@ def lines_of(
         line = _before(line, earlier.get(old or name))
         if name in later:
             line = neighbours.of(_after(line, later[name]), later[name])
-        elif name in problems:
-            line = replace(line, change="refused", problem=problems[name])
+        elif name in touched.problems:
+            line = replace(line, change="refused", problem=touched.problems[name])
+        line = replace(line, traceback=touched.tracebacks.get(name, ""))
         lines.append(_with(line, unscored.get(name, Counter())))
     for name in change.removed:
         lines.append(_before(Line(name, path_in_repository(folder, change.before[name]), "removed"), earlier.get(name)))

@@ -16,7 +16,7 @@ _DIRECTORY = click.Path(path_type=Path, file_okay=False)
 def command() -> None:
     """Host a competition on Codabench: write its bundle, collect results, evaluate hidden phases at home.
 
-    docs/codabench.md says how, from the description of a competition to its verified board.
+    pgdl help codabench says how, from the description of a competition to its verified board.
     """
 
 

@@ -32,7 +32,7 @@ PLOTS = (".png", ".svg")
 @formats.wide
 @click.option(
     "--published", metavar="CORPUS",
-    help="Show scores beside those that papers report on the tasks of a corpus: pgdl2020 (docs/pgdl2020.md).",
+    help="Show scores beside those that papers report on the tasks of a corpus: pgdl2020 (pgdl help pgdl2020).",
 )  # fmt: skip
 @click.option(
     "--recorded", is_flag=True,

@@ -74,7 +74,7 @@ def command(
     The Gi-score of such a curve is the area between its cumulative curve and that of a network that is always right.
     The table shows how well it predicts the generalization gap, beside simpler statistics of the same curve
     (Schiff et al. 2021). Finished models are kept: the same command continues. --output writes curves, scores and
-    plots. docs/invariance.md explains all of it.
+    plots. pgdl help invariance explains all of it.
 
     Example: pgdl invariance digits_vgg --range rotation=-90..90 --output invariance
     """

@@ -37,6 +37,7 @@ COMMANDS = {
     "ci": "Evaluate the submissions that a change of a repository touches.",
     "codabench": "Host a competition on Codabench: its bundle, its programs, and the results that come back.",
     "task": "List, show, validate, build, import and fetch tasks.",
+    "help": "Show a page of the documentation.",
     "doctor": "Check this machine and its sandbox, and name remedies.",
 }
 

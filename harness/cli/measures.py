@@ -64,7 +64,7 @@ def command(
     A measure can be run wherever a submission can. Its cost is one of weights (it reads weights only), forward (up
     to three forward passes over the training examples that it uses), gradients (up to a forward and backward pass for
     each class) and many (more); F is one forward pass, B one forward and backward pass. Other packages add measures
-    by entry points (docs/measures.md); they run like submissions, and none of their code is imported here.
+    by entry points (pgdl help measures); they run like submissions, and none of their code is imported here.
 
     With --tasks, --task, or --cost without a name, seconds and memory are forecast for a task, of NAME or of all that
     would be listed: a forward pass and one there and back are timed in the sandbox on its smallest and largest model.

@@ -1,4 +1,4 @@
-"""`pgdl new`: a commented template that passes `pgdl check`."""
+"""`pgdl new`: a commented template that passes `pgdl check`, or a repository with a leaderboard."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import click
 
 import pgdl
 from harness.cli import options
+from harness.errors import UserError
 from harness.printing import say
 from harness.shell import typed
 
@@ -13,10 +14,23 @@ from harness.shell import typed
 @click.command("new")
 @click.argument("name", type=click.Path(path_type=Path))
 @options.runtime
-def command(name: Path, runtime: str | None) -> None:
+@click.option(
+    "--ci", "harness", metavar="OWNER/REPOSITORY@COMMIT",
+    help="Write a repository NAME/ whose pull requests are evaluated on GitHub, with this copy of the harness.",
+)  # fmt: skip
+def command(name: Path, runtime: str | None, harness: str | None) -> None:
     """Write a submission NAME/ with a commented complexity.py and metadata.
+
+    With --ci, write everything that a git repository with a leaderboard needs: workflows for GitHub, a small task and
+    an example of a submission.
 
     Example: pgdl new my_measure --runtime torch
     """
+    if harness is not None:
+        if runtime is not None:
+            raise UserError("--runtime does not go with --ci", remedy="leave one of them out")
+        say(f"Written: {', '.join(map(str, pgdl.new_leaderboard(name, harness)))}, a task and a submission")
+        say(f"Next: the steps in {name / 'README.md'}")
+        return
     say(f"Written: {', '.join(map(str, pgdl.new(name, runtime)))}")
     say(f"Next: edit {name / 'complexity.py'}, then {typed('pgdl', 'check', str(name))}")

@@ -201,7 +201,7 @@ measures = click.option(
 )  # fmt: skip
 catalogue = click.option(
     "--catalogue", callback=parse_address, metavar="FILE|URL",
-    help="A file that describes a corpus, in place of those in the package (docs/pgdl2020.md); a URL with --sha256.",
+    help="A file that describes a corpus, in place of those in the package (pgdl help pgdl2020); a URL with --sha256.",
 )  # fmt: skip
 sha256 = click.option(
     "--sha256", metavar="HEX", help="Digest of the archive at URL (task fetch), or of a --catalogue that is a URL."

@@ -66,7 +66,7 @@ def command(
 
     Each correctly classified image is moved by at most epsilon pixels to where the model errs. Weighted by densities,
     the error rate on the moved images estimates the same risk as the ordinary error rate, if models and images are
-    independent; a difference beyond chance shows that they are not (Werpachowski et al., 2019; docs/overfitting.md).
+    independent; a difference beyond chance shows that they are not (Werpachowski et al., 2019; pgdl help overfitting).
     Models are tested one by one, and together: those of each architecture, and all.
 
     Finished models are kept: the same command continues after an interruption. Exit code 1 if a model cannot be run.

@@ -60,7 +60,7 @@ def command(
     """Print one row per recorded call, oldest first; of several records with the same key the newest. Those of hidden
     tasks are left out, and counted by outcome in a last line.
 
-    csv, json (one object per line) and parquet have every column of docs/records.md, including the submission's
+    csv, json (one object per line) and parquet have every column (pgdl help records), including the submission's
     output. pgdl board and pgdl score decide which records count for a score.
 
     Example: pgdl results --submission my_measure --format parquet > calls.parquet

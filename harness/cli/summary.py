@@ -12,7 +12,7 @@ from harness.tables import print_lines, print_table
 from pgdl import UNSAFE, RunResult, Tally
 
 #: Note for every output from which something is withheld.
-WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (docs/hidden-tasks.md)."
+WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pgdl help hidden-tasks)."
 
 
 def print_summary(

@@ -34,7 +34,7 @@ def command(
 
     DATA are arrays in an .npz file (x and y, or x_train, y_train, x_test and y_test) or in two .npy files (x*.npy, with
     y*.npy beside it), a directory of TFRecord shards or of images by class, or a dataset of Keras: mnist,
-    fashion_mnist, cifar10, cifar100. docs/your-own-models.md explains all of it.
+    fashion_mnist, cifar10, cifar100. pgdl help your-own-models explains all of it.
 
     Example: pgdl task import models.csv --data mnist.npz --test mnist.npz --divide-by 255 --output my_tasks
     """

@@ -84,7 +84,7 @@ def command(
 
     Prints the trade-off point and marginals, and how well measures of the library agree with them. Finished
     backbones and calls are kept; the same command continues. Exit code 1 if a backbone could not be probed, or a call
-    of a measure failed. docs/testbed.md explains all of it.
+    of a measure failed. pgdl help testbed explains all of it.
 
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """

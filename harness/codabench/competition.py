@@ -109,7 +109,7 @@ class CodabenchCompetition(Section):
     description: str = Field("", description="What it is about, in a sentence.")
     image: str = Field(description="Logo: a PNG, JPEG or GIF file.")
     terms: str = Field(description="What participants agree to: a Markdown or HTML file.")
-    docker_image: str = Field(min_length=1, max_length=128, description="The image of docs/codabench.md.")
+    docker_image: str = Field(min_length=1, max_length=128, description="The image that pgdl help codabench names.")
     queue: UUID | None = Field(
         None, strict=False, description="Vhost of the queue of your own workers; default: the platform's."
     )

@@ -37,7 +37,7 @@ MAX_TOKEN, MAX_ANSWER = 64 * 1024, 256 * 1024**2
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 #: Where a user finds out how a token is made.
-HELP = "docs/codabench.md says how to get a token"
+HELP = "pgdl help codabench says how to get a token"
 
 #: The page of a competition.
 PAGE = "https://www.codabench.org/competitions/ID/"

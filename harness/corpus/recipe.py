@@ -43,7 +43,7 @@ class DataRecipe(Section):
     source: Literal[
         "digits", "mnist", "fashion_mnist", "cifar10", "cifar100", "svhn", "cinic10", "oxford_flowers102",
         "oxford_iiit_pet", "npz", "directory",
-    ] = Field(description="The dataset, see docs/datasets.md.")  # fmt: skip
+    ] = Field(description="The dataset (pgdl help datasets).")  # fmt: skip
     path: str | None = Field(
         None, description="File or directory of `npz`, `directory`, `cinic10`; relative to the recipe."
     )

@@ -27,7 +27,7 @@ class Record(Stored):
     data_digest: Annotated[str, Column(String(64), info=DIGEST, comment="SHA-256 of the training shards.")]
     repeat: Annotated[int, Column(Integer, comment=
         "0: the call that counts; from 1: its repetitions with other seeds (`--repeat`).")]
-    outcome: Annotated[str, Column(String(32), comment="Outcome of the call, one of a closed set (docs/outcomes.md).")]
+    outcome: Annotated[str, Column(String(32), comment="Outcome, one of a closed set (pgdl help outcomes).")]
     value: Annotated[float | None, Column(Float(53), comment="The measure's value; empty unless the outcome is OK.")]
     message: Annotated[str, Column(Text, comment="Why there is no value, in one line.")]
     startup_wall_s: Annotated[float, Column(Float(53), comment=

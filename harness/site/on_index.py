@@ -29,7 +29,7 @@ DRAWN = Column[Row]("drawn", lambda row: row.standing)
 DASH = "\N{EN DASH}"
 
 #: The file that notes refer to, and what a site has in its place.
-EXPLAINED, PAGE = "docs/statistics.md", Markup('<a href="reading.html">How to read this board</a>')
+EXPLAINED, PAGE = "pgdl help statistics", Markup('<a href="reading.html">How to read this board</a>')
 
 #: Filters of the table, by the class of the rows that they show.
 FILTERS = {

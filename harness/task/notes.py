@@ -56,7 +56,7 @@ def _of_chance(task: Task) -> list[str]:
     which = f"{len(found)} models ({named(found)}) have" if len(found) > 1 else f"{found[0]} has"
     return [
         f"{which} a train accuracy that chance reaches (up to {highest:.3g}): measures of collapse, of the order of "
-        "classes, of steadiness and of mixtures say nothing there, whatever their value (docs/measures.md#at-chance)"
+        "classes, of steadiness and of mixtures say nothing there, whatever their value (pgdl help measures#at-chance)"
     ]
 
 

@@ -11,6 +11,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from harness.ci.annotations import last_traceback
 from harness.ci.comment import MARK, SHOWN, code, render
 from harness.ci.report import MAX_BYTES, ChangeReport, Line, Moved, ReportError, Same
 
@@ -29,7 +30,7 @@ HOSTILE = [
 
 def outside_code(comment: str) -> str:
     """What Markdown interprets of a comment."""
-    return re.sub(r"`[^`\n]*`", "CODE", comment)
+    return re.sub(r"`[^`\n]*`", "CODE", re.sub(r"^```text\n[^`]*\n```$", "CODE", comment, flags=re.MULTILINE))
 
 
 def test_ranks_before_and_after_intervals_and_neighbours():
@@ -70,6 +71,16 @@ def test_ranks_of_others_other_files_and_broken_rules():
         assert text in comment
 
 
+def test_the_traceback_of_a_failed_call():
+    output = "printed\nTraceback (most recent call last):\n" + "  File x\n" * 50 + f"ValueError: {'y' * 1000}\n"
+    comment = render(replace(REPORT, lines=(replace(LINE, traceback=last_traceback(output)),)))
+    title = "### Tracebacks, of the first call that failed"
+    assert f"{title}\n\n`mine`\n\n```text\n  File x\n" in comment
+    assert f"  File x\nValueError: {'y' * 108}\n```\n" in comment
+    assert last_traceback("printed") == ""
+    assert title not in render(REPORT)
+
+
 def test_long_lists_are_cut():
     comment = render(
         ChangeReport("a", "", 2, (LINE,) * 100, (Moved("x", 1, 2),) * 100, ("y",) * 100, True, ("z",) * 100)
@@ -81,11 +92,13 @@ def test_long_lists_are_cut():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_of_strangers_are_code(text):
-    line = replace(LINE, name=text, file=text, change=text, above=text, below=text, problem=text, renamed_from=text)
+    line = replace(
+        LINE, name=text, file=text, change=text, above=text, below=text, problem=text, renamed_from=text, traceback=text
+    )
     forged = ChangeReport(
         text, text, 2, (line,), (Moved(text, 1, 2),), (text,), True, (text,), same=(Same(text, (text,)),)
     )
-    plain = replace(LINE, name="n", change="c", problem="p", above="a", below="b", renamed_from="o")
+    plain = replace(LINE, name="n", change="c", problem="p", above="a", below="b", renamed_from="o", traceback="t")
     moved, same = Moved("m", 1, 2), Same("w", ("s",))
     expected = outside_code(render(ChangeReport("h", "b", 2, (plain,), (moved,), ("o",), True, ("r",), same=(same,))))
     assert outside_code(render(forged)) == expected

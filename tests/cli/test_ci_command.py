@@ -10,7 +10,7 @@ from typing import Any
 import click
 import pytest
 
-from harness.api.ci_calls import annotate_failures, records_of
+from harness.api.ci_calls import find_failures, records_of
 from harness.ci.report import MAX_ITEMS, MAX_TEXT, ChangeReport, Line, Moved
 from harness.cli.ci import command
 from harness.outcome import Outcome
@@ -138,7 +138,7 @@ def test_failures_on_hidden_tasks_are_not_annotated(folder):
     calls = [*planned(toy), *planned(secret, withheld=True)]
     with Records(str(folder / "results.db")) as records:
         records.add(toy, secret)
-        found = annotate_failures(records, MINE, records_of(calls, records))
+        found = find_failures(records, MINE, records_of(calls, records)).annotations
     assert found == ["::error file=submissions/mine.py::CRASH on toy/model_0: signal 11"]
 
 
@@ -150,7 +150,7 @@ def test_only_the_last_failure_of_a_call_of_this_job_is_annotated(folder):
     with Records(str(folder / "results.db")) as records:
         records.add(mine, again, *others)
         records.add(crash(model="model_1", outcome=Outcome.OK, value=1.0))
-        found = annotate_failures(records, MINE, records_of(calls, records))
+        found = find_failures(records, MINE, records_of(calls, records)).annotations
     assert found == ["::error file=submissions/mine.py::CRASH on toy/model_0: signal 11"]
 
 

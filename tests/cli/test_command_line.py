@@ -42,7 +42,7 @@ import sys
 from harness.cli import new
 from harness.cli.main import main
 
-def fail(name, runtime):
+def fail(**_):
     raise {error}
 
 new.command.callback = fail
@@ -57,7 +57,7 @@ import os, subprocess, sys
 from harness.cli import new
 from harness.cli.main import main
 
-def tell(name, runtime):
+def tell(name, **_):
     ours = [os.path.realpath(f"/proc/self/fd/{number}") for number in range(3)]
     done = subprocess.run(["readlink", *(f"/proc/self/fd/{number}" for number in range(3))], stdout=subprocess.PIPE)
     with open(name, "w") as file:

@@ -61,3 +61,33 @@ def test_a_place_where_nothing_can_be_written_is_the_users_to_mend(pgdl: Pgdl, f
     (folder / "file").touch()
     ended = pgdl("new", "file/mine")
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+
+
+HARNESS = f"lab/pgdl-harness@{'0' * 40}"
+
+
+def test_a_leaderboards_repository(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("new", "board", "--ci", HARNESS)
+    assert (ended.code, ended.err, ended.out.splitlines()[-1]) == (0, "", "Next: the steps in board/README.md")
+    workflows = [path.read_text() for path in (folder / "board/.github/workflows").iterdir()]
+    assert len(workflows) == 2
+    assert [text for text in workflows if "lab/pgdl-harness" not in text or "uses: ./" in text] == []
+    assert find_submission(str(folder / "board/submissions/mean_margin")).problem is None
+    assert HARNESS in (folder / "board/README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--ci", "lab/pgdl-harness@main"], "--ci: expected the harness on GitHub as OWNER/REPOSITORY@COMMIT"),
+        (["--ci", f"lab/pgdl\nx@{'0' * 40}"], "--ci: expected the harness on GitHub as OWNER/REPOSITORY@COMMIT"),
+        (["--ci", HARNESS, "--runtime", "jax"], "--runtime does not go with --ci"),
+    ],
+)
+def test_mistakes_about_a_leaderboard_are_one_line(
+    arguments: list[str], problem: str, pgdl: Pgdl, folder: Path
+) -> None:
+    ended = pgdl("new", "board", *arguments)
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert problem in ended.err
+    assert list(folder.iterdir()) == []

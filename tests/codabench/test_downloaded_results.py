@@ -196,7 +196,7 @@ def test_a_submission_whose_files_are_gone_is_named(three, fetch):
 REFUSALS = {
     "expired": (
         lambda served, environment: environment.setenv("CODABENCH_TOKEN", "old"),
-        "/api/competitions/12/: refused: found 403 Forbidden: Invalid token.; docs/codabench.md says how to get",
+        "/api/competitions/12/: refused: found 403 Forbidden: Invalid token.; pgdl help codabench says how to get",
     ),
     "broken": (
         lambda served, _: served.statuses.extend([500] * 100),

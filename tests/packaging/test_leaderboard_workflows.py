@@ -1,24 +1,22 @@
-"""The workflows of the leaderboard, as far as they can be tried without GitHub: their steps are run as scripts."""
+"""The workflows of the leaderboard, as far as they can be tried without GitHub."""
 
 import hashlib
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 import tarfile
-from pathlib import Path
 
 import pytest
 import yaml
 from repository import ROOT
 from throwaway import make_task
+from workflow_runner import EVENTS, Job, Runner
 
+from harness.api.starts import new_leaderboard
 from harness.ci.comment import MARK
 from harness.ci.post import ARTIFACT, FILE
 from harness.records import Records
 from harness.sandbox import Fresh
+from tests.ci.fake_github import FakeGithub, serve
 from tests.ci.repositories import MEASURE, Repo
 from tests.records.evaluation_rows import evaluation
 
@@ -26,7 +24,8 @@ WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".g
 LEADERBOARD, COMMENT = WORKFLOWS["leaderboard"], WORKFLOWS["leaderboard-comment"]
 ACTION = yaml.safe_load((ROOT / ".github/actions/leaderboard/action.yml").read_text())
 STEPS = ACTION["runs"]["steps"]
-EVENTS = True  # the key `on`, as YAML reads it
+HARNESS = "lab/pgdl-harness"
+BROKEN = "def complexity(model, dataset):\n    raise KeyError('no such layer')\n"
 
 
 def steps_of(workflow):
@@ -50,10 +49,9 @@ def test_no_text_of_an_event_is_part_of_a_script():
 
 def test_only_actions_of_github_and_python_are_used_each_at_the_commit_of_one_version():
     """A tag or a branch can be moved to other code."""
-    files = [*(ROOT / ".github").rglob("*.yml"), ROOT / "docs/leaderboard-job.md"]
+    files = (ROOT / ".github").rglob("*.yml")
     used = {line for file in files for line in re.findall(r"uses: (.*)", file.read_text())}
     used.remove("./.github/actions/leaderboard")
-    used.remove("OWNER/pgdl-harness/.github/actions/leaderboard@COMMIT")
     found = [
         re.fullmatch(r"((?:actions|pypa)/[a-z-]+)[a-z/-]*@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)(, .*)?", one)
         for one in used
@@ -115,57 +113,111 @@ def test_records_are_kept_whatever_happens():
 
 @pytest.mark.rest
 @pytest.mark.skipif(Fresh().problem() is not None, reason="no sandbox here")
-def test_the_steps_of_the_action_evaluate_a_pull_request_of_another_repository(tmp_path):
-    """A repository of submissions, whose tasks are downloaded, and a clone without the commits of the pull request."""
+def test_a_fresh_repository_gets_a_published_board_and_comments(tmp_path):
+    """From `pgdl new --ci` to the comment on a pull request, by the repository's own workflows."""
+    new_leaderboard(tmp_path / "board", f"{HARNESS}@{'1' * 40}")
+    origin = Repo(tmp_path / "board")
+    origin.git("add", ".")
+    origin.git("commit", "--quiet", "-m", "a leaderboard")
+    runner = Runner(tmp_path, origin, HARNESS, PUBLISH_LEADERBOARD="true")
+    leaderboard, comment = (
+        yaml.safe_load((tmp_path / f"board/.github/workflows/{name}.yml").read_text())
+        for name in ("leaderboard", "leaderboard-comment")
+    )
+    main = origin.git("rev-parse", "main")
+    of_main = {"repository": "who/what", "ref_name": "main", "sha": main}
+    jobs = runner.run(leaderboard, "push", **of_main)
+    assert {name: job.failed for name, job in jobs.items()} == {"evaluate": False, "publish": False}, jobs[
+        "evaluate"
+    ].output
+    board = json.loads((runner.artifacts["leaderboard"] / "leaderboard.json").read_text())
+    assert {"mean_margin", "vc_dim"} < {row["submission"] for row in board["rows"]}
+    assert runner.pages is not None
+    assert (runner.pages / "index.html").is_file()
+
+    head = pull_request(origin, BROKEN)
+    change = {"number": 7, "pull_request": {"number": 7, "base": {"sha": main}, "head": {"sha": head}}}
+    jobs = runner.run(leaderboard, "pull_request", event=change, base_ref="main", repository="who/what")
+    assert list(jobs) == ["evaluate"], "nothing of a pull request is published"
+    assert jobs["evaluate"].failed
+    assert "does not pass pgdl check" in jobs["evaluate"].output
+
+    github = FakeGithub(head, runner.artifacts["leaderboard-report"].read_bytes(), page="https://board.example/")
+    with serve(github) as address:
+        runner.environment["GITHUB_API_URL"] = address
+        ended = {"id": 77, "event": "pull_request", "conclusion": "failure", "head_sha": head}
+        jobs = runner.run(comment, "workflow_run", event={"workflow_run": ended}, **of_main)
+    assert jobs["comment"].output == "commented on: 7\n"
+    (posted,) = [one["body"] for one in github.comments]
+    for text in (
+        "- `broken: does not pass",
+        "KeyError: 'no such layer'",
+        "/who/what/actions/runs/77)",
+        "board.example",
+    ):
+        assert text in posted
+    assert comment[EVENTS]["workflow_run"]["workflows"] == [leaderboard["name"]]
+
+
+def pull_request(origin, code):
+    """Commit a submission on a branch, and return the commit."""
+    origin.git("checkout", "--quiet", "-b", "change")
+    (origin.directory / "submissions/broken.py").write_text(code)
+    origin.git("add", ".")
+    origin.git("commit", "--quiet", "-m", "a submission")
+    return origin.git("rev-parse", "HEAD")
+
+
+@pytest.mark.rest
+@pytest.mark.skipif(Fresh().problem() is not None, reason="no sandbox here")
+def test_tasks_of_a_repository_can_be_downloaded(tmp_path):
+    """Its job has a clone without the commits of the pull request."""
     origin = Repo(tmp_path / "origin")
     base = origin.commit({"measures/one.py": MEASURE.format("float(len(model.layers))")}, branch="main")
     head = origin.commit({"measures/two.py": MEASURE.format("1.0")}, base)
     origin.git("update-ref", "refs/pull/1/head", head)
-    origin.git("config", "uploadpack.allowAnySHA1InWant", "true")
-    workspace = tmp_path / "workspace"
-    origin.git("clone", "--quiet", "--no-local", f"file://{origin.directory}", str(workspace))
-    machine = Machine(tmp_path, workspace)
+    runner = Runner(tmp_path, origin, HARNESS)
+    records = runner.cache["pgdl-records-branch-main-5"] = tmp_path / "records"  # as an earlier job left them
+    records.mkdir()
+    with Records(str(records / "results.db")) as earlier:
+        earlier.add(evaluation(submission="earlier"))
     url, sha256 = archive_of_tasks(tmp_path)
     given = {"head": head, "base": base, "submissions": "measures", "tasks": "tasks", "tasks-url": url}
-    options = "--at-most 1  --min-score 0"
-    machine.inputs |= given | {"tasks-sha256": sha256, "options": options, "token": "t", "measures": "vc_dim"}
-    for step in STEPS:
-        if "run" in step:
-            machine.run(step)
-        if step.get("name") == "Restore the records of the branch":  # as an earlier job left them
-            left = machine.temporary / "pgdl/records/results.db"
-            left.parent.mkdir(parents=True)
-            with Records(str(left)) as records:
-                records.add(evaluation(submission="earlier"))
-    assert machine.log == [
+    given |= {"tasks-sha256": sha256, "options": "--at-most 1  --min-score 0", "measures": "vc_dim"}
+    checkout = {"uses": "actions/checkout@v6", "with": {"ref": base, "persist-credentials": False}}
+    action = {"uses": f"{HARNESS}/.github/actions/leaderboard@v1", "with": given}
+    workflow = {EVENTS: ["pull_request"], "jobs": {"evaluate": {"steps": [checkout, action]}}}
+    job = runner.run(workflow, "pull_request", base_ref="main")["evaluate"]
+    assert not job.failed, job.output
+    assert runner.log == [
         "python -I -m pip cache dir",
         "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0", "sudo apt-get update",
         "sudo apt-get install --yes bubblewrap",
         f"python -I -m pip install --quiet --constraint {ROOT}/constraints.txt {ROOT}[tensorflow]",
     ]  # fmt: skip
-    assert sorted(path.name for path in workspace.iterdir()) == [".git", "measures", "tasks"]
-    assert [path.name for path in (workspace / "measures").iterdir()] == ["one.py"], "nothing is checked out"
-    report = json.loads((machine.temporary / "pgdl/leaderboard/report.json").read_text())
+    assert sorted(path.name for path in job.workspace.iterdir()) == [".git", "measures", "tasks"]
+    assert [path.name for path in (job.workspace / "measures").iterdir()] == ["one.py"], "nothing is checked out"
+    report = json.loads(runner.artifacts["leaderboard-report"].read_text())
     assert {line["name"]: line["change"] for line in report["lines"]} == {"two": "new", "one": "removed"}
-    assert (machine.temporary / "summary").read_text().startswith(MARK)
-    assert (machine.temporary / "pgdl/leaderboard/site/index.html").is_file()
-    with Records(str(machine.temporary / "pgdl/records/results.db")) as records:
-        assert records.distinct("submission") == ["earlier", "two", "vc_dim"]
+    assert (job.temporary / "github_step_summary").read_text().startswith(MARK)
+    (saved,) = [folder for key, folder in runner.cache.items() if key.startswith("pgdl-records-pull-")]
+    with Records(str(saved / "results.db")) as kept:
+        assert kept.distinct("submission") == ["earlier", "two", "vc_dim"]
 
 
 def test_pytorch_is_installed_for_processors_and_packages_are_kept(tmp_path):
-    machine = Machine(tmp_path, ROOT)
-    machine.inputs["extras"] = "tensorflow,torch"
-    machine.run(step_named("Find the packages"))
-    machine.run(step_named("Install"))
+    runner = Runner(tmp_path, Repo(tmp_path / "origin"))
+    job = Job(runner, tmp_path / "job", {})
+    folder = str(ROOT / ".github/actions/leaderboard")
+    job.run_steps([step_named("Find the packages"), step_named("Install")], {"extras": "tensorflow,torch"}, folder)
     torch = re.search(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
     install = "python -I -m pip install --quiet"
-    assert machine.log[-2:] == [
+    assert runner.log[-2:] == [
         f"{install} --no-deps --retries 0 --timeout 10 --index-url https://download.pytorch.org/whl/cpu {torch}",
         f"{install} --constraint {ROOT}/constraints.txt {ROOT}[tensorflow,torch]",
     ]
     versions = hashlib.sha256((ROOT / "constraints.txt").read_bytes()).hexdigest()
-    assert f"versions={versions}" in (machine.temporary / "output").read_text().splitlines()
+    assert f"versions={versions}" in (job.temporary / "github_output").read_text().splitlines()
     kept = step_named("Restore the packages")["with"]
     assert kept["path"] == "${{ steps.pip.outputs.directory }}"
     assert kept["key"].endswith("-${{ inputs.extras }}-${{ steps.pip.outputs.versions }}")
@@ -179,46 +231,3 @@ def archive_of_tasks(directory):
         for path in (directory / "competition").iterdir():
             archive.add(path, path.name)
     return file.as_uri(), hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-class Machine:
-    """Runs steps as GitHub does; programs that would change the machine only say that they were called."""
-
-    def __init__(self, directory: Path, workspace: Path) -> None:
-        self.workspace, self.temporary = workspace, directory / "temporary"
-        self.inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
-        self._log, self._programs = directory / "log", directory / "bin"
-        self.temporary.mkdir()
-        for name in ("sudo", "python"):
-            self._add(name, f'echo "{name} $*" >> {self._log}')
-        self._add("pgdl", f'exec {sys.executable} -m pgdl "$@"')
-
-    def _add(self, name: str, script: str) -> None:
-        self._programs.mkdir(exist_ok=True)
-        path = self._programs / name
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
-
-    @property
-    def log(self) -> list[str]:
-        return self._log.read_text().splitlines()
-
-    def run(self, step) -> None:
-        """Run the script of a step with the values of its expressions."""
-        environment = {
-            "PATH": f"{self._programs}:{os.environ['PATH']}", "HOME": str(self.temporary), "PYTHONPATH": str(ROOT),
-            "RUNNER_TEMP": str(self.temporary), "GITHUB_ACTIONS": "true", "PYTHONSAFEPATH": "1",
-            "GITHUB_OUTPUT": str(self.temporary / "output"),
-            "GITHUB_STEP_SUMMARY": str(self.temporary / "summary"), "TF_NUM_INTRAOP_THREADS": "1",
-        } | {name: self._value(text) for name, text in step.get("env", {}).items()}  # fmt: skip
-        shell = [shutil.which(step["shell"]), "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        done = subprocess.run(shell, cwd=self.workspace, env=environment, capture_output=True, text=True, timeout=500)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    def _value(self, text: str) -> str:
-        known = {f"inputs.{name}": value for name, value in self.inputs.items()}
-        known |= {
-            "github.action_path": str(ROOT / ".github/actions/leaderboard"),
-            "github.server_url": "https://github.com",
-        }
-        return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: known[found[1]], text)

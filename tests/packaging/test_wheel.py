@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from repository import PACKAGES, ROOT, SHIPPED
 
-#: The largest wheel that we want to send: a task of a few hundred kB, and code.
-MAX_BYTES = 1_550_000
+#: The largest wheel that we want to send: a task of a few hundred kB, pages, and code.
+MAX_BYTES = 1_700_000
 
 
 def build(kind, source, out):
@@ -90,6 +90,7 @@ def test_the_source_distribution_has_no_tests(sdist):
 def test_what_is_shipped_comes_from_the_repository(wheel):
     shipped = {name.removeprefix("harness/shipped/") for name in in_wheel(wheel) if name.startswith("harness/shipped/")}
     assert shipped > files("submissions") | files("task_data/recipes") | {"task_data/README.md"}
+    assert {f".github/workflows/{name}.yml" for name in ("leaderboard", "leaderboard-comment")} < shipped
     assert [name for name in shipped if wheel.read(f"harness/shipped/{name}") != (ROOT / name).read_bytes()] == []
 
 
@@ -116,6 +117,10 @@ def test_recipes_are_found_by_name_in_the_wheel(installed, tmp_path):
     assert len(listed) == len(files("task_data/recipes"))
     refused = installed("task", "build", "digit_vgg", "--output", "x", cwd=tmp_path)
     assert (refused.returncode, refused.stderr.endswith("did you mean 'digits_vgg'?\n")) == (2, True)
+
+
+def test_the_wheel_shows_the_pages_that_messages_name(installed, tmp_path):
+    assert "exactly one of these outcomes" in installed("help", "outcomes", cwd=tmp_path).stdout
 
 
 def test_known_corpora_and_published_scores_are_in_the_wheel(installed, tmp_path):

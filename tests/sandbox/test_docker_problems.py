@@ -46,7 +46,7 @@ def test_an_engine_that_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert problem(Docker(IMAGE)) == "docker is not installed; install a Docker engine, see docs/containers.md"
+    assert problem(Docker(IMAGE)) == "docker is not installed; install a Docker engine, see pgdl help containers"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "permission denied while trying to connect to the Docker daemon socket",
             "let your user reach the engine, e.g. through the group docker",
         ),
-        ("something new", "see docs/containers.md"),
+        ("something new", "see pgdl help containers"),
     ],
 )
 def test_an_engine_that_refuses(path: Path, printed: str, remedy: str) -> None:

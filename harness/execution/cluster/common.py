@@ -11,7 +11,7 @@ from harness.execution.settings import loader_digest
 from harness.submission.installed import find_installed, installed_measures
 from harness.worker.runtimes import RUNTIMES
 
-_REMEDY = "install the same versions there, as docs/cluster.md says"
+_REMEDY = "install the same versions there, as pgdl help cluster says"
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ def _explained(error: Exception, address: str) -> UserError:
     if "Version mismatch" in text:
         return UserError(f"another version of Ray or Python: {text}", remedy="install the cluster's versions here")
     if "Failed to connect to Ray cluster" in text or not text:  # although its port is open; 2.52 to 2.60 says nothing
-        remedy = "set RAY_AUTH_MODE=token if it asks for a token, and install the same version of Ray (docs/cluster.md)"
+        remedy = "set RAY_AUTH_MODE=token if it asks for a token, and install the same Ray (pgdl help cluster)"
         return UserError(f"the Ray cluster at {address} does not let this command in", remedy=remedy)
     if isinstance(error, ConnectionError) and address == AUTO:
         return UserError("no Ray cluster on this machine", remedy=_START)

@@ -34,6 +34,7 @@ from harness.api.scores import ScoreResult as ScoreResult
 from harness.api.scores import score as score
 from harness.api.starts import demo as demo
 from harness.api.starts import new as new
+from harness.api.starts import new_leaderboard as new_leaderboard
 from harness.api.tally import Tally as Tally
 from harness.api.task_checks import Validated as Validated
 from harness.api.task_checks import validate_tasks as validate_tasks

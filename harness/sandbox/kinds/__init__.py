@@ -48,7 +48,7 @@ def not_linux() -> UserError | None:
     """Return why calls are not sandboxed by this system's own means; None on Linux."""
     if (system := platform.system()) == "Linux":
         return None
-    remedy = "with a Docker engine, --sandbox docker; for your own code only, --unsafe-no-sandbox (docs/systems.md)"
+    remedy = "with a Docker engine, --sandbox docker; for your own code only, --unsafe-no-sandbox (pgdl help systems)"
     return UserError("sandboxed calls", expected="Linux", found=system, remedy=remedy)
 
 

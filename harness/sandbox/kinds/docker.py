@@ -143,7 +143,7 @@ class Docker(Kind):
     def problem(self) -> UserError | None:
         """Try a container without a job; returns None if that works."""
         if shutil.which(CLIENT) is None:
-            return UserError(f"{CLIENT} is not installed", remedy="install a Docker engine, see docs/containers.md")
+            return UserError(f"{CLIENT} is not installed", remedy="install a Docker engine, see pgdl help containers")
         try:
             volumes = ask("image", "inspect", "--format", "{{json .Config.Volumes}}", self.image)
             if json.loads(volumes):
@@ -172,7 +172,7 @@ class Docker(Kind):
             return f"make it, in a checkout of the harness: {typed('docker', 'build', '--tag', self.image, '.')}"
         if any(sign in reason for sign in NO_RUNTIME):
             return f"register {self.runtime} in /etc/docker/daemon.json (gVisor: runsc install) and restart the engine"
-        return next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/containers.md")
+        return next((remedy for sign, remedy in REMEDIES if sign in reason), "see pgdl help containers")
 
 
 @cache

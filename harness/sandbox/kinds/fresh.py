@@ -90,7 +90,7 @@ class Fresh(Kind):
         if done.returncode == 0:
             return None
         reason = " ".join(done.stderr.decode(errors="replace").split())[-300:] or f"exit status {done.returncode}"
-        remedy = next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/sandbox.md")
+        remedy = next((remedy for sign, remedy in REMEDIES if sign in reason), "see pgdl help sandbox")
         return UserError(f"the sandbox does not work here: {reason}", remedy=remedy)
 
     def prepare(self, trials: Sequence[Job]) -> None:

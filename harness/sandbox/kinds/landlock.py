@@ -105,7 +105,7 @@ class Landlock(Kind):
         try:
             self._zygotes.start(trials, self.start)
         except StartError as error:
-            raise UserError(f"the sandbox does not work here: {error}", remedy="see docs/sandbox.md") from error
+            raise UserError(f"the sandbox does not work here: {error}", remedy="see pgdl help sandbox") from error
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedBody":
         """Fork a worker that confines itself; raises `StartError`."""

@@ -1,0 +1,95 @@
+"""`pgdl help`: the pages of the documentation, in the terminal."""
+
+import re
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from harness import shipped
+from harness.errors import UserError
+from harness.hints import did_you_mean
+from harness.printing import say
+
+#: The page that only the site of `make docs` fills in.
+_ON_SITE = "reference"
+
+#: Columns of a page where the output is no terminal.
+_WIDTH = 120
+
+
+def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in _pages() if name.startswith(incomplete)]
+
+
+@click.command("help")
+@click.argument("topic", required=False, metavar="[TOPIC[#SECTION]]", shell_complete=_complete)
+def command(topic: str | None) -> None:
+    """Show a page of the documentation, or one section of it; without a topic, list the pages.
+
+    Example: pgdl help statistics
+    """
+    from harness.cli.main import COMMANDS
+
+    pages = _pages()
+    if topic is None:
+        width = max(map(len, pages))
+        say(*(f"{name:<{width}}  {_title(page)}" for name, page in pages.items()))
+        return
+    name, _, section = topic.removeprefix("docs/").partition("#")
+    page = pages.get(name.removesuffix(".md"))
+    if page is None:
+        hint = f"pgdl {name} --help explains the command" if name in COMMANDS else did_you_mean(name, pages)
+        raise UserError(f"no page {name!r}", remedy=hint or "list them with pgdl help")
+    text = _read(page)
+    _show(_section(text, section) if section else text, set(pages))
+
+
+def _pages() -> dict[str, Path]:
+    """Return the pages by their names."""
+    return {page.stem: page for page in sorted(shipped.pages().glob("*.md")) if page.stem != _ON_SITE}
+
+
+def _read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def _title(page: Path) -> str:
+    return _read(page).partition("\n")[0].removeprefix("# ")
+
+
+def _section(text: str, name: str) -> str:
+    """Return the section whose heading has this anchor, as GitHub forms it, with the sections below it."""
+    headings = list(re.finditer(r"^(#+) (.*)$", _without_code(text), re.MULTILINE))
+    anchors = [re.sub(r"[^\w\- ]", "", found[2].lower()).replace(" ", "-") for found in headings]
+    if name not in anchors:
+        hint = did_you_mean(name, anchors)
+        raise UserError(f"no section {name!r}", remedy=hint or f"its sections are {', '.join(anchors[1:])}")
+    first, *after = headings[anchors.index(name) :]
+    end = next((one.start() for one in after if len(one[1]) <= len(first[1])), len(text))
+    return text[first.start() : end]
+
+
+def _without_code(text: str) -> str:
+    """Return the text with blanks for its blocks of code, in which `#` begins a comment."""
+    return re.sub(r"^```.*?^```$", lambda found: " " * len(found[0]), text, flags=re.MULTILINE | re.DOTALL)
+
+
+def _show(text: str, pages: set[str]) -> None:
+    """Print Markdown, laid out for the terminal."""
+    from rich.markdown import Markdown
+
+    from harness.tables import SafeConsole
+
+    def reachable(link: re.Match[str]) -> str:
+        label, target = link[1], link[2].removesuffix(".md")
+        if target not in pages:
+            return label
+        command = f"`pgdl help {target}{link[3] or ''}`"
+        return command if label.removesuffix(".md") == target else f"{label} ({command})"
+
+    text = re.sub(r"!?\[([^\]]*)\]\((?!https?://)([^)#]*)(#[^)]*)?\)", reachable, text)
+    console = SafeConsole(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    console.print(Markdown(text, hyperlinks=False, code_theme="ansi_dark"))
