@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from harness.api.names import Confirm
+from harness.api.submissions import Confirm
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.hints import did_you_mean

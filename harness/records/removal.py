@@ -9,8 +9,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.hints import did_you_mean
-from harness.records.evaluation import Evaluation
-from harness.records.request import Request
+from harness.records.evaluation import Evaluation, Request
 from harness.records.store import Records
 from harness.text import counted
 
