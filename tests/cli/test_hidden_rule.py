@@ -17,6 +17,7 @@ from harness.ci.change import Change
 from harness.ci.comment import render
 from harness.ci.git import GitEntry
 from harness.ci.report import ChangeReport
+from harness.ci.reading import Touched
 from harness.ci.results import lines_of
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records
@@ -82,7 +83,7 @@ def written_by(withhold: str, pgdl: Pgdl) -> Iterator[tuple[str, str | bytes]]:
 def comment(board: Any) -> str:
     entry = GitEntry("x.py", "100644", "0")
     change = Change("head", None, {}, dict.fromkeys(("mine", "late"), entry), {"mine": "new", "late": "new"})
-    lines = lines_of(change, "submissions", board, board, {}, {})
+    lines = lines_of(change, "submissions", board, board, Touched(), {})
     return render(ChangeReport("head", "", 9, tuple(lines)))
 
 
