@@ -16,8 +16,8 @@ from harness.board.formats import find, names
 from harness.ci.change import Change
 from harness.ci.comment import render
 from harness.ci.git import GitEntry
-from harness.ci.report import ChangeReport
 from harness.ci.reading import Touched
+from harness.ci.report import ChangeReport
 from harness.ci.results import lines_of
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records
