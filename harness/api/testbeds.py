@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _COLUMNS = ("dimension", "value", *STATISTICS, "divergence")
+_SIGN_ERRORS = ("measure", *(f"{part}: {name}" for part in SLICES for name in COMPARED), "mean")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class TestbedResult:
             "point": asdict(self.summary.point),
             "marginals": [dict(zip(_COLUMNS, row, strict=True)) for row in self._marginals()],
             "consistency": [
-                {"measure": one.measure} | dict(zip((*slices(), "mean"), errors(one), strict=True))
+                dict(zip(_SIGN_ERRORS, (one.measure, *one.errors.values(), one.mean), strict=True))
                 for one in self.consistency
             ],
             "failed": self.failed,
@@ -74,8 +75,8 @@ class TestbedResult:
             write_csv(directory / "marginals.csv", _COLUMNS, self._marginals()),
         ]
         if self.consistency:
-            table = [[one.measure, *errors(one)] for one in self.consistency]
-            written.append(write_csv(directory / "consistency.csv", ("measure", *slices(), "mean"), table))
+            table = [(one.measure, *one.errors.values(), one.mean) for one in self.consistency]
+            written.append(write_csv(directory / "consistency.csv", _SIGN_ERRORS, table))
         return [*written, *self._plot(directory)]
 
     def _marginals(self) -> list[list[object]]:
@@ -97,16 +98,6 @@ class TestbedResult:
             with new_figure(width, height) as figure:
                 draw(figure)
                 yield from write_pictures(figure, directory / name)
-
-
-def slices() -> list[str]:
-    """Return the headings of `errors`, without the mean."""
-    return [f"{part}: {statistic}" for part in SLICES for statistic in COMPARED]
-
-
-def errors(one: Consistency) -> list[float]:
-    """Return the sign-errors of a measure, and their mean."""
-    return [*(one.errors[part, statistic] for part in SLICES for statistic in COMPARED), one.mean]
 
 
 def testbed(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.text import printable
-from scoring.values import normalise
+from scoring.grid import normalise
 
 #: Columns with a meaning of their own; every other column is a hyperparameter.
 FILE, WEIGHTS, INITIAL_WEIGHTS = "file", "weights", "initial_weights"

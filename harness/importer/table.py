@@ -23,7 +23,7 @@ from harness.parsing import BOM
 from harness.reading import read_text
 from harness.text import printable
 from scoring import Grid, GridError
-from scoring.values import Value, normalise
+from scoring.grid import Value, normalise
 
 #: Most rows, and bytes of the file.
 MAX_ROWS = 10_000
