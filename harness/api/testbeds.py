@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.api.calls import Run, prepare_run, record_calls
+from harness.api.calls import Run, begin_run, record_calls
 from harness.api.comparisons import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
@@ -136,13 +137,15 @@ def testbed(
     """
     settings = ProbeSettings(tuple(ssim), None if unseen is None else tuple(unseen), execution.seed)
     chosen = [one.submission for one in choose_measures(measures)]
-    run = prepare_run(chosen, Path(tasks_dir), [task_name], execution, progress) if chosen else None
     report, withhold = ProbeReport(progress.note, progress.steps), Withhold(execution.withhold)
-    dataset = evaluate_task(Path(tasks_dir), task_name, data, settings, models, withhold, report)
-    summary = summarize(dataset, weight=weight)
-    if run is None:
-        return TestbedResult(dataset, summary, (), 0, is_sandboxed=True)
-    consistency, failed = _check(run, dataset, results, progress)
+    # A run that cannot be is refused before the long work.
+    begun = begin_run(chosen, Path(tasks_dir), [task_name], execution, progress) if chosen else nullcontext()
+    with begun as run:
+        dataset = evaluate_task(Path(tasks_dir), task_name, data, settings, models, withhold, report)
+        summary = summarize(dataset, weight=weight)
+        if run is None:
+            return TestbedResult(dataset, summary, (), 0, is_sandboxed=True)
+        consistency, failed = _check(run, dataset, results, progress)
     return TestbedResult(dataset, summary, consistency, failed, run.executor.is_sandboxed)
 
 
@@ -156,7 +159,7 @@ def _check(
         return [], 0
     (task,) = run.tasks
     run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
-    with run.executor, Records(results) as records:
+    with Records(results) as records:
         plan, _ = record_calls(run, records, progress)
         rows = list(records.newest([call.key for call in plan.calls]))
     values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}
