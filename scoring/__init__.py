@@ -18,7 +18,7 @@ from scoring.chance import Chance, compare_with_chance
 from scoring.comparison import INTERVAL_LEVEL, Comparison, Difference, Standing, compare_submissions
 from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
-from scoring.grid import Grid
+from scoring.grid import Grid, Value
 from scoring.hyperparameters import additive_fit, fit_from_effects, main_effects
 from scoring.jackknife import GivenScore, given_score
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
@@ -31,9 +31,8 @@ from scoring.overfitting import (
     pairwise_independence_test,
 )
 from scoring.printed import PrintedScore, Ties, printed_score
-from scoring.ranking import Entry, Ranked, rank
 from scoring.resolution import detectable_difference, smallest_p_value
-from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
+from scoring.rule import RULE, Entry, Failure, Ranked, SubmissionScore, TaskCalls, mean_score, rank, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
 from scoring.spread import HeldOut
 from scoring.stability import Stability, measure_stability
@@ -51,7 +50,6 @@ from scoring.testbed import (
 from scoring.time_limits import TimeBudget, TimeStep, pareto_front, scores_by_limit
 from scoring.trade_off import TradeOff, trade_off
 from scoring.translations import AdversarialGenerator, nearest_translation, needed_shifts, strongest_translation
-from scoring.values import Value
 
 __all__ = [
     "INTERVAL_LEVEL", "MINIMUM_HYPERPARAMETERS", "MINIMUM_TASKS", "MOST_RESAMPLED", "ORACLE_DRAWS", "ORACLE_NOISE",

@@ -61,7 +61,7 @@ class Difference:
     points: float  #: score of the first less that of the second, in points of the final score
     low: float  #: lower end of the 90 % interval of the difference
     high: float  #: upper end
-    p_value: float  #: two-sided p-value: how often luck alone makes such a difference if both are equally good
+    p_value: float  #: two-sided p-value; how often luck alone makes such a difference if both are equally good
     verdict: int  #: 1 if the first is surely better, -1 if it is surely worse, 0 if the two cannot be told apart
 
 
@@ -73,7 +73,7 @@ class Comparison:
     unfinished: tuple[str, ...]  #: submissions that lack the value of a model; they are not compared
     tasks: tuple[str, ...]  #: the tasks that the scores are of, those without an official score left out
     #: standard error of the difference of two scores in points, widened by the ratio of the quantiles of Student's t
-    #: and the normal distribution: (n, n), in the order of `standings`
+    #: and the normal distribution, shape (n, n), in the order of `standings`
     errors: NDArray[np.float64] = field(compare=False)
     #: whether the submission of a row is surely better than that of a column; all of these hold together at
     #: `INTERVAL_LEVEL`. In the same order; ranks and groups are made of them.

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from scoring.conditioning import Conditioning, Indices, conditioning
 from scoring.contingency import gap_entropy, mutual_information
-from scoring.grid import Grid
+from scoring.grid import Grid, Value
 from scoring.official import EPSILON, cell_frequencies, conditional_information, require_official
-from scoring.values import Value
 from scoring.vectors import Vector, as_vectors_of
 
 ROUNDING = 1e-12  #: costs as small as this are none
@@ -27,7 +26,7 @@ class CellShare:
     first: Values  #: values of the first model, in the order of the set's names
     second: Values  #: values of the second model
     information: float  #: mutual information of the signs of measure and gap, 0 to 1 bit
-    entropy: float  #: entropy of the gap's sign: the most that `information` could be, 0 to 1 bit
+    entropy: float  #: entropy of the gap's sign, the most that `information` could be, 0 to 1 bit
     share: float  #: what the cell adds to the score; the shares of all cells sum to it
 
 
@@ -46,7 +45,7 @@ class Explanation:
     """Where an official score comes from."""
 
     score: float  #: the official score, 0 to 1
-    #: the pair of hyperparameters given which the measure tells least: its value is the score
+    #: the pair of hyperparameters given which the measure tells least; its value is the score
     deciding: tuple[str, str]
     cells: tuple[CellShare, ...]  #: its cells, sorted by how far `information` is below `entropy`, the farthest first
     #: pairs of models, the costliest first; of equal cost those first whose gaps differ most

@@ -1,6 +1,11 @@
-"""The full factorial grid of hyperparameters over which the models of a task were trained."""
+"""The full factorial grid of hyperparameters over which the models of a task were trained, and their values.
+
+Values have one form, so that 0, 0.0 and "0" are the same value wherever they were written.
+"""
 
 import math
+import reprlib
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
@@ -9,10 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scoring.errors import GridError
-from scoring.values import Value, normalise
 
 #: Most hyperparameters: real tasks have up to eight, and the time of a score grows with the square of their number.
 MAX_HYPERPARAMETERS = 100
+
+Value = str | int | float | None
+"""A hyperparameter's value as JSON can hold it (booleans are ints)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,3 +165,39 @@ def _require_distinct_cells(grid: Grid) -> None:
 def _cell(grid: Grid, codes: Sequence[int]) -> str:
     named = zip(grid.names, codes, strict=True)
     return "(" + ", ".join(f"{name}={grid.values[name][code]!r}" for name, code in named) + ")"
+
+
+def normalise(name: str, value: object) -> Value:
+    """Bring a value of the hyperparameter `name` into the form in which it is compared.
+
+    Numbers written as text become numbers, integral floats become ints, all other text stays as it is.
+    `convwidth` is truncated to an int, as the competition's scoring program does.
+
+    Raises:
+        GridError: the value is neither text, a number that is finite as a float, nor None.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        value = _number_or_text(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return int(value) if value.is_integer() or name == "convwidth" else value
+    if value is None or isinstance(value, str) or (isinstance(value, int) and abs(value) <= sys.float_info.max):
+        return value
+    raise GridError(f"hyperparameter {name!r}: expected a finite number, text or null, found {reprlib.repr(value)}")
+
+
+def _number_or_text(text: str) -> float | int | str:
+    """The finite number that `text` spells, or `text` itself."""
+    if "_" in text:  # a label, although Python reads "1_0" as 10
+        return text
+    try:
+        if abs(whole := int(text)) <= sys.float_info.max:
+            return whole
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text

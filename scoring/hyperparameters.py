@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.grid import Grid
+from scoring.grid import Grid, Value
 from scoring.official import require_official
-from scoring.values import Value
 from scoring.vectors import Vector, as_vectors_of
 
 #: Decimals of fitted numbers: fits that are equal but for rounding errors must stay tied.

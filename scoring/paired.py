@@ -34,7 +34,7 @@ class Paired:
     """Submissions that can be compared."""
 
     finished: tuple[str, ...]  #: submissions with a finite value for every model of every task, in the order given
-    unfinished: tuple[str, ...]  #: all other submissions, which are not compared
+    unfinished: tuple[str, ...]  #: submissions that lack a value; they are not compared
     #: task -> the values of the finished ones; tasks without an official score are left out, as in the rule
     tasks: Mapping[str, PairedTask]
 

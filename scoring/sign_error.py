@@ -19,7 +19,7 @@ class SignErrors:
 
     mean: float  #: mean over environments
     percentile_90: float  #: their 90th percentile
-    robust: float  #: their maximum: the error in the worst environment
+    robust: float  #: their maximum, the error in the worst environment
     n_environments: int  #: number of environments
 
 

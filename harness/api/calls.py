@@ -16,7 +16,7 @@ from harness.execution.run import Plan, make_plan, requests_of
 from harness.execution.settings import RunSettings
 from harness.records import Records
 from harness.submission import Submission
-from harness.task.layout import TaskDirectory, TaskFiles
+from harness.task.layout import TaskDirectory
 from harness.task.notes import notes_of, notes_of_initial_weights
 from harness.task.task import Task, read_tasks
 from harness.text import counted
@@ -46,24 +46,6 @@ class Run:
         return [task for task in self.tasks if task.name not in self.withheld]
 
 
-def prepare_run(
-    submissions: Sequence[Submission],
-    tasks_dir: Path,
-    task_names: Sequence[str],
-    execution: Execution,
-    progress: Progress,
-) -> Run:
-    """Choose a sandbox and an executor, read and check the tasks; raises `UserError`.
-
-    Notes on tasks, for instance that one has no official score, come before anything runs. Withheld tasks have none:
-    some notes name gaps. Initial weights are only spoken of if a measure needs them (`harness.api.needs`).
-    """
-    files = TaskDirectory(tasks_dir).runnable(task_names)
-    progress.step("trying the sandbox")
-    settings, executor = prepare(execution, files, progress)
-    return _read(submissions, files, settings, executor, progress)
-
-
 @contextmanager
 def begin_run(
     submissions: Sequence[Submission],
@@ -72,32 +54,26 @@ def begin_run(
     execution: Execution,
     progress: Progress,
 ) -> Iterator[Run]:
-    """Do the same in the context of the executor, which gets ready for calls while the tasks are read."""
+    """Read and check the tasks, while the executor, whose context it is, gets ready for calls; raises `UserError`.
+
+    Notes on tasks, for instance that one has no official score, come before anything runs. Withheld tasks have none:
+    some notes name gaps. Initial weights are only spoken of if a measure needs them (`harness.api.needs`).
+    """
     files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")
     settings, executor = prepare(execution, files, progress)
     with executor:
         executor.expect({runtime_of(one, settings) for one in submissions})
-        yield _read(submissions, files, settings, executor, progress)
-
-
-def _read(
-    submissions: Sequence[Submission],
-    files: Sequence[TaskFiles],
-    settings: RunSettings,
-    executor: Executor,
-    progress: Progress,
-) -> Run:
-    progress.step(f"reading {counted(len(files), 'task')}")
-    tasks = read_tasks(files, settings.withhold)
-    run = Run(submissions, tasks, settings, executor)
-    for task in run.shown:
-        for line in notes_of(task):
-            progress.note(f"{task.name}: {line}")
-    if needs_initial_weights(submissions):
-        note_initial_weights(run.shown, progress)
-    progress.prepared(tasks, run.withheld)
-    return run
+        progress.step(f"reading {counted(len(files), 'task')}")
+        tasks = read_tasks(files, settings.withhold)
+        run = Run(submissions, tasks, settings, executor)
+        for task in run.shown:
+            for line in notes_of(task):
+                progress.note(f"{task.name}: {line}")
+        if needs_initial_weights(submissions):
+            note_initial_weights(run.shown, progress)
+        progress.prepared(tasks, run.withheld)
+        yield run
 
 
 def note_initial_weights(tasks: Sequence[Task], progress: Progress) -> None:

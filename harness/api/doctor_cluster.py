@@ -28,7 +28,7 @@ def findings(name: str, parameters: dict[str, str | None]) -> Iterator[Finding]:
 
 def _about(member: ClusterMember) -> Iterator[Finding]:
     item = f"machine {member.name}"
-    if member.is_out:
+    if member.why_out:
         yield Finding(BAD, item, "gets no calls", member.why_out)
     elif member.ready is None or member.description is None:
         yield Finding(WARNING, item, "no answer", "busy with other work of the cluster?")

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.api.calls import Run, prepare_run, record_calls
+from harness.api.calls import Run, begin_run, record_calls
 from harness.api.comparisons import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _COLUMNS = ("dimension", "value", *STATISTICS, "divergence")
+_SIGN_ERRORS = ("measure", *(f"{part}: {name}" for part in SLICES for name in COMPARED), "mean")
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class TestbedResult:
             "point": asdict(self.summary.point),
             "marginals": [dict(zip(_COLUMNS, row, strict=True)) for row in self._marginals()],
             "consistency": [
-                {"measure": one.measure} | dict(zip((*slices(), "mean"), errors(one), strict=True))
+                dict(zip(_SIGN_ERRORS, (one.measure, *one.errors.values(), one.mean), strict=True))
                 for one in self.consistency
             ],
             "failed": self.failed,
@@ -74,8 +76,8 @@ class TestbedResult:
             write_csv(directory / "marginals.csv", _COLUMNS, self._marginals()),
         ]
         if self.consistency:
-            table = [[one.measure, *errors(one)] for one in self.consistency]
-            written.append(write_csv(directory / "consistency.csv", ("measure", *slices(), "mean"), table))
+            table = [(one.measure, *one.errors.values(), one.mean) for one in self.consistency]
+            written.append(write_csv(directory / "consistency.csv", _SIGN_ERRORS, table))
         return [*written, *self._plot(directory)]
 
     def _marginals(self) -> list[list[object]]:
@@ -97,16 +99,6 @@ class TestbedResult:
             with new_figure(width, height) as figure:
                 draw(figure)
                 yield from write_pictures(figure, directory / name)
-
-
-def slices() -> list[str]:
-    """Return the headings of `errors`, without the mean."""
-    return [f"{part}: {statistic}" for part in SLICES for statistic in COMPARED]
-
-
-def errors(one: Consistency) -> list[float]:
-    """Return the sign-errors of a measure, and their mean."""
-    return [*(one.errors[part, statistic] for part in SLICES for statistic in COMPARED), one.mean]
 
 
 def testbed(
@@ -145,13 +137,15 @@ def testbed(
     """
     settings = ProbeSettings(tuple(ssim), None if unseen is None else tuple(unseen), execution.seed)
     chosen = [one.submission for one in choose_measures(measures)]
-    run = prepare_run(chosen, Path(tasks_dir), [task_name], execution, progress) if chosen else None
     report, withhold = ProbeReport(progress.note, progress.steps), Withhold(execution.withhold)
-    dataset = evaluate_task(Path(tasks_dir), task_name, data, settings, models, withhold, report)
-    summary = summarize(dataset, weight=weight)
-    if run is None:
-        return TestbedResult(dataset, summary, (), 0, is_sandboxed=True)
-    consistency, failed = _check(run, dataset, results, progress)
+    # A run that cannot be is refused before the long work.
+    begun = begin_run(chosen, Path(tasks_dir), [task_name], execution, progress) if chosen else nullcontext()
+    with begun as run:
+        dataset = evaluate_task(Path(tasks_dir), task_name, data, settings, models, withhold, report)
+        summary = summarize(dataset, weight=weight)
+        if run is None:
+            return TestbedResult(dataset, summary, (), 0, is_sandboxed=True)
+        consistency, failed = _check(run, dataset, results, progress)
     return TestbedResult(dataset, summary, consistency, failed, run.executor.is_sandboxed)
 
 
@@ -165,7 +159,7 @@ def _check(
         return [], 0
     (task,) = run.tasks
     run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
-    with run.executor, Records(results) as records:
+    with Records(results) as records:
         plan, _ = record_calls(run, records, progress)
         rows = list(records.newest([call.key for call in plan.calls]))
     values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}

@@ -18,7 +18,7 @@ from harness.parsing import BOM
 from harness.reading import read_text
 from harness.text import printable
 from scoring import Grid, GridError
-from scoring.values import normalise
+from scoring.grid import normalise
 
 #: Columns with a meaning of their own; every other column is a hyperparameter.
 FILE, WEIGHTS, INITIAL_WEIGHTS = "file", "weights", "initial_weights"

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 from urllib.parse import unquote
 
 import sqlalchemy
@@ -113,6 +113,12 @@ class Database:
         self._opened: tuple[int, int] | None = None  # identifies the file that was opened first
         self._failing = self._locked = False  # whether `warn` was told
         self.warn: Callable[[str], None] = lambda _: None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.engine.dispose()
 
     @property
     def is_postgresql(self) -> bool:

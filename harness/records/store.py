@@ -1,9 +1,9 @@
 """The results database: what is written to it, and the questions that are asked of it."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import starmap
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, Executable, Table, delete, func, insert, or_, select
 from sqlalchemy.engine import Connection
@@ -36,14 +36,10 @@ class EndedCall(NamedTuple):
     call_cpu_s: float
 
 
-class Records:
+class Records(Database):
     """The tables of one database; every row is on disk when the method that adds it returns.
 
     Raises `UserError` if the database cannot be opened, read or written; rows already written are kept.
-
-    Attributes:
-        file: the file of an SQLite database, None for others.
-        name: of the database for readers, without passwords.
     """
 
     def __init__(self, location: Address | Path | str, *, read_only: bool = False) -> None:
@@ -52,26 +48,10 @@ class Records:
         Opening a database `read_only` writes nothing, and it has to exist. Otherwise the tables are created if there
         are none.
         """
-        self._database = Database(Address.of(location, "results"), read_only=read_only)
-        self.file, self.name = self._database.file, self._database.name
+        super().__init__(Address.of(location, "results"), read_only=read_only)
         if read_only and self.file is not None and not self.file.exists():
             raise UserError("no such results file", file=self.name, remedy=FIRST_RUN)
-        open_tables(self._database, read_only=read_only)
-
-    @property
-    def warn(self) -> Callable[[str], None]:
-        """Receives a line when something has to wait; may be called from several threads."""
-        return self._database.warn
-
-    @warn.setter
-    def warn(self, warn: Callable[[str], None]) -> None:
-        self._database.warn = warn
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._database.engine.dispose()
+        open_tables(self, read_only=read_only)
 
     def add(self, *evaluations: Evaluation) -> None:
         """Write rows: all of them or none."""
@@ -91,7 +71,7 @@ class Records:
         newest = select(func.max(table.id)).where(table.merged_at.is_(None)).group_by(*same)
         chosen = or_(table.id.in_(newest), table.merged_at.is_not(None))
         query = select_of(Request, REQUESTS).where(chosen).order_by(table.id)
-        with self._database.begin() as connection:
+        with self.begin() as connection:
             found = list(read_as(Request, connection, query, REQUESTS, self.name))
         for request in found:
             try:
@@ -104,23 +84,19 @@ class Records:
 
     def add_unwritten(self) -> None:
         """Add the records of earlier runs that this database did not take; says so to `warn`."""
-        add_unwritten(self._database)
+        add_unwritten(self)
 
     def has_unwritten(self) -> bool:
         """Whether an earlier run of this user kept records aside that this database did not take."""
-        return has_unwritten(self._database)
+        return has_unwritten(self)
 
     def claims(self) -> Claims:
         """Return a context in which this run claims calls."""
-        return Claims(self._database)
+        return Claims(self)
 
     def writer(self, claims: Claims | None) -> Writer:
         """Return a context that writes the records of a run, of calls under its `claims`; None: of all calls."""
-        return Writer(self._database, claims)
-
-    def patiently(self, work: Callable[[], T]) -> T:
-        """Do something with these records, and for ten minutes again if the database fails, as in a running run."""
-        return self._database.patiently(work)
+        return Writer(self, claims)
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
         """Return outcome and times of the newest record of each key that has one."""
@@ -128,7 +104,7 @@ class Records:
 
     def newest(self, keys: Collection[str]) -> Iterator[Record]:
         """Yield the newest record of each key, in groups of keys."""
-        with self._database.begin() as connection:
+        with self.begin() as connection:
             for query in newest_of_keys(select_of(Record, EVALUATIONS), keys):
                 yield from read_as(Record, connection, query, EVALUATIONS, self.name)
 
@@ -151,13 +127,13 @@ class Records:
     ) -> Iterator[R]:
         newest = select(func.max(EVALUATIONS.c.id)).where(*conditions).group_by(EVALUATIONS.c.key)
         chosen = select_of(kind, EVALUATIONS).where(EVALUATIONS.c.id.in_(newest), *only).order_by(EVALUATIONS.c.id)
-        with self._database.begin() as connection:
+        with self.begin() as connection:
             streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
             yield from read_as(kind, streamed, chosen, EVALUATIONS, self.name)
 
     def all_of(self, submission: str) -> tuple[list[Evaluation], list[Request]]:
         """Return all rows of a submission, also records that newer ones replaced."""
-        with self._database.begin() as connection:
+        with self.begin() as connection:
             evaluations = self._of(Evaluation, EVALUATIONS, submission, connection)
             return evaluations, self._of(Request, REQUESTS, submission, connection)
 
@@ -174,12 +150,12 @@ class Records:
                 for start in range(0, len(numbers), ROWS_AT_ONCE):
                     connection.execute(delete(table).where(table.c.id.in_(numbers[start : start + ROWS_AT_ONCE])))
 
-        self._database.write(work)
+        self.write(work)
 
     def rows(self, query: Executable) -> list[Sequence[Any]]:
         """Return the rows of a query of the records, whose columns have their names."""
-        with self._database.begin() as connection:
-            if self._database.is_postgresql:  # which may spend a second on compiling what then takes milliseconds
+        with self.begin() as connection:
+            if self.is_postgresql:  # which may spend a second on compiling what then takes milliseconds
                 connection.execute(select(func.set_config("jit", "off", True)))
             return list(read(connection, query, EVALUATIONS, self.name))
 
@@ -194,11 +170,11 @@ class Records:
 
     def _columns_of(self, names: Iterable[str], keys: Collection[str]) -> Iterator[Sequence[Any]]:
         """Yield some columns of the newest record of each key."""
-        with self._database.begin() as connection:
+        with self.begin() as connection:
             for query in newest_of_keys(select(*(EVALUATIONS.c[name] for name in names)), keys):
                 yield from read(connection, query, EVALUATIONS, self.name)
 
     def _insert(self, table: Table, rows: Iterable[Stored]) -> None:
         given = [columns_of(row) for row in rows]
         if given:
-            self._database.write(lambda connection: connection.execute(insert(table), given))
+            self.write(lambda connection: connection.execute(insert(table), given))

@@ -44,7 +44,7 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
         file = stem.with_suffix(f".version-{SCHEMA}.db")
         is_new = not file.exists()
         try:
-            with _opened(file) as local:
+            with Database(Address.of(file, "unwritten")) as local:
                 open_tables(local, read_only=False)
                 local.write(lambda connection: connection.execute(insert(EVALUATIONS), rows))
         except Exception as error:
@@ -84,7 +84,7 @@ def add_unwritten(database: Database) -> None:
 def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
     """Yield the records of a local file, in their order."""
     try:
-        with _opened(file) as local:
+        with Database(Address.of(file, "unwritten")) as local:
             open_tables(local, read_only=True)
             query = select_of(Evaluation, EVALUATIONS).order_by(EVALUATIONS.c.id)
             with local.begin() as connection:
@@ -111,15 +111,6 @@ def _set_aside(file: Path) -> Path:
             if old.exists():
                 old.rename(new)
     return aside
-
-
-@contextmanager
-def _opened(file: Path) -> Iterator[Database]:
-    local = Database(Address.of(file, "unwritten"))
-    try:
-        yield local
-    finally:
-        local.engine.dispose()
 
 
 def has_unwritten(database: Database) -> bool:

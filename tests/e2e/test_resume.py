@@ -199,7 +199,7 @@ def test_a_record_that_was_kept_aside_counts_though_no_call_is_missing(
     monkeypatch.setenv("PGDL_CACHE", environment["PGDL_CACHE"])
     with Records(database) as kept_by:
         (row,) = kept_by.whole_of()
-        keep(kept_by._database, [Evaluation(**columns_of(row) | {"value": 2.0, "finished_at": datetime.now(UTC)})])
+        keep(kept_by, [Evaluation(**columns_of(row) | {"value": 2.0, "finished_at": datetime.now(UTC)})])
     again = pgdl(*arguments)
     assert again.returncode == 0
     assert f"{database}: added 1 record from where an earlier run kept them" in again.stderr

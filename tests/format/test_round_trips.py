@@ -24,7 +24,7 @@ from harness.format.layout import CONFIG, find_shards, model_name
 from harness.format.reference import read_reference, reference_entry, write_reference
 from harness.format.shards import count_samples, read_samples, write_shards
 from harness.format.weights import read_weights, write_weights
-from scoring.values import normalise
+from scoring.grid import normalise
 
 FINITE = {"allow_nan": False, "allow_infinity": False, "width": 32}
 NAMES = st.text(st.characters(codec="ascii", min_codepoint=48, categories=("L", "N")), min_size=1, max_size=12)

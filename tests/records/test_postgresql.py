@@ -121,7 +121,7 @@ def test_a_writer_goes_on_once_a_server_has_stopped_hanging(server: Server, url:
 
 def test_a_slow_statement_is_waited_for(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.records.postgresql.ANSWER_S", 0.1)
-    with Records(url) as records, records._database.begin() as connection:
+    with Records(url) as records, records.begin() as connection:
         assert connection.execute(select(func.pg_sleep(1.0), 7)).one()[1] == 7
 
 
@@ -217,7 +217,7 @@ def test_a_run_that_stands_still_in_a_transaction_stops_no_other(url: str, monke
                 claimed.set()
                 over.wait()
 
-            records._database.write(work)
+            records.write(work)
 
         still = pool.submit(stand_still)
         claimed.wait()
@@ -230,9 +230,9 @@ def test_a_run_that_stands_still_in_a_transaction_stops_no_other(url: str, monke
 def test_claims_made_while_their_run_is_taken_for_dead_do_not_outlive_it(server: Server, url: str) -> None:
     """A run that wakes up and claims calls, while another deletes it and its claims."""
     with Records(url) as records, records.claims() as claims, ThreadPoolExecutor(1) as pool:
-        with records._database.begin() as connection:
+        with records.begin() as connection:
             claims._take(connection, ["a"])
-            forgotten = pool.submit(records._database.write, lambda other: _forget(other, [claims._id]))
+            forgotten = pool.submit(records.write, lambda other: _forget(other, [claims._id]))
             while not server.query("SELECT 1 FROM pg_locks WHERE NOT granted"):
                 pass
         forgotten.result()

@@ -18,7 +18,7 @@ from tests.records.evaluation_rows import evaluation, request
 
 
 def test_sqlite_waits_as_long_as_the_warning_says(tmp_path: Path) -> None:
-    with Records(str(tmp_path / "results.db")) as records, records._database.engine.connect() as opened:
+    with Records(str(tmp_path / "results.db")) as records, records.engine.connect() as opened:
         assert opened.exec_driver_sql("PRAGMA busy_timeout").scalar() == 1000 * connection.BUSY_S
 
 
@@ -40,7 +40,7 @@ def test_the_threads_of_a_run_say_once_that_they_wait_for_a_lock(
                 return write
 
             other.execute("begin immediate")
-            waiting = [pool.submit(records._database.write, work(number)) for number in range(3)]
+            waiting = [pool.submit(records.write, work(number)) for number in range(3)]
             while min(tries) < 3 and not any(one.done() for one in waiting):
                 pass
             other.rollback()

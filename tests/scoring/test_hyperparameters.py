@@ -12,7 +12,7 @@ from hypothesis import given
 from scoring_examples import TOY_GAP, Task, cells, task, tasks, toy
 
 from scoring import Grid, GridError, ScoreUndefined, additive_fit, fit_from_effects, main_effects, official_score
-from scoring.values import Value
+from scoring.grid import Value
 
 POSSIBLE: dict[str, list[Any]] = {"width": [64, 128], "depth": [2, 4]}
 Damage = Callable[[dict[str, dict[str, Any]]], object]

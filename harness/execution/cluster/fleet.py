@@ -55,7 +55,7 @@ class Fleet:
     @property
     def members(self) -> list[ClusterMember]:
         """The machines that make calls, or may do so soon."""
-        return [member for member in self._members.values() if not member.is_out]
+        return [member for member in self._members.values() if not member.why_out]
 
     @property
     def all_members(self) -> list[ClusterMember]:

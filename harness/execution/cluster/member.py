@@ -26,7 +26,7 @@ class ClusterMember:
     future: Any = None  #: of the question that is not answered yet
     asked_at: float = 0.0
     again_at: float = 0.0  #: no question before, after it did not answer
-    why_out: str = ""  #: why it gets no calls: it differs, no sandbox works, or it cannot be trusted
+    why_out: str = ""  #: why it gets no calls: it differs, no sandbox works, or it cannot be trusted; else empty
     description: MachineDescription | None = None
     ready: Ready | None = None
     outbox: list[Order] = field(default_factory=list)
@@ -37,14 +37,9 @@ class ClusterMember:
     spent_s: dict[int, float] = field(default_factory=dict)  #: by budget, of calls that have ended here
 
     @property
-    def is_out(self) -> bool:
-        """Whether it gets no calls."""
-        return bool(self.why_out)
-
-    @property
     def makes_calls(self) -> bool:
         """Whether it can be given orders."""
-        return self.step == EXCHANGE and not self.is_out
+        return self.step == EXCHANGE and not self.why_out
 
     @property
     def room(self) -> int:

@@ -9,7 +9,7 @@ the counts are written to the file `"counts"`.
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,22 +28,16 @@ Labels = NDArray[np.int32]
 ITERATIONS = 2000
 
 
-class Extractor(NamedTuple):
-    """The frozen part of a backbone."""
-
-    model: Any  #: gives the input of the last layer with weights
-    size: int  #: number of weights of the whole backbone
-
-
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Check a backbone, or probe it."""
     with faults_of_the_model():
-        extractor = _without_last_layer(runtime, runtime.load_model(Path(question["model"])))
+        backbone = runtime.load_model(Path(question["model"]))
+        size, extractor = backbone.count_params(), _without_last_layer(runtime, backbone)
     images = Path(question["images"])
     train = np.load(images / "train_inputs.npy", mmap_mode="r")
     if question.get("check"):
         _features(extractor, train[:CHECKED])
-        return {"size": extractor.size}
+        return {"size": size}
     train_labels, test_labels = (np.load(images / f"{part}_labels.npy") for part in ("train", "test"))
     tests = [_features(extractor, np.load(file, mmap_mode="r")) for file in question["tests"]]
     with warnings.catch_warnings():
@@ -53,8 +47,8 @@ def answer(runtime: Runtime, question: Question) -> Answer:
     return {}
 
 
-def _without_last_layer(runtime: Runtime, model: Any) -> Extractor:
-    """Cut a model before its last layer with weights, which must be dense and take a vector."""
+def _without_last_layer(runtime: Runtime, model: Any) -> Any:
+    """Return a model that gives the input of the last layer with weights, which must be dense and take a vector."""
     last = [layer for layer in model.layers if layer.weights][-1]
     kind = type(last).__name__
     if kind != "Dense":
@@ -65,15 +59,15 @@ def _without_last_layer(runtime: Runtime, model: Any) -> Extractor:
         raise UserError("its last layer with weights is called more than once") from error
     if isinstance(features, list) or len(features.shape) != 2:
         raise UserError("the input of its last layer with weights is not a vector")
-    return Extractor(runtime.keras.Model(model.inputs, features), model.count_params())
+    return runtime.keras.Model(model.inputs, features)
 
 
-def _features(extractor: Extractor, images: NDArray[np.float32]) -> NDArray[np.float64]:
+def _features(extractor: Any, images: NDArray[np.float32]) -> Features:
     """Return features (n, n_features); raises `UserError` if they are useless."""
-    model, size = extractor.model, batch_size(tuple(extractor.model.input_shape[1:]))
+    size = batch_size(tuple(extractor.input_shape[1:]))
     batches = (np.asarray(images[start : start + size]) for start in range(0, len(images), size))
     with faults_of_the_model():
-        features = np.concatenate([np.asarray(model.predict_on_batch(batch)) for batch in batches]).astype(np.float64)
+        features = np.concatenate([np.asarray(extractor.predict_on_batch(one)) for one in batches]).astype(np.float64)
     if not np.isfinite(features).all():
         raise UserError("its features are not finite")
     if not np.ptp(features, axis=0).any():

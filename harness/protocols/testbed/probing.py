@@ -1,7 +1,7 @@
 """Probes backbones in processes of their own, and keeps each finished one in the cache."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,17 +24,12 @@ Steps = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 PROGRAM = "harness.protocols.testbed.backbone_program"
 
 
-@contextmanager
-def _silent(_name: str, _total: int) -> Generator[Callable[[], None]]:
-    yield lambda: None
-
-
 @dataclass(frozen=True)
 class ProbeReport:
     """Where news go: `say` takes a line, `steps` a name and a number of steps; nowhere by default."""
 
     say: Callable[[str], None] = lambda _: None
-    steps: Steps = _silent
+    steps: Steps = lambda _name, _total: nullcontext(lambda: None)
 
 
 @dataclass(frozen=True)

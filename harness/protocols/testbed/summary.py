@@ -87,7 +87,7 @@ class Consistency:
     """Sign-errors of a measure, from 0 (the same order of backbones) to 1 (the opposite one)."""
 
     measure: str  #: name of the measure
-    errors: Mapping[tuple[str, str], float]  #: (slice, statistic) -> sign-error
+    errors: Mapping[tuple[str, str], float]  #: (slice, statistic) -> sign-error, by `SLICES`, then `COMPARED`
 
     @property
     def mean(self) -> float:
