@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.corpus.families import FAMILIES, Layer
-from harness.corpus.recipe import Cell, Recipe, read_recipe
+from harness.corpus.recipe import Recipe, read_recipe
 from harness.errors import UserError
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
 from harness.processes import KERAS_DEFAULTS, describe
@@ -116,7 +116,15 @@ class Trainer:
             lambda progress: say(asdict(progress)),
         )  # fmt: skip
         write_weights(unfinished / WEIGHTS, named_weights(model))
-        record = self._record(cell, trained, self._accuracies(unfinished, labels))
+        record = {
+            "cell": number,
+            "hyperparameters": cell.hyperparameters,
+            "metrics": self._accuracies(unfinished, labels),
+            "reached": trained.reached,
+            "epochs": trained.progress.epoch,
+            "cross_entropy": trained.progress.cross_entropy,
+            "seconds": round(trained.seconds, 2),
+        }
         records = self.directory / RECORDS
         records.mkdir(exist_ok=True)
         (records / f"{number}.json").write_bytes(json.dumps(record).encode())
@@ -149,17 +157,6 @@ class Trainer:
         return {
             "train_acc": accuracy(model, self.data.train_inputs, labels),
             "test_acc": accuracy(model, self.data.test_inputs, self.data.test_labels),
-        }
-
-    def _record(self, cell: Cell, trained: Any, metrics: dict[str, float]) -> dict[str, Any]:
-        return {
-            "cell": cell.number,
-            "hyperparameters": cell.hyperparameters,
-            "metrics": metrics,
-            "reached": trained.reached,
-            "epochs": trained.progress.epoch,
-            "cross_entropy": trained.progress.cross_entropy,
-            "seconds": round(trained.seconds, 2),
         }
 
 

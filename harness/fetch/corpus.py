@@ -107,7 +107,11 @@ def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watc
     staging = plan.staging
     if not plan.is_done:
         with writing(staging.inputs, remedy=_KEPT):
-            _transfer(source, plan, watcher)
+            try:
+                transfer(lambda: source.open(watcher.seen), plan.missing, plan.staging, source.url)
+            except DamagedError:
+                source.discard()  # of a whole archive, the next command fetches another copy
+                raise
             record = _record(source, plan)
             found = digest_of_task(record)
             if record.part is None and task.sha256 not in (None, found):
@@ -126,16 +130,6 @@ def _known(task: KnownTask, root: Path, *, is_new: bool = False) -> FetchedTask:
     staging = StagedTask(root, task.name)
     assert staging.record is not None
     return FetchedTask(task.name, staging.inputs, staging.record, is_new)
-
-
-def _transfer(source: ArchiveSource, plan: TaskPlan, watcher: Watcher) -> None:
-    if not plan.missing:
-        return
-    try:
-        transfer(lambda: source.open(watcher.seen), plan.missing, plan.staging, source.url)
-    except DamagedError:
-        source.discard()  # of a whole archive, the next command fetches another copy
-        raise
 
 
 def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: Wanted) -> bool:

@@ -4,15 +4,12 @@ import reprlib
 from collections.abc import Iterable
 from pathlib import Path
 
-import yaml
-
 from harness.errors import UserError, writing
 from harness.format.layout import MARKS
+from harness.plain_yaml import parse_yaml
 from harness.reading import read_regular
 
 MAX_BYTES = 64 * 1024
-
-_BOOL = "tag:yaml.org,2002:bool"
 
 _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
@@ -56,26 +53,17 @@ def _is_there(path: Path) -> bool:
 
 def _read(path: Path) -> bool:
     """Read a mark strictly: a misspelt mark must not leave a task unmarked."""
-    content = read_regular(path, MAX_BYTES, links=True)
     try:
-        node = yaml.compose(content, Loader=yaml.SafeLoader)  # nodes only, no values are constructed
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise UserError("not YAML", file=path, expected=_EXPECTED, found="something else") from error
-    if not isinstance(node, yaml.MappingNode):  # which may be a file of any kind, and is not quoted
-        found = {type(None): "nothing", yaml.ScalarNode: "text"}.get(type(node), "a list")
+        content = parse_yaml(read_regular(path, MAX_BYTES, links=True))
+    except ValueError as error:  # a file of any kind, which is not quoted
+        raise UserError("not plain YAML", file=path, expected=_EXPECTED, found="something else") from error
+    if not isinstance(content, dict):
+        found = {type(None): "nothing", list: "a list"}.get(type(content), "text")
         raise UserError("not a mark", file=path, expected=_EXPECTED, found=found)
-    keys = ", ".join(_written(key).strip("'") for key, _ in node.value)
-    if keys != "hidden":
-        raise UserError("keys", file=path, expected="hidden, once", found=reprlib.repr(keys) if keys else "nothing")
-    value = node.value[0][1]
-    hidden = yaml.SafeLoader.bool_values.get(value.value.lower()) if isinstance(value, yaml.ScalarNode) else None
-    if hidden is None or value.tag != _BOOL:
-        raise UserError("hidden", file=path, expected="true or false", found=_written(value))
+    if list(content) != ["hidden"]:
+        found = reprlib.repr(", ".join(map(str, content))) if content else "nothing"
+        raise UserError("keys", file=path, expected="hidden, once", found=found)
+    hidden = content["hidden"]
+    if not isinstance(hidden, bool):
+        raise UserError("hidden", file=path, expected="true or false", found=reprlib.repr(hidden))
     return hidden
-
-
-def _written(node: yaml.Node) -> str:
-    """Return the content of a node as text, for messages."""
-    if isinstance(node, yaml.ScalarNode):
-        return reprlib.repr(node.value)
-    return "a list" if isinstance(node, yaml.SequenceNode) else "a mapping"

@@ -70,7 +70,8 @@ def named_exactly(class_name: str, settings: dict[str, Any], writer: Writer) -> 
     if settings.get("activation") == "hard_sigmoid" and _is_of_keras_2("activation", "'hard_sigmoid'", writer):
         settings = {**settings, "activation": HARD_SIGMOID_OF_KERAS_2}
     dilation = settings.get("dilation_rate", 1) if class_name == "Conv3DTranspose" else 1
-    if _is_dilated(dilation) and _is_of_keras_2("dilation_rate", str(dilation), writer):
+    is_dilated = any(one != 1 for one in (dilation if isinstance(dilation, list) else [dilation]))
+    if is_dilated and _is_of_keras_2("dilation_rate", str(dilation), writer):
         settings = {**settings, "dilation_rate": 1}  # Keras 2 writes it down, and computes without
     if settings.get("interpolation") == "bilinear" and writer.is_before(_HALF_PIXELS) and writer.text != "2.3.0-tf":
         expected = "'nearest', or a model of Keras 2.4 or later"
@@ -79,21 +80,12 @@ def named_exactly(class_name: str, settings: dict[str, Any], writer: Writer) -> 
     return settings
 
 
-def attends_to_masks(writer: Writer) -> bool:
-    """Whether `MultiHeadAttention` leaves out what the mask of an `Embedding` leaves out."""
-    return not writer.is_before(_MASKED_ATTENTION)
-
-
 def _is_of_keras_2(setting: str, found: str, writer: Writer) -> bool:
     if writer.major is None:
         remedy = 'state the version that wrote it beside the layers, as "keras_version": "2.15.0" or "3.0.0"'
         problem = f"{found}, which Keras 2 and Keras 3 define differently"
         raise UserError(setting, expected="the version of Keras", found=problem, remedy=remedy)
     return writer.major == 2
-
-
-def _is_dilated(rate: Any) -> bool:
-    return any(one != 1 for one in (rate if isinstance(rate, list) else [rate]))
 
 
 _MERGING = {"Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract"}
@@ -123,7 +115,7 @@ def require_same_masks(layers: Sequence[Mapping[str, Any]], writer: Writer) -> N
         reached = [masked[source] for source in entry.get("inputs", [position - 1])]
         if any(reached):
             mixed = name in _MERGING and not all(reached)
-            if mixed or name in _UNLIKE or (name == "MultiHeadAttention" and not attends_to_masks(writer)):
+            if mixed or name in _UNLIKE or (name == "MultiHeadAttention" and writer.is_before(_MASKED_ATTENTION)):
                 found = f"a mask that reaches layer {position} ({name}){', but not all of its inputs' if mixed else ''}"
                 remedy = "not all versions of Keras compute the same with it"
                 raise UserError("mask_zero", expected="false", found=found, remedy=remedy)

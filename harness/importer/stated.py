@@ -50,7 +50,7 @@ def rounding_of(cells: Iterable[str]) -> float:
     1 alone, or 0.0 and 1.0, are exact.
     """
     numbers = [number for number in map(_number, cells) if number.is_finite()]
-    decimals = min(max((_decimals(number) for number in numbers), default=0), DECIMALS)
+    decimals = min(max([0, *(-int(number.as_tuple().exponent) for number in numbers)]), DECIMALS)
     if decimals <= 1 and all(number in (0, 1) for number in numbers):
         return 0.0
     return 0.5 * 10.0**-decimals
@@ -83,9 +83,3 @@ def _number(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         return Decimal("NaN")
-
-
-def _decimals(number: Decimal) -> int:
-    exponent = number.as_tuple().exponent
-    assert isinstance(exponent, int)  # finite
-    return max(0, -exponent)

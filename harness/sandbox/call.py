@@ -290,7 +290,12 @@ class Call:
             return Interrupted(f"{error}{self._phase}")
         if status == KILLED and memory_kills() > self._kills:
             return self._killed_by_kernel()
-        how = "closed its control channel" if status is None else _describe_exit(status)
+        if status is None:
+            how = "closed its control channel"
+        elif status > 128:
+            how = f"was ended by signal {status - 128}"
+        else:
+            how = f"exited with status {status} without a result"
         if timed:
             return Ended(Outcome.CRASH, how)
         return Ended(Outcome.INFRA_ERROR, f"the worker {how}{self._phase}")
@@ -303,9 +308,3 @@ def _check(frame: dict[str, Any], event: str, timed: bool) -> dict[str, Any]:
         message = printable(str(frame.get("message")))
         raise Ended(Outcome.INFRA_ERROR, f"the model or data could not be loaded: {message}")
     raise Ended(Outcome.PROTOCOL if timed else Outcome.INFRA_ERROR, f"expected a frame {event!r}")
-
-
-def _describe_exit(status: int) -> str:
-    if status > 128:
-        return f"was ended by signal {status - 128}"
-    return f"exited with status {status} without a result"

@@ -132,7 +132,7 @@ class _Source:
             raise UserError(name, expected="a definition with def or class of this name", found=text.strip()[:80])
         module = inspect.getmodule(value)
         given = value.__globals__ if isinstance(value, FunctionType) else vars(module)
-        used = global_names(text) - {name}
+        used = set(_global_names(compile(text, "<source>", "exec", dont_inherit=True))) - {name}
         for other in sorted(used & given.keys() - vars(builtins).keys()):
             self.add(other, given[other])
         self.parts.append(text)
@@ -165,16 +165,11 @@ def _is_installed(module: ModuleType) -> bool:
     return origin is not None and any(Path(origin).is_relative_to(place) for place in places)
 
 
-def global_names(source: str) -> set[str]:
-    """Return the global names that the source of a module reads and does not bind before, with Python's own (`len`).
+def _global_names(code: CodeType) -> Iterator[str]:
+    """Yield the global names that code reads and does not bind before, with Python's own (`len`).
 
-    Arguments, local variables, attributes and the names of a class body are none of them, nor are words in comments
-    and strings. Raises `SyntaxError` for source that is not valid Python.
+    Arguments, local variables, attributes and the names of a class body are none of them.
     """
-    return set(_read(compile(source, "<source>", "exec", dont_inherit=True)))
-
-
-def _read(code: CodeType) -> Iterator[str]:
     bound: set[str] = set()
     for instruction in dis.get_instructions(code):
         name = instruction.argval
@@ -184,4 +179,4 @@ def _read(code: CodeType) -> Iterator[str]:
             yield name
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _read(constant)
+            yield from _global_names(constant)

@@ -133,7 +133,7 @@ class _Reading:
     def _check_ids(self, reference: Reference) -> None:
         """Check that the reference data contain exactly the models of the task."""
         present = {path.name for path in self.architectures}
-        for model in sorted(present ^ set(reference.models)):
+        for model in sorted(present ^ set(reference.models), key=lambda model: (model not in present, model)):
             missing = "an entry for" if model in present else "a directory"
             expected = f"{missing} {self._files.directory / model}"
             self._report(UserError(model, file=self._files.reference, expected=expected, found="none"))

@@ -109,7 +109,7 @@ class Placeholder(Enclosure):
                 self._line.write(b"ready\n")
             if not hears.readline():
                 self.kill()
-                Placeholder.close(self)
+                Placeholder.close(self)  # not that of a subclass, which has opened nothing yet
                 raise StartError("the sandbox ended before it was ready")
 
     def close(self) -> None:
