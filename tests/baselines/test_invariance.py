@@ -13,8 +13,6 @@ from baselines.perturbation_response.invariance import invariance_curve
 from baselines.perturbation_response.response_curve import gi_score
 from harness.corpus import augmentation
 
-pytestmark = pytest.mark.rest
-
 CHANGES = {"rotation": rotate, "translate_x": translate_x, "translate_y": translate_y, "color_jitter": jitter_colours}
 RANGES = {
     "rotation": (-180, 179),
@@ -94,6 +92,7 @@ def test_colours():
 # Curves
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("shape", [(6, 6, 3), (5, 8, 1), (6, 6, 4), (3, 3, 3)])
 def test_curve_against_one_image_after_the_other(change, shape):
@@ -218,6 +217,7 @@ def test_augmented_subset_has_a_floor(n_least, shape, monkeypatch):
     assert found == pytest.approx(1 - np.mean(right))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 1, 3), (2, 2, 4), (3, 5, 1)])
 def test_tiny_images(name, shape):

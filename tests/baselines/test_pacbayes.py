@@ -65,6 +65,9 @@ def test_measures_put_their_scale_into_the_bounds():
         "pacbayes_init": isotropic_bound(CHANGE, sigma, 1),
         "pacbayes_orig": isotropic_bound(W, sigma, 1),
         "pacbayes_mag_init": magnitude_bound(common_variance(CHANGE, relative), CHANGE, relative, 1),
+        "pacbayes_mag_init_exact": magnitude_bound(
+            common_variance(W, relative, 0) + np.mean(CHANGE**2), W, relative, 1
+        ),
         "pacbayes_mag_orig": magnitude_bound(common_variance(W, relative), W, relative, 1),
         "pacbayes_mag_orig:parity_mag_orig=True": magnitude_bound(common_variance(W, relative), CHANGE, relative, 1),
     }
