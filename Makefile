@@ -75,7 +75,7 @@ format: setup ## Reformat the code in the house style
 	$(BIN)/ruff format
 
 science: setup sandbox ## Try the papers' claims on digits and Fashion-MNIST, and write docs/science.md (two hours)
-	$(BIN)/python -m tests.science
+	$(BIN)/python -m tests.studies.science
 	cp build/science/digits/invariance/curves.svg docs/invariance.svg
 
 bench: setup sandbox ## Run the benchmarks

@@ -106,15 +106,19 @@ class Watch:
                 session.exitstatus = 1
 
     def _is_whole(self, config):
-        """Whether all tests of the families were run."""
+        """Whether all tests of the families were run, or those of `make test`."""
         names = {file.name for file in self.files if file.parent.name == FAMILIES.name}
         parts = any("::" in argument for argument in config.args) or config.option.keyword
-        return not parts and names >= {file.name for file in FAMILIES.glob("test_*.py")}
+        return not parts and names >= {file.name for file in FAMILIES.glob("test_*.py") if not _is_of_rest(file)}
 
     def pytest_terminal_summary(self, terminalreporter):
         if getattr(self, "missing", None):
             terminalreporter.section("measures whose value no test of tests/baselines compares")
             terminalreporter.write_line(", ".join(self.missing))
+
+
+def _is_of_rest(file):
+    return "\npytestmark = pytest.mark.rest\n" in file.read_text()
 
 
 def _plain(name):

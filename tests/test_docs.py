@@ -83,9 +83,9 @@ def test_what_landlock_lacks_is_said():
 
 
 def test_the_page_of_claims_is_that_of_the_findings():
-    from tests.science.kept import read_findings
-    from tests.science.page import page_text
-    from tests.science.settings import SETTINGS
+    from tests.studies.science.kept import read_findings
+    from tests.studies.science.page import page_text
+    from tests.studies.science.settings import SETTINGS
 
     findings = {setting.name: read_findings(setting) for setting in SETTINGS.values()}
     assert (DOCS / "science.md").read_text() == page_text(findings)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, layers, value
+from small_networks import layers
 from test_network import WEIGHT_LAYERS, with_random_weights
 
 from baselines.core.subject import Subject
@@ -153,43 +153,3 @@ def test_a_normalization_that_was_adapted_does_what_it_does_in_the_model():
     norm.adapt(3 * IMAGES + 5)  # its weights were drawn, too
     assert Subject(model, None).network.logits(IMAGES).numpy() == pytest.approx(model(IMAGES).numpy(), rel=1e-4)
     assert is_same_function(model)
-
-
-def images_and_pixels(unit=256):
-    """A network of images, and of their pixels with a layer that rescales these."""
-    images = np.random.default_rng(0).random((20, 12, 12, 4))
-    labels = np.arange(20) % 3
-    model, other = (
-        graph(*front, layers.Conv2D(5, 3, activation="relu")) for front in ([], [layers.Rescaling(1 / unit)])
-    )
-    for one in (model, other):
-        one.initial_weights = [array / 2 for array in one.get_weights()]
-    return (model, dataset(images, labels)), (other, dataset(unit * images, labels))
-
-
-@pytest.mark.parametrize(
-    "name", ["log_spec_orig", "log_spec_init_main", "path_norm", "log_prod_of_spec_over_margin", "l2_norm"]
-)
-def test_pixels_that_the_network_rescales_are_the_same_to_its_weights(name):
-    (model, images), (other, pixels) = images_and_pixels()
-    assert value(name, other, pixels) == pytest.approx(value(name, model, images), rel=1e-5)
-
-
-@pytest.mark.parametrize("name", ["normalized_margin", "log_spec_orig", "log_sum_of_fro_over_margin", "param_norm"])
-def test_factors_inside_and_at_the_end_are_those_of_kernels(name):
-    labels = np.arange(20) % 3
-    inputs = np.random.default_rng(2).random((20, 6))
-
-    def network(inside, end, *, apart):
-        parts = [layers.Dense(8), layers.Rescaling(inside), layers.ReLU(), layers.Dense(3), layers.Rescaling(end)]
-        kept = [part for part in parts if apart or not isinstance(part, layers.Rescaling)]
-        model = tf.keras.Sequential([tf.keras.Input((6,)), *kept])
-        drawn = np.random.default_rng(3)
-        weights = [drawn.normal(size=array.shape) for array in model.get_weights()]
-        factors = [1.0] * 4 if apart else [inside, inside, end, end]
-        model.set_weights([factor * array for factor, array in zip(factors, weights, strict=True)])
-        return model
-
-    layered, in_kernels = (network(10.0, 0.2, apart=apart) for apart in (True, False))
-    data = dataset(inputs, labels)
-    assert value(name, layered, data) == pytest.approx(value(name, in_kernels, data), rel=1e-5)

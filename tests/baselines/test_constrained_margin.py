@@ -71,14 +71,6 @@ def test_against_a_search_over_a_grid():
     assert np.median(found / nearest) < 1.05
 
 
-def test_steps_correct_the_first_order_distance():
-    model = curved()
-    data = labelled(model, np.random.default_rng(4).uniform(-1, 1, size=(30, 2)))
-    values = [constrained_margin(model, data, n_components=2, n_steps=n) for n in (1, 20, 60)]
-    assert values[1] == pytest.approx(values[2], rel=0.05)
-    assert abs(values[0] - values[2]) > 0.05 * abs(values[2])
-
-
 def network(rotation, scale_in=1.0, scale_out=1.0):
     rng = np.random.default_rng(2)
     return dense(scale_in * rotation.T @ rng.normal(size=(5, 12)), scale_out * rng.normal(size=(12, 3)))

@@ -75,6 +75,7 @@ def state(model):
     return [weights.tobytes() for weights in model.get_weights()], flags, activations
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", baselines.MEASURES)
 def test_a_finite_float_that_depends_on_no_seed_of_the_call_but_for_random(name, twice):
     """Measures that draw take their own parameter `seed`."""
@@ -84,6 +85,7 @@ def test_a_finite_float_that_depends_on_no_seed_of_the_call_but_for_random(name,
     assert (first[name] == again[name]) == (name != "random")
 
 
+@pytest.mark.rest
 def test_the_model_is_left_as_found(twice):
     assert twice[2]
 
@@ -99,6 +101,7 @@ def test_keras_2_and_keras_3_give_the_same_values(twice):
     assert twice[0] == pytest.approx(legacy["values"][MODEL], rel=1e-4)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "name", ["inverse_margin", "gi_intra_l0", "pacbayes_flatness", "log_prod_of_spec", "jacobian_norm"]
 )

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from kinds_normalized import BUILDERS, written_with_other_scales
 from small_networks import dataset, layers
 from test_kinds_of_network import drawn
+from written_twice import IMAGES
 
 import baselines
 from baselines import MeasureUnavailable
@@ -85,6 +87,22 @@ def test_free_scales_are_set(front, larger, smaller):
     assert model(INPUTS).numpy() == pytest.approx(expected, abs=1e-4)
     norms, others = ([np.linalg.norm(one.array) for one in n.kernels] for n in (folded, Subject(model, DATA).folded))
     assert others == pytest.approx(norms, rel=1e-4)
+
+
+@pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+def test_logits_stay_when_scales_are_set(build):
+    written = written_with_other_scales(build)
+    expected = written.model(IMAGES).numpy()
+    assert np.abs(expected - written.other(IMAGES).numpy()).max() < 1e-4
+    assert np.abs(expected - Subject(written.model, written.data).folded.logits(IMAGES).numpy()).max() < 1e-5
+
+
+@pytest.mark.parametrize("front", ["gelu", None])
+def test_scales_that_are_fixed_stay(front):
+    """Behind a bent activation, or on the input itself, no scale is free."""
+    model = network(*([layers.Dense(8, front)] if front else []), norm())
+    kernels = [kernel.array for kernel in Subject(model, DATA).folded.kernels]
+    assert not front or np.array_equal(kernels[0], model.get_weights()[0])
 
 
 @pytest.mark.parametrize("mask", [False, True])

@@ -38,13 +38,6 @@ def test_closed_forms_of_a_coin(probability, right):
     assert tic_diag(model, data) == pytest.approx(2 * square / curvature / 200, rel=1e-4)
 
 
-def test_calibrated_probabilities_give_the_number_of_weights_over_that_of_examples():
-    """The case for which Akaike's criterion is meant: C = F."""
-    model, data = coin(0.7, 0.7)
-    assert tic_trace(model, data) == pytest.approx(1 / 200, rel=1e-4)
-    assert tic_diag(model, data) == pytest.approx(2 / 200, rel=1e-4)
-
-
 @pytest.mark.parametrize("right", [0.25, 0.5, 1.0])
 def test_pairs_of_a_coin_agree_or_are_opposed(right):
     model, data = coin(0.8, right, 8)
@@ -152,15 +145,6 @@ def test_random_directions_have_the_fisher_matrix_as_their_mean():
     exact, drawn = fisher_diagonal(subject, 200, 3, 0), fisher_diagonal(subject, 200, 2, 0)
     assert drawn.sum() != exact.sum()
     assert drawn.sum() == pytest.approx(exact.sum(), rel=0.1)
-
-
-def test_what_moving_scale_between_layers_leaves():
-    rng = np.random.default_rng(3)
-    kernels = [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))]
-    data = dataset(rng.normal(size=(80, 4)), rng.integers(0, 3, 80))
-    models = [dense(kernels[0] * scale, kernels[1] / scale) for scale in (1.0, 4.0)]
-    assert gsnr(models[1], data) == pytest.approx(gsnr(models[0], data), rel=1e-3)
-    assert tic_diag(models[1], data, epsilon=0.0) == pytest.approx(tic_diag(models[0], data, epsilon=0.0), rel=1e-3)
 
 
 @pytest.mark.parametrize("logit", [60.0, 1e4])

@@ -57,18 +57,6 @@ def test_against_differences_of_losses():
     assert information(model, DATA) == pytest.approx(20 * np.mean(found**2))
 
 
-def test_scale_that_moves_between_layers_does_not_matter():
-    draw = np.random.default_rng(2)
-    trained, initial = ([draw.normal(size=(4, 6)), draw.normal(size=(6, 3))] for _ in range(2))
-    data = dataset(draw.normal(size=(30, 4)), np.arange(30) % 3)
-    values = []
-    for scale in (1.0, 5.0):
-        model = dense(scale * trained[0], trained[1] / scale)
-        model.initial_weights = [scale * initial[0], initial[1] / scale]
-        values.append(information(model, data))
-    assert values[1] == pytest.approx(values[0], rel=1e-4)
-
-
 def test_nothing_was_learned_or_nobody_knows():
     model = network()
     model.initial_weights = model.get_weights()

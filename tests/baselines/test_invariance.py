@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, layers, t1, value
+from small_networks import dataset, layers, value
 
-from baselines import MEASURES, MeasureUnavailable, sharing
+from baselines import MeasureUnavailable, sharing
 from baselines.core.streams import stream
-from baselines.core.subject import Subject, subject_of
+from baselines.core.subject import Subject
 from baselines.perturbation_response.image_perturbation import jitter_colours, rotate, translate_x, translate_y
 from baselines.perturbation_response.invariance import invariance_curve
-from baselines.perturbation_response.mixing import is_right
 from baselines.perturbation_response.response_curve import gi_score
 from harness.corpus import augmentation
-
-pytestmark = pytest.mark.rest
 
 CHANGES = {"rotation": rotate, "translate_x": translate_x, "translate_y": translate_y, "color_jitter": jitter_colours}
 RANGES = {
@@ -95,6 +92,7 @@ def test_colours():
 # Curves
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("shape", [(6, 6, 3), (5, 8, 1), (6, 6, 4), (3, 3, 3)])
 def test_curve_against_one_image_after_the_other(change, shape):
@@ -136,12 +134,6 @@ def of_bytes(model):
     return scaled
 
 
-def test_a_channel_of_one_value():
-    batch = np.full((4, 3, 3, 3), 7.0)
-    for name in NAMES:
-        assert 0 <= value(name, conv((3, 3, 3)), dataset(batch, np.zeros(4))) <= 1
-
-
 def brightness(shape):
     """Tells by the mean of the image alone: blind to where things are."""
     model = tf.keras.Sequential([tf.keras.Input(shape), layers.GlobalAveragePooling2D(), layers.Dense(2)])
@@ -160,27 +152,6 @@ def test_a_network_that_does_not_see_positions():
         assert [value(f"{prefix}_{change}", brightness((16, 16, 1)), data, **options) for prefix in PREFIXES] == [0] * 3
         assert value(f"gi_{change}", brightness((16, 16, 1)), data, symmetric=True, **options) == 0
         assert value(f"gi_{change}", brightness((16, 16, 1)), data) > 0  # out of the image
-
-
-def test_whole_steps_round_a_ring_change_nothing_for_global_pooling():
-    batch = images(20, 8, 8, 3)
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input((8, 8, 3)),
-            layers.Conv2D(5, 1, activation="relu"),
-            layers.GlobalMaxPooling2D(),
-            layers.Dense(4),
-        ]
-    )
-    network = Subject(model, None).network
-    steps = np.tile(np.arange(-4, 5), (20, 1))
-
-    def roll(shifts, batch):
-        return tf.map_fn(lambda one: tf.roll(one[1], tf.cast(one[0], tf.int32), axis=1), (shifts, batch), tf.float32)
-
-    right = is_right(network, roll, [batch], np.arange(20, dtype=np.int32) % 4, steps)
-    assert (right == right[:, :1]).all()
-    assert 0 < right.mean() < 1
 
 
 # Measures
@@ -217,26 +188,6 @@ def test_both_directions_in_closed_form(method):
     assert value("gi_translate_x", mirrored, flipped, symmetric=True, method=method) == pytest.approx(left / 2)
 
 
-@pytest.mark.parametrize("n_alphas", [2, 3, 24, 25])
-def test_symmetric_is_the_mean_of_two_sides(n_alphas):
-    batch, model = images(40, 6, 6, 3), conv((6, 6, 3))
-    data = dataset(batch, own_answers(model, batch))
-    options = {"n_alphas": n_alphas // 2 + 1, "low": 0.0}
-    right, left = (value("gi_translate_x", m, d, high=0.4, **options) for m, d in ((model, data), flipped(model, data)))
-    both = value("gi_translate_x", model, data, low=-0.4, high=0.4, n_alphas=n_alphas, symmetric=True)
-    assert both == pytest.approx((right + left) / 2)
-    assert right != left
-
-
-def flipped(model, data):
-    """The mirror image of a network, for the mirror images."""
-    side = tf.keras.models.clone_model(model)
-    conv_kernel, bias, dense_kernel, dense_bias = model.get_weights()
-    turned = dense_kernel.reshape(6, 6, 4, 3)[:, ::-1].reshape(dense_kernel.shape)
-    side.set_weights([conv_kernel, bias, turned, dense_bias])
-    return side, data.map(lambda image, label: (image[:, ::-1], label))
-
-
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
 def test_augmented_subset_error_against_numpy(change, share):
@@ -266,32 +217,12 @@ def test_augmented_subset_has_a_floor(n_least, shape, monkeypatch):
     assert found == pytest.approx(1 - np.mean(right))
 
 
-def test_seeds_make_little_of_the_error_on_the_augmented_subset_of_a_small_set():
-    batch, model = images(60, 6, 6, 3), conv((6, 6, 3))
-    data = dataset(batch, own_answers(model, batch))
-    found, tenth = (
-        [value("augmented_subset_error_rotation", model, data, seed=seed, **options) for seed in range(10)]
-        for options in ({}, {"n_least": 1})
-    )
-    assert np.std(found) < 0.015 < 0.05 < np.std(tenth)
-
-
-def test_one_example_is_enough():
-    data = dataset(images(1, 4, 4, 3), [1])
-    assert all(0 <= value(name, conv((4, 4, 3)), data) <= 1 for name in NAMES)
-
-
+@pytest.mark.rest
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 1, 3), (2, 2, 4), (3, 5, 1)])
 def test_tiny_images(name, shape):
     batch, model = images(6, *shape), conv(shape)
     assert 0 <= value(name, model, dataset(batch, own_answers(model, batch))) <= 1
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_no_image_is_refused(name):
-    with pytest.raises(MeasureUnavailable, match=r"needs images \(height, width, channels\), .* \(2,\)"):
-        value(name, t1(), dataset([[1.0, 1.0]], [0]))
 
 
 @pytest.mark.parametrize("channels", [2, 5])
@@ -326,31 +257,6 @@ def test_never_right_and_always_right(change):
         assert [value(f"{prefix}_{change}", model, data) for prefix in PREFIXES] == [pytest.approx(expected)] * 3
 
 
-@pytest.fixture(scope="module")
-def equivalent():
-    """Measure -> its values of a network, and of others that give the same answers."""
-    batch, model = images(40, 6, 6, 3), conv((6, 6, 3))
-    data = dataset(batch, own_answers(model, batch))
-    kernel, bias, last, shift = model.get_weights()
-    order = np.array([2, 0, 3, 1])
-    models = [model]
-    for weights in (
-        [4 * kernel, 4 * bias, last / 4, shift],
-        [kernel, bias, 8 * last, 8 * shift],
-        [kernel[..., order], bias[order], last.reshape(6, 6, 4, 3)[:, :, order].reshape(last.shape), shift],
-    ):
-        models.append(conv((6, 6, 3)))
-        models[-1].set_weights(weights)
-    with sharing():
-        return {name: [value(name, one, data) for one in models] for name in NAMES}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_neither_scale_nor_order_of_units_matters(name, equivalent):
-    expected, *others = equivalent[name]
-    assert others == [pytest.approx(expected, abs=0.002)] * 3
-
-
 def test_magnitudes_are_checked():
     data = dataset(images(5, 4, 4, 3), np.zeros(5))
     for name, options, message in (
@@ -360,17 +266,3 @@ def test_magnitudes_are_checked():
     ):
         with pytest.raises(ValueError, match=message):
             value(name, conv((4, 4, 3)), data, **options)
-
-
-def test_a_curve_is_computed_once():
-    batch, model = images(20, 4, 4, 3), conv((4, 4, 3))
-    data = dataset(batch, own_answers(model, batch))
-    with sharing():
-        for name in NAMES:
-            value(name, model, data)
-        found = subject_of(model, data).found
-    assert len([key for key in found if key[0] is invariance_curve.__wrapped__]) == 4
-
-
-def test_there_are_12_names():
-    assert set(NAMES) <= set(MEASURES)

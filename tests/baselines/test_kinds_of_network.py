@@ -13,7 +13,7 @@ from small_networks import dataset, layers
 
 from baselines import MEASURES, MeasureUnavailable
 from baselines.core.measure import Need
-from baselines.network import INPUT, Network, looks_like, read_nodes
+from baselines.network import Network, looks_like, read_nodes
 from baselines.network.penultimate import penultimate_features
 from baselines.network.reading import IDLE
 from harness.format.architecture import parse_architecture
@@ -91,10 +91,6 @@ def of_logits():
 def test_an_end_that_makes_probabilities_of_logits_changes_nothing(end, of_logits):
     names = [name for name in NAMES if name not in LAYERS_AS_WRITTEN]
     assert_alike(values(chain(*end()), DATA, names), of_logits)
-
-
-def test_a_sigmoid_at_the_end_of_one_output_is_that_of_one_logit():
-    assert_same(chain(layers.Dense(1, "sigmoid")), chain(layers.Dense(1)), [n for n in NAMES if n not in OF_OUTPUTS])
 
 
 #: Ends of a network behind which there are no logits, with what says so.
@@ -255,22 +251,6 @@ def test_what_needs_no_logits_works_without():
     assert_same(chain(layers.Dense(3, "sigmoid")), chain(layers.Dense(3)), names)
 
 
-def test_spectral_normalization_is_the_layer_with_the_kernel_that_it_has_divided():
-    source = [tf.keras.Input((6, 6, 1)), layers.SpectralNormalization(layers.Conv2D(4, 3, activation="relu"))]
-    end = [layers.Flatten(), layers.SpectralNormalization(layers.Dense(8, "relu")), layers.Dense(3)]
-    model = drawn(tf.keras.Sequential([*source, *end]))
-    before = model.get_weights()
-    model(IMAGES[:2], training=True)  # divides the kernels
-    plain = chain(layers.Dense(3))
-    for one, own in zip(plain.layers, model.layers, strict=True):
-        one.set_weights(getattr(own, "layer", own).get_weights())
-    assert np.abs(plain.get_weights()[0] - before[0]).max() > 0.01
-    assert np.allclose(plain(IMAGES), model(IMAGES), atol=1e-6)
-    plain.initial_weights = plain.get_weights()
-    model.initial_weights = model.get_weights()
-    assert_same(model, plain, [name for name in NAMES if name != "distance_from_init"])
-
-
 def test_a_dense_layer_at_every_time_is_a_dense_layer():
     def net(wrap):
         source = tf.keras.Input((6, 6, 1))
@@ -281,19 +261,6 @@ def test_a_dense_layer_at_every_time_is_a_dense_layer():
         return drawn(tf.keras.Model(source, layers.Dense(3)(flow)))
 
     assert_same(net(layers.TimeDistributed), net(lambda layer: layer))
-
-
-def test_layers_of_half_precision_are_computed_with_all_digits():
-    half = chain(layers.Dense(3))
-    tf.keras.config.set_dtype_policy("float16")
-    try:
-        model = chain(layers.Dense(3))
-    finally:
-        tf.keras.config.set_dtype_policy("float32")
-    assert {array.dtype for array in model.get_weights()} == {np.dtype(np.float16)}
-    half.set_weights(model.get_weights())
-    half.initial_weights = model.initial_weights
-    assert_same(model, half)
 
 
 #: Layers that measures of weights, or all of them, refuse by name.
@@ -359,36 +326,6 @@ def idle_layer(kind):
 def test_an_idle_layer_leaves_images_as_they_are(kind):
     images = 4 * np.random.default_rng(0).random((2, 6, 6, 3), np.float32) - 1
     assert np.array_equal(idle_layer(kind)(images, training=False), images)
-
-
-@pytest.fixture
-def whole_numbers_only(monkeypatch):
-    """Whoever runs a network on inputs that are no whole numbers gets an error."""
-    run = Network.run
-
-    def checked(self, given, wanted):
-        if INPUT in given:
-            tf.debugging.assert_equal(given[INPUT], tf.round(given[INPUT]), "no number of a token")
-        return run(self, given, wanted)
-
-    monkeypatch.setattr(Network, "run", checked)
-
-
-def test_numbers_of_tokens_are_neither_mixed_nor_moved(whole_numbers_only):
-    front = [tf.keras.Input((7,)), layers.Embedding(11, 6, name="words"), layers.Conv1D(30, 3, activation="relu")]
-    model = drawn(tf.keras.Sequential([*front, layers.GlobalMaxPooling1D(), layers.Dense(3)]))
-    data = dataset(np.random.default_rng(0).integers(1, 11, (40, 7)), np.arange(40) % 3)
-    found = values(model, data)
-    for name in ("cross_entropy", "davies_bouldin_index", "gi_intra_l1", "manifold_mixup_error", "vr"):
-        assert isinstance(found[name], float), name
-    for name, value in found.items():
-        if Need.QUANTITIES in MEASURES[name].needs:
-            assert value == repr(MeasureUnavailable(TOKENS)), name
-        else:
-            assert isinstance(value, float) or "layer words (Embedding)" in value, name
-
-
-TOKENS = "needs inputs that are quantities, and layer words (Embedding) takes in numbers of tokens"
 
 
 OF_PENULTIMATE = ["cdnv", "neural_collapse_nc1", "intrinsic_dimension", "rankme", "vpm"]

@@ -78,15 +78,6 @@ def test_three_hidden_layers_at_even_distances():
     assert chosen_positions(subject.network) == (INPUT, hidden[0], hidden[2], hidden[3])
 
 
-def test_a_hidden_layer_ends_behind_its_normalization_and_activation():
-    model = tf.keras.Sequential([
-        tf.keras.Input((8, 8, 3)), layers.Conv2D(4, 3), layers.BatchNormalization(), layers.ReLU(),
-        layers.MaxPooling2D(), layers.Conv2D(4, 3, activation="relu"), layers.Flatten(), layers.Dense(3),
-    ])  # fmt: skip
-    network = Subject(model, None).network
-    assert [network.nodes[place].kind for place in hidden_positions(network)] == ["ReLU", "Activation"]
-
-
 def test_signature_has_fences_within_the_values():
     assert signature(np.array([0.0, 1, 2, 3, 4])) == pytest.approx([0, 1, 2, 3, 4])
     assert signature(np.array([0.0, 1, 2, 3, 100])) == pytest.approx([0, 1, 2, 3, 6])

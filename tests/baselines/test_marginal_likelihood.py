@@ -40,12 +40,6 @@ def test_two_or_three_signs(correlations, noise):
     assert found == pytest.approx(expected, rel=0.03)
 
 
-def test_signs_that_are_turned_turn_correlations():
-    same = log_probability(correlated(0.7), np.array([1, 1]), 0.1)
-    assert log_probability(correlated(-0.7), np.array([1, -1]), 0.1) == pytest.approx(same)
-    assert log_probability(correlated(0.7), np.array([1, -1]), 0.1) < same
-
-
 def test_many_signs_against_draws():
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(6, 4))

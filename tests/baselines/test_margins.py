@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-import tensorflow as tf
-from small_networks import T1_DATA, dataset, dense, layers, plain, scaled_t1, t1
+from small_networks import T1_DATA, dataset, dense, plain, scaled_t1, t1
 
 import baselines
 
@@ -28,15 +27,6 @@ VARIANTS = [name for name in VALUES if "spec" in name] + ["normalized_margin"]
 ALL = [*VALUES, *(name + suffix for name in VARIANTS for suffix in ("_fft", "_op"))]
 BOUNDS = [f"log_spec_{kind}{suffix}" for kind in ("init", "orig") for suffix in ("", "_fft", "_op")]
 
-#: Section 12 of the catalogue: what Huang, Yu and Zhang 2025 take from Dziugaite et al. 2020.
-COMPARED = [
-    "num_params", "inverse_margin", "log_spec_init_main", "log_spec_orig_main", "log_prod_of_spec_over_margin",
-    "log_prod_of_spec", "fro_over_spec", "log_sum_of_spec_over_margin", "log_sum_of_spec",
-    "log_prod_of_fro_over_margin", "log_prod_of_fro", "log_sum_of_fro_over_margin", "log_sum_of_fro", "fro_dist",
-    "dist_spec_init", "param_norm", "path_norm_over_margin", "path_norm", "pacbayes_init", "pacbayes_orig",
-    "pacbayes_flatness", "pacbayes_mag_init", "pacbayes_mag_orig", "pacbayes_mag_flatness", "l2_norm", "l2_dist",
-]  # fmt: skip
-
 
 def value(name, model, data=T1, **parameters):
     return baselines.load(name)(model, data, **parameters)
@@ -45,11 +35,6 @@ def value(name, model, data=T1, **parameters):
 def with_margins(margins):
     """A network of two classes and its training set, on which it has these margins."""
     return dense([[1.0, 0.0]]), dataset(np.reshape(margins, (-1, 1)), [0] * len(margins))
-
-
-@pytest.mark.parametrize("name", COMPARED)
-def test_the_measures_that_studies_compare_are_there(name):
-    assert name in baselines.MEASURES
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -88,13 +73,6 @@ def test_misclassified_examples():
     assert value("inverse_margin", model, data, parity_abs=True) == pytest.approx(1 / 4)
 
 
-@pytest.mark.rest
-@pytest.mark.parametrize("name", [*ALL, *BOUNDS])
-def test_moving_scale_between_layers(name):
-    is_invariant = "init" not in name  # what was added to the weights does not scale with them
-    assert (value(name, scaled_t1(7, 1 / 7)) == pytest.approx(value(name, t1()), rel=1e-4)) == is_invariant
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_the_scale_of_the_logits(name):
     scale_free = ["log_spec_orig_main", "normalized_margin"]
@@ -115,25 +93,11 @@ def test_hopeless_networks_have_finite_values(name, model):
     assert math.isfinite(value(name, network))
 
 
-@pytest.mark.parametrize("name", [name for name in [*ALL, *BOUNDS] if "init" in name])
-def test_the_initial_weights_may_be_missing(name):
-    model = t1()
-    model.initial_weights = None
-    with pytest.raises(baselines.MeasureUnavailable, match="needs the initial weights"):
-        value(name, model)
-
-
 def test_normalization():
     data = dataset([[1.0, 1.0]] * 5, [0] * 5)
     assert value("inverse_margin", t1(), data, normalization="dziugaite") == pytest.approx(math.sqrt(1 / 5))
     found = value("log_prod_of_spec_over_margin_fft", t1(), data, normalization="dziugaite")
     assert found == pytest.approx((math.log(225) - math.log(5)) / 2)
-
-
-def test_a_final_softmax_is_not_looked_at():
-    model = tf.keras.Sequential([tf.keras.Input((2,)), *t1().layers, layers.Softmax()])
-    assert value("neg_output_margin", model) == pytest.approx(-1)
-    assert value("path_norm_over_margin", model) == pytest.approx(61)
 
 
 def test_uniform_and_certain_answers():

@@ -13,7 +13,7 @@ from small_networks import T1_DATA, dataset, dense, layers, t1
 import baselines
 from baselines import MeasureUnavailable
 from baselines.compression.cushions import interlayer_cushions, layer_cushions
-from baselines.core.subject import Subject, subject_of
+from baselines.core.subject import Subject
 from baselines.network import INPUT
 
 NAMES = (
@@ -101,17 +101,6 @@ def test_noise_sensitivity_is_the_mean_over_examples():
     matrix, examples = kernels()[0], inputs(2000)
     expected = np.sum(matrix**2) * np.mean(np.sum(examples**2, axis=1) / np.sum((examples @ matrix) ** 2, axis=1))
     assert noise_sensitivity(dense(matrix), dataset(examples, np.zeros(2000))) == pytest.approx(expected, rel=0.05)
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("measure", [noise_sensitivity, of_layers[0], arora_compression_bound])
-def test_draws_are_the_same_in_batches_of_any_size(measure):
-    model, examples, found = dense(*kernels()), data(100), []
-    for size in (16, 48, 1024):
-        with baselines.sharing():
-            subject_of(model, examples).folded.__dict__["batch_size"] = size
-            found.append(measure(model, examples))
-    assert found[1:] == pytest.approx(found[:1] * 2, rel=1e-5)
 
 
 # Layer cushions
@@ -229,15 +218,6 @@ def test_the_robust_contraction_overlooks_few_examples():
 # All of them
 
 
-@pytest.mark.rest
-@pytest.mark.parametrize("name", NAMES)
-def test_scale_moved_between_layers_changes_nothing(name):
-    first, second, *rest = kernels()
-    measure = baselines.load(name)
-    moved = dense(first * 7, second / 7, *rest)
-    assert measure(moved, data()) == pytest.approx(measure(dense(first, second, *rest), data()), rel=1e-3)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_scale_of_the_logits_changes_nothing(name):
     *rest, last = kernels()
@@ -248,45 +228,6 @@ def test_scale_of_the_logits_changes_nothing(name):
 def confident(model):
     """Examples with the labels that the network gives them: the margin is positive."""
     return dataset(inputs(), model(inputs()).numpy().argmax(axis=1))
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("name", NAMES)
-def test_permuting_hidden_units_changes_little(name):
-    first, second, *rest = kernels()
-    measure, order = baselines.load(name), np.random.default_rng(2).permutation(8)
-    permuted = dense(first[:, order], second[order], *rest)
-    options, tolerance = {}, 1e-5
-    if "sensitivity" in name:  # noise is drawn by unit
-        options, tolerance = {"n_draws": 2000}, 0.1
-    if "bound" in name:
-        options, tolerance = {"n_probes": 50}, 0.02
-    given = confident(dense(*kernels()))
-    values = [measure(model, given, **options) for model in (permuted, dense(*kernels()))]
-    assert values[0] == pytest.approx(values[1], rel=tolerance)
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("name", NAMES)
-def test_batch_normalization_counts_as_part_of_its_layer(name):
-    model = convolutional()
-    subject = Subject(model, None)
-    kernel, bias = subject.folded.nodes[0].weights
-    plain = tf.keras.Sequential([tf.keras.Input((6, 6, 2)), layers.Conv2D(3, 3, padding="same"), *(
-        type(layer).from_config(layer.get_config()) for layer in model.layers[2:]
-    )])  # fmt: skip
-    plain.set_weights([kernel, bias, *(w for layer in model.layers[2:] for w in layer.get_weights())])
-    examples = dataset(inputs(20, (6, 6, 2)), np.arange(20) % 3)
-    measure = baselines.load(name)
-    assert measure(plain, examples) == pytest.approx(measure(model, examples), rel=1e-4)
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("make", "shape"), [(convolutional, (6, 6, 2)), (residual, (4, 4, 2))])
-def test_architectures_and_a_single_class(name, make, shape):
-    value = baselines.load(name)(make(), dataset(inputs(20, shape), np.zeros(20)))
-    assert np.isfinite(value)
 
 
 @pytest.mark.parametrize(("name", "message"), [
@@ -320,11 +261,6 @@ def test_a_layer_that_sends_its_signals_to_zero_has_the_least_cushion():
     model = dense([[1, 0], [-1, 0]], np.ones((2, 2)), biases=[[1, 1], [0, 0]])
     cushions = layer_cushions(Subject(model, dataset([[1, 1]], [0])), 1, 0, robust=True)
     assert cushions[0] == 1e-6
-
-
-def test_noise_behind_a_layer_that_there_is_not():
-    with pytest.raises(MeasureUnavailable, match="needs 3 weight layers"):
-        of_layers[2](t1(), dataset(*T1_DATA))
 
 
 def test_a_wrong_network_has_the_floor_as_margin():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_networks import T1_DATA, dataset, dense, layers, t1, tf, value
+from small_networks import T1_DATA, dataset, dense, t1, tf, value
 
 import baselines
 from baselines.core.streams import stream_seed
@@ -16,8 +16,6 @@ from baselines.sharpness import scales as perturbation
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound
 from baselines.sharpness.search import LARGEST, SMALLEST
 
-#: Those of the largest harmless noise; the optimized bound looks for no such noise.
-NAMES = [name for name in baselines.MEASURES if name.startswith("pacbayes") and name != "pacbayes_optimized"]
 NEED_INITIAL = ["pacbayes_init", "pacbayes_mag_init", "pacbayes_mag_init_exact"]
 SCALES = ["pacbayes_flatness", "pacbayes_mag_flatness"]
 
@@ -67,6 +65,9 @@ def test_measures_put_their_scale_into_the_bounds():
         "pacbayes_init": isotropic_bound(CHANGE, sigma, 1),
         "pacbayes_orig": isotropic_bound(W, sigma, 1),
         "pacbayes_mag_init": magnitude_bound(common_variance(CHANGE, relative), CHANGE, relative, 1),
+        "pacbayes_mag_init_exact": magnitude_bound(
+            common_variance(W, relative, 0) + np.mean(CHANGE**2), W, relative, 1
+        ),
         "pacbayes_mag_orig": magnitude_bound(common_variance(W, relative), W, relative, 1),
         "pacbayes_mag_orig:parity_mag_orig=True": magnitude_bound(common_variance(W, relative), CHANGE, relative, 1),
     }
@@ -142,23 +143,6 @@ def test_sigma_is_the_smallest_where_all_noise_does_harm(name):
     assert value(name, dense(weights), dataset([[1e6]], [0])) == pytest.approx(1e12, rel=0.01)
 
 
-def test_measures_share_one_search_for_each_scale(monkeypatch):
-    found = []
-    monkeypatch.setattr(perturbation, "largest_harmless", lambda *_: found.append(1) or SIGMA)
-    model, data = t1(), dataset(*T1_DATA)
-    with baselines.sharing():
-        for name in NAMES:
-            value(name, model, data)
-    assert len(found) == 2
-
-
-def test_the_shared_network_is_left_as_found():
-    subject = Subject(t1(), dataset(*T1_DATA))
-    before = [variable.numpy().tobytes() for variable in subject.folded.variables]
-    perturbation.noise_scale(subject, 0.1, 10, 10, 0, is_relative=False)
-    assert [variable.numpy().tobytes() for variable in subject.folded.variables] == before
-
-
 # Invariances
 
 
@@ -176,54 +160,13 @@ def network(factor=1.0, order=slice(None)):
     return dense(factor * first[:, order], second[order] / factor)
 
 
-@pytest.mark.parametrize("factor", [4.0, 0.25])
-def test_only_the_relative_scale_ignores_a_rescaling_between_layers(blobs, factor):
-    plain, relative = ([value(name, network(c), blobs) for c in (1.0, factor)] for name in SCALES)
-    assert plain[1] > 1.5 * plain[0]
-    assert relative[1] == pytest.approx(relative[0], rel=0.05)
-
-
-@pytest.fixture(scope="module")
-def reordered(blobs):
-    """Measure -> its values of a network, and of the same with its hidden units in the opposite order."""
-    models = [network(order=order) for order in (slice(None), slice(None, None, -1))]
-    for model in models:
-        model.initial_weights = [0.1 * array for array in model.get_weights()]
-    with baselines.sharing():
-        return {name: [value(name, model, blobs, n_draws=300) for model in models] for name in NAMES}
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("name", NAMES)
-def test_order_of_hidden_units_does_not_matter_but_for_the_draws(reordered, name):
-    first, second = reordered[name]
-    assert second == pytest.approx(first, rel=0.1)
-
-
-def test_batch_normalization_is_folded(blobs):
-    def normalized(factor):
-        model = tf.keras.Sequential(
-            [tf.keras.Input((4,)), layers.Dense(6), layers.BatchNormalization(epsilon=0.1 * factor**2), layers.ReLU(),
-             layers.Dense(3)]
-        )  # fmt: skip
-        rng = np.random.default_rng(2)
-        kernel, bias, *norm, last, last_bias = (rng.uniform(0.5, 1, w.shape) for w in model.get_weights())
-        gamma, beta, mean, variance = norm
-        norm = [gamma, beta, factor * mean, factor**2 * variance]
-        model.set_weights([factor * kernel, factor * bias, *norm, last, last_bias])
-        return model
-
-    for name in ("pacbayes_orig", "pacbayes_mag_orig"):
-        found = [value(name, normalized(factor), blobs, accuracy_drop=0.02) for factor in (1.0, 8.0)]
-        assert found[1] == pytest.approx(found[0], rel=1e-4)
-
-
 #: Sigma of `network()` on the blobs by `_pacbayes_sigma` of robust-generalization-measures (Dziugaite et al. 2020,
 #: commit 8e90129), with 400 draws and a tolerance of 0.001, mean of three seeds: as published, where the variance is
 #: passed as the deviation; and with the root of the variance instead.
 PEER = {"pacbayes_flatness": (0.5608, 0.3142), "pacbayes_mag_flatness": (0.4441, 0.4682)}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", SCALES)
 def test_sigma_of_dziugaite_et_al_with_the_deviation_put_right(blobs, name):
     published, put_right = PEER[name]
@@ -231,13 +174,6 @@ def test_sigma_of_dziugaite_et_al_with_the_deviation_put_right(blobs, name):
     assert found == pytest.approx(put_right, rel=0.04)
     if name == "pacbayes_flatness":
         assert published**2 == pytest.approx(found, rel=0.04)
-
-
-def test_a_softmax_at_the_end_changes_nothing(blobs):
-    model, softmax = network(), network()
-    softmax.layers[-1].activation = tf.keras.activations.softmax
-    for name in SCALES:
-        assert value(name, softmax, blobs) == value(name, model, blobs)
 
 
 # What they need
@@ -250,10 +186,3 @@ def test_missing_initial_weights_are_named_before_any_search(name, monkeypatch):
     model.initial_weights = None
     with pytest.raises(baselines.MeasureUnavailable, match="initial weights"):
         value(name, model, dataset(*T1_DATA))
-
-
-@pytest.mark.parametrize("name", sorted(set(NAMES) - set(NEED_INITIAL)))
-def test_the_others_do_without_initial_weights(name):
-    model = t1()
-    model.initial_weights = None
-    assert math.isfinite(value(name, model, dataset(*T1_DATA)))

@@ -53,13 +53,16 @@ def test_weights_that_are_not_finite_are_refused_by_all(bad, nested, data):
     }
 
 
-def test_initial_weights_that_are_not_finite_are_refused_where_they_are_needed(data):
+def test_initial_weights_that_are_missing_or_not_finite_are_refused_where_they_are_needed(data):
     model = small()
     model.initial_weights[2][0, 0] = np.nan
     names = [name for name, measure in MEASURES.items() if Need.INITIAL_WEIGHTS in measure.needs]
     assert set(values(model, data, names).values()) == {said("needs finite initial weights, which this model lacks")}
+    del model.initial_weights
+    assert set(values(model, data, names).values()) == {said("needs the initial weights, which this model lacks")}
 
 
+@pytest.mark.rest
 def test_one_logit_is_enough_for_what_does_not_need_logits_of_classes(data):
     found = values(small(outputs=1), data)
     refused = {name for name, value in found.items() if isinstance(value, str)}

@@ -1,12 +1,11 @@
 """Collapse and dimension of the penultimate representation: closed forms, other implementations, invariances."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_DATA, dataset, dense, layers, t1
+from small_networks import dataset, dense, layers
 
 import baselines
 from baselines.core.subject import Subject
@@ -101,15 +100,6 @@ def test_classes_in_the_same_place():
     assert value(nc1, points, [0, 0, 1, 1]) == 0
 
 
-@pytest.mark.parametrize(
-    "name", [n for n, m in baselines.MEASURES.items() if m.family == "representation" and n != "alpha_req"]
-)
-def test_a_dead_network_gives_a_finite_value(name):
-    points, labels = clusters()
-    dead = dense(np.zeros((5, 4)), np.zeros((4, 3)))
-    assert math.isfinite(baselines.load(name)(dead, dataset(points, labels)))
-
-
 def test_the_representation_is_what_the_last_weight_layer_takes_in():
     tf.keras.utils.set_random_seed(0)
     first = [tf.keras.Input((4, 4, 2)), layers.Conv2D(3, 2), layers.BatchNormalization(), layers.ReLU()]
@@ -184,9 +174,3 @@ def test_rank_against_a_singular_value_decomposition():
     shares = shares / shares.sum() + 1e-7
     expected = np.exp(-np.sum(shares * np.log(shares)))
     assert value(rankme, points, np.zeros(20)) == pytest.approx(-expected, rel=1e-5)
-
-
-def test_t1():
-    """Its one example has the representation (3, 1): one direction, one point."""
-    assert rankme(t1(), dataset(*T1_DATA)) == pytest.approx(-1, rel=1e-5)
-    assert dimension(t1(), dataset(*T1_DATA)) == 0

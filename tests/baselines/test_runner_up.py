@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from scipy.special import softmax
-from small_networks import dataset, dense, layers
+from small_networks import dataset, layers
 
 import baselines
-from baselines import MeasureUnavailable
 from baselines.consistency.augmentation_robustness import changed, draw_rectangles
 from baselines.core.streams import stream
 
@@ -66,13 +65,3 @@ def test_its_mean_is_that_of_the_shuffled_measure_but_for_the_draws():
     model, batch = network((8, 8, 1)), images(2000, 8, 8, 1)
     data = dataset(batch, np.zeros(2000))
     assert runner_up(model, data) / 2000 == pytest.approx(mean_penalty(model, data), rel=0.05)
-
-
-def test_a_constant_network_is_never_punished():
-    model = network((8, 8, 3), scale=0.0)
-    assert runner_up(model, dataset(images(20, 8, 8, 3), np.zeros(20))) == 0
-
-
-def test_images_are_needed():
-    with pytest.raises(MeasureUnavailable, match="needs images with 1, 3 or 4 channels"):
-        runner_up(dense(np.eye(2)), dataset([[1.0, 0.0]], [0]))

@@ -1,7 +1,8 @@
 """Networks that are the same function of their inputs, and what every measure makes of them.
 
-The same weights in other units, inputs in another order, the same layers written in another way, the same data in
-another order, and functions that are compiled: a measure has the same value, unless it is named here, with the reason.
+The same weights in other units, inputs or hidden units in another order, the same layers written in another way, the
+same data in another order or in batches of another size, and functions that are compiled: a measure has the same value,
+unless it is named here, with the reason.
 """
 
 import numpy as np
@@ -39,10 +40,16 @@ LAYERS_AS_WRITTEN = {
     "vr": "what the last two layers take in",
 }
 
+#: Sizes and distances of weights, and what harm a change of them does.
+IN_ABSOLUTE_UNITS = {"fro_dist", "l2_dist", "l2_norm", "param_norm"} | {
+    name for name in MEASURES if name.startswith(("dist_spec_init", "pacbayes", "sharpness"))
+}
 #: The order of inputs or weights, or of examples, changes the draws of these.
 DRAWS_BY_INPUT, DRAWS_BY_EXAMPLE = (
     {name for name, measure in MEASURES.items() if f"by {what}" in measure.draws} for what in ("input", "example")
 )
+#: And the order of hidden units also changes those of noise on the units.
+DRAWS_BY_UNIT = DRAWS_BY_INPUT | {"noise_sensitivity_l1"}
 
 #: Whatever else is done to it, an input that is no image has no value of these, with this error.
 NEEDS_IMAGES = dict.fromkeys(
@@ -150,6 +157,13 @@ def compiled(images):
         return values(normalized(), images)
 
 
+@pytest.fixture(scope="module")
+def in_small_batches(images):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(network.Network, "batch_size_of", lambda self, passes: 13)
+        return values(normalized(), images)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", sorted(MEASURES.keys() - BEFORE_NORMALIZATION.keys()))
 def test_units_that_normalization_hides_do_not_matter(name, in_some_units, in_other_units):
@@ -167,14 +181,25 @@ def test_functions_that_are_compiled_find_the_same_as_those_that_are_not(name, i
     assert compiled[name] == close(in_some_units[name])
 
 
-def dense(*, order=slice(None), apart=False):
-    """A dense network whose inputs are in another order, or whose layers are apart from their activations."""
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_the_size_of_batches_does_not_matter(name, in_some_units, in_small_batches):
+    assert in_small_batches[name] == close(in_some_units[name])
+
+
+def dense(*, order=slice(None), units=slice(None), scale=1, apart=False):
+    """A dense network.
+
+    `order`, `units`: of its inputs and of its first hidden units; `scale` has moved from its second layer to its first;
+    `apart`: activations are layers of their own.
+    """
     hidden = [[layers.Dense(n), layers.ReLU()] if apart else [layers.Dense(n, "relu")] for n in (12, 24)]
     first = [layers.Rescaling(1.0)] if apart else []
     model = tf.keras.Sequential([tf.keras.Input((12,)), *first, *hidden[0], *hidden[1], layers.Dense(3)])
     with_weights(model)
     for arrays in (trained := model.get_weights(), model.initial_weights):
-        arrays[0] = arrays[0][order]
+        arrays[0] = scale * arrays[0][order][:, units]
+        arrays[1] = scale * arrays[1][units]
+        arrays[2] = arrays[2][units] / scale
     model.set_weights(trained)
     return model
 
@@ -212,6 +237,18 @@ def inputs_in_another_order(vectors):
 
 
 @pytest.fixture(scope="module")
+def units_in_another_order(vectors):
+    names = sorted(MEASURES.keys() - DRAWS_BY_UNIT)
+    return values(dense(units=np.random.default_rng(5).permutation(12)), dataset(*vectors), names)
+
+
+@pytest.fixture(scope="module")
+def with_scale_moved(vectors):
+    names = sorted(OF_VECTORS - BEFORE_NORMALIZATION.keys() - IN_ABSOLUTE_UNITS)
+    return values(dense(scale=4), dataset(*vectors), names)  # powers of 2 are exact
+
+
+@pytest.fixture(scope="module")
 def examples_in_another_order(vectors):
     order = np.random.default_rng(4).permutation(60)
     names = sorted(MEASURES.keys() - DRAWS_BY_EXAMPLE)
@@ -231,6 +268,16 @@ def layers_apart(vectors):
 @pytest.mark.parametrize("name", sorted(OF_VECTORS - DRAWS_BY_INPUT))
 def test_the_order_of_inputs_does_not_matter(name, as_they_are, inputs_in_another_order):
     assert inputs_in_another_order[name] == close(as_they_are[name])
+
+
+@pytest.mark.parametrize("name", sorted(OF_VECTORS - DRAWS_BY_UNIT))
+def test_the_order_of_hidden_units_does_not_matter(name, as_they_are, units_in_another_order):
+    assert units_in_another_order[name] == close(as_they_are[name])
+
+
+@pytest.mark.parametrize("name", sorted(OF_VECTORS - BEFORE_NORMALIZATION.keys() - IN_ABSOLUTE_UNITS))
+def test_scale_that_moves_between_layers_does_not_matter(name, as_they_are, with_scale_moved):
+    assert with_scale_moved[name] == close(as_they_are[name])
 
 
 @pytest.mark.parametrize("name", sorted(OF_VECTORS - DRAWS_BY_EXAMPLE))

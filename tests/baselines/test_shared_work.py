@@ -162,6 +162,7 @@ def test_each_gradient_is_computed_once(name, work):
     assert sum(count for key, count in work.items() if key[:2] == ("pass", name)) == GRADIENTS[name]
 
 
+@pytest.mark.rest
 def test_each_spectrum_is_computed_once(work):
     """Four kernels, trained and changed: their matrices; and at every frequency that of the depthwise convolution.
 
@@ -184,6 +185,7 @@ def test_what_is_not_normalized_needs_no_folding_and_one_search():
     assert kit == pytest.approx(-(flatness**-0.5))
 
 
+@pytest.mark.rest
 def test_each_search_is_made_once(work):
     """For what is pruned; for sigma and sigma'; from three starts for alpha, alpha' and the kit's ratio."""
     searches = Counter()

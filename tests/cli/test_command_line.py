@@ -185,14 +185,6 @@ def test_a_closed_stream_leads_nowhere(tmp_path: Path) -> None:
     assert (done.returncode, ours, theirs[0], theirs[-1]) == (0, [os.devnull] * 3, os.devnull, os.devnull)
 
 
-def test_a_bug_keeps_its_traceback() -> None:
-    done = end("RuntimeError('this is a bug')")
-    assert done.returncode == 70
-    assert done.stderr.startswith("Traceback (most recent call last):")
-    assert "in fail" in done.stderr
-    assert "\nRuntimeError: this is a bug\n" in done.stderr
-
-
 def test_an_interrupt_ends_with_130() -> None:
     done = end("KeyboardInterrupt")
     assert (done.returncode, done.stderr.strip()) == (130, "pgdl: interrupted")

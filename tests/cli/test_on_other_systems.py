@@ -130,7 +130,7 @@ def test_a_killed_harness_takes_its_calls_with_it(folder: Path) -> None:
         wait_for(lambda: bool(calls()), "a call")
         started = calls()
         harness.kill()
-    _, left = psutil.wait_procs(started, timeout=30)
+    _, left = psutil.wait_procs(started, timeout=240)
     assert not left
 
 

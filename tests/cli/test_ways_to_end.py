@@ -97,6 +97,7 @@ def test_a_bug_keeps_its_traceback_and_has_a_code_of_its_own(pgdl: Pgdl, monkeyp
     monkeypatch.setattr("harness.cli.measures._listing", broken)
     ended = pgdl("measures")
     assert ended.code == 70
+    assert ended.err.startswith("Traceback (most recent call last):")
     assert "ZeroDivisionError: oops" in ended.err
     assert ended.err.endswith("pgdl: this is a bug; finished work is kept\n")
 

@@ -60,7 +60,7 @@ def records(database: Path) -> list[dict[str, Any]]:
     """All rows of the results, oldest first."""
     if not database.exists():
         return []
-    with sqlite3.connect(database, timeout=30) as connection:
+    with sqlite3.connect(database, timeout=240) as connection:
         connection.row_factory = sqlite3.Row
         try:
             return [dict(row) for row in connection.execute("select * from evaluations order by id")]
@@ -74,6 +74,32 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = 240) -> 
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
         time.sleep(0.05)
+
+
+#: The body of a submission whose calls wait until they are told to go on.
+WAITS = """
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+open("/proc/self/comm", "w").write("waiting")
+signal.sigwait({signal.SIGUSR1})
+"""
+
+
+def waiting(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The calls of a harness that wait."""
+    found = []
+    for below in descendants(process):
+        with suppress(psutil.NoSuchProcess):
+            if below.name() == "waiting":
+                found.append(below)
+    return found
+
+
+def go_on(process: subprocess.Popen[str]) -> None:
+    """Tell the calls of a harness that wait to go on."""
+    for call in waiting(process) if process.poll() is None else ():
+        with suppress(psutil.NoSuchProcess):
+            call.send_signal(signal.SIGUSR1)
 
 
 def descendants(process: subprocess.Popen[str]) -> list[psutil.Process]:

@@ -1,8 +1,10 @@
 """The two ways in which the seconds of --time-limit add up."""
 
+import pytest
 from real_runs import records, write_submission
 
 
+@pytest.mark.rest
 def test_average_lets_one_call_take_longer_than_its_share(tmp_path, competition, pgdl, sandbox):
     body = (
         "import time\nslow = model.layers[0].units == 4 and len(model.layers) == 2\ntime.sleep(1.5 * slow)\nreturn 1.0"

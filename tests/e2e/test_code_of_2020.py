@@ -5,6 +5,8 @@ import json
 import pytest
 from real_runs import records
 
+pytestmark = pytest.mark.rest
+
 #: A measure in several files, which takes the directory that it lies in.
 SEVERAL_FILES = {
     "complexity.py": """
@@ -112,7 +114,6 @@ def rows(tmp_path_factory, one_model, pgdl, sandbox):
     return {row["submission"]: row for row in records(database)}
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_measure_gets_its_directory_if_it_takes_it(rows, version):
     row = rows[f"several_{version}"]

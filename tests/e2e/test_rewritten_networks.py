@@ -83,6 +83,7 @@ def test_templates_and_library_measure_the_same(
         assert values == pytest.approx(dict.fromkeys(values, next(iter(values.values()))), rel=1e-4)
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("sandbox")
 def test_validate_and_check_say_what_models_give(place: Path, tmp_path: Path, pgdl: Pgdl) -> None:
     note = "2 models (model_1, model_2) end in a softmax: model(x) gives probabilities there, model.logits(x) logits"

@@ -2,10 +2,11 @@
 
 import json
 import shutil
+import threading
 
 import numpy as np
 import pytest
-from real_runs import FASTEST, records, wait_for, write_submission
+from real_runs import FASTEST, WAITS, go_on, records, wait_for, waiting, write_submission
 from throwaway import dense_layers, dense_weights, make_task, write_weights
 
 pytestmark = [pytest.mark.usefixtures("sandbox"), pytest.mark.rest]
@@ -86,16 +87,6 @@ def test_going_back_to_an_earlier_version(place):
     assert {row["version"] for row in everything} == {first["version"], second["version"]}
 
 
-def test_two_seeds_are_two_rows(place):
-    mine = write_submission(place.directory, "mine", "import numpy as np\nreturn float(np.random.random())")
-    place("run", mine)
-    ((alone,), _) = place.board()
-    place("run", mine, "--seed", "1")
-    rows, _ = place.board()
-    assert {row["settings"]: row["configuration"]["run_seed"] for row in rows} == {"": 0, "seed 1": 1}
-    assert [row["tasks"] for row in rows if row["settings"] == ""] == [alone["tasks"]]
-
-
 def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     mine = write_submission(place.directory, "mine", WEIGHTS)
     place("run", mine)
@@ -125,46 +116,38 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     assert "official score: expected one model in every cell" in scored
 
 
-def test_two_runs_at_once_share_the_work(place, start, tmp_path):
-    """The second makes none of the first one's calls, and ends with all of them."""
-    mine = write_submission(place.directory, "mine", "import time\ntime.sleep(1.5)\n" + WEIGHTS)
+@pytest.fixture
+def two_runs(place, start, tmp_path):
+    """Two runs of one submission, and a thread with the lines of the second: it waits for a call of the first."""
+    mine = write_submission(place.directory, "mine", WAITS + WEIGHTS)
     shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
     first = start("run", mine, *shared)
-    wait_for(lambda: len(records(tmp_path / "r.db")) >= 1, "the first record")
-    second = start("run", mine, *shared)
-    output, _ = second.communicate(timeout=500)
-    assert second.returncode == 0, output
-    assert "another run is making" in output
-    assert "8 of 8" in output
-    assert first.wait(timeout=500) == 0
-    rows = records(tmp_path / "r.db")
+    wait_for(lambda: bool(waiting(first)), "a call of the first run")
+    second, lines = start("run", mine, *shared), []
+    reader = threading.Thread(target=lambda: lines.extend(second.stdout))
+    reader.start()
+    wait_for(lambda: go_on(second) or any("another run is making" in line for line in lines), "the second run to wait")
+    return first, second, reader, lines
+
+
+def require_all_calls_once(second, reader, lines, database):
+    reader.join()
+    assert second.wait(240) == 0, lines
+    assert any("8 of 8" in line for line in lines)
+    rows = records(database)
     assert len(rows) == len({row["key"] for row in rows}) == 8
 
 
-def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, start, tmp_path):
-    mine = write_submission(place.directory, "mine", "import time\ntime.sleep(0.5)\n" + WEIGHTS)
-    shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
-    first = start("run", mine, *shared)
-    wait_for(lambda: len(records(tmp_path / "r.db")) >= 1, "the first record")
-    second = start("run", mine, *shared)
-    wait_for(lambda: len(records(tmp_path / "r.db")) >= 2, "the second record")
+def test_two_runs_at_once_share_the_work(two_runs, tmp_path):
+    """The second run ends with all calls, and makes no call that the first has made."""
+    first, *second = two_runs
+    wait_for(lambda: go_on(first) or first.poll() is not None, "the end of the first run")
+    assert first.returncode == 0
+    require_all_calls_once(*second, tmp_path / "r.db")
+
+
+def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(two_runs, tmp_path):
+    first, second, *lines = two_runs
     first.kill()
-    output, _ = second.communicate(timeout=500)
-    assert second.returncode == 0, output
-    rows = records(tmp_path / "r.db")
-    assert len(rows) == len({row["key"] for row in rows}) == 8
-
-
-def test_another_submission_does_not_take_a_name(place, pgdl):
-    place("run", write_submission(place.directory, "s1", WEIGHTS))
-    thief = place.directory / "thief"
-    thief.mkdir()
-    shutil.copy(write_submission(place.directory, "x", OTHER), thief / "complexity.py")
-    (thief / "metadata").write_text("name: s1\n")
-    assert "another submission is called 's1'" in place("run", thief, code=2).stderr
-    place("run", thief, "--as", "s2")
-    rows, _ = place.board()
-    assert [row["submission"] for row in rows] == ["s1", "s2"]
-    for name in ("vc_dim", "noisy_oracle"):
-        refused = pgdl("new", place.directory / name)
-        assert (refused.returncode, "cannot be called" in refused.stderr) == (2, True)
+    wait_for(lambda: go_on(second) or second.poll() is not None, "the end of the second run")
+    require_all_calls_once(second, *lines, tmp_path / "r.db")

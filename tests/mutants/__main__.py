@@ -28,6 +28,7 @@ LIMIT_S = 1200
 
 @click.command()
 @click.option("--draw", "seed", type=int, help="Draw another list of mutants with this seed, and try none.")
+@click.option("--check", is_flag=True, help="Only print the mutants whose lines are gone.")
 @click.option(
     "--floor",
     type=click.Choice([*FLOORS]),
@@ -35,8 +36,12 @@ LIMIT_S = 1200
     help="Whose tests try them; `rest` only tries what `test` missed.",
 )
 @click.option("--most", type=int, help="Try at most this many.")
-def main(seed: int | None, floor: str, most: int | None) -> None:
+def main(seed: int | None, check: bool, floor: str, most: int | None) -> None:
     """Try the mutants, and print how many were noticed."""
+    if check:
+        gone = [mutant for mutant in read(LIST) if not mutant.is_there(ROOT)]
+        click.echo("\n".join([*(f"line is gone: {mutant}" for mutant in gone), f"{len(gone)} of {NUMBER} are gone"]))
+        sys.exit(bool(gone))
     if seed is not None:
         write(draw(ROOT, [file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))], NUMBER, seed), LIST)
         return
@@ -60,8 +65,10 @@ def attempt(mutant: Mutant | None, floor: str, rooms: list[str]) -> str:
     with tempfile.TemporaryDirectory() as directory:
         copy = Path(directory, "checkout")
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache", "build", "__pycache__"))
-        if mutant and not mutant.apply(copy):
-            return "line is gone"
+        if mutant:
+            if not mutant.is_there(copy):
+                return "line is gone"
+            mutant.apply(copy)
         others = [f"--ignore=tests/{room}" for room in rooms]
         for where in ([f"tests/{room}" for room in rooms], others):
             if not passes(copy, [*where, "-m", FLOORS[floor]]):

@@ -28,18 +28,22 @@ class Mutant:
     old: str
     new: str
 
-    def apply(self, root: Path) -> bool:
-        """Change the file below `root`; return whether its line is still there."""
+    def is_there(self, root: Path) -> bool:
+        """Whether the file below `root` still has the line."""
+        path = root / self.file
+        return path.exists() and self.nth < len(self._places(path.read_text().split("\n")))
+
+    def apply(self, root: Path) -> None:
+        """Change the file below `root`."""
         path = root / self.file
         lines = path.read_text().split("\n")
-        same = [number for number, text in enumerate(lines) if text.strip() == self.line]
-        if self.nth >= len(same):
-            return False
-        text = lines[same[self.nth]]
-        begin = len(text) - len(text.lstrip()) + self.column
-        lines[same[self.nth]] = text[:begin] + self.new + text[begin + len(self.old) :]
+        place = self._places(lines)[self.nth]
+        begin = len(lines[place]) - len(lines[place].lstrip()) + self.column
+        lines[place] = lines[place][:begin] + self.new + lines[place][begin + len(self.old) :]
         path.write_text("\n".join(lines))
-        return True
+
+    def _places(self, lines: list[str]) -> list[int]:
+        return [number for number, text in enumerate(lines) if text.strip() == self.line]
 
     def __str__(self) -> str:
         end = self.column + len(self.old)

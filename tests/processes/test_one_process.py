@@ -168,7 +168,7 @@ def test_no_process_outlives_a_command_that_is_interrupted_or_killed(start, tmp_
     try:
         process, child = started(tmp_path / "pids")
         os.killpg(command.pid, how)  # as a terminal does, to the whole group
-        _, errors = command.communicate(timeout=60)
+        _, errors = command.communicate(timeout=240)
     finally:
         command.kill()
     wait_for(lambda: not is_alive(process), "the end of what was started")

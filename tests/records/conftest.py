@@ -23,7 +23,7 @@ def server() -> Iterator[Server]:
     shutil.rmtree(directory)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.rest)])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a database is that has no tables yet."""
     if request.param == "sqlite":

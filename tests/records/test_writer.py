@@ -64,7 +64,10 @@ def test_all_are_written_in_their_order_when_the_writer_ends(location: str) -> N
     assert values(location) == [row.value for row in made]
 
 
-def test_the_first_record_is_written_at_once_and_later_ones_in_groups(location: str, groups: list[int]) -> None:
+def test_the_first_record_is_written_at_once_and_later_ones_in_groups(
+    location: str, groups: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.records.writer.INTERVAL_S", 600.0)
     first, *others = rows(10)
     with Records(location) as records, records.writer(None) as writer:
         writer.add(first)
@@ -128,6 +131,7 @@ def test_a_record_is_written_if_and_only_if_its_call_is_claimed(
     assert values(location) == [row.value for row in made if row.key in claimed]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("location", ["postgresql"], indirect=True)  # a file has no server
 def test_a_group_whose_answer_was_lost_is_not_written_twice(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As of a server that ends after it has committed, before it says so."""

@@ -24,8 +24,15 @@ pytestmark = pytest.mark.rest
 
 RUNTIME = installed_runtime(QUICKEST).name
 
-#: A measure that says when it is being called, and returns later.
-NAP = Trap("naps", "import time; print('called', flush=True); time.sleep(3); return 16.0", Outcome.OK, value=16.0)
+
+def nap(seconds: int) -> Trap:
+    """A measure that says when it is being called, and returns later."""
+    body = f"import time; print('called', flush=True); time.sleep({seconds}); return 16.0"
+    return Trap("naps", body, Outcome.OK, value=16.0)
+
+
+#: A call that goes on without the zygote, and one that does not.
+NAP, LASTING = nap(3), nap(600)
 
 
 class Stage:
@@ -33,7 +40,8 @@ class Stage:
 
     def __init__(self, kind: Kind, staging: Staging) -> None:
         self.kind, self._others = kind, set(psutil.Process().children())  # other tests may share a zygote
-        self.control, self.nap = (trial_job(staging, trap, runtime=RUNTIME) for trap in (CONTROL, NAP))
+        self.control = trial_job(staging, CONTROL, runtime=RUNTIME)
+        self._staging = staging
         kind.prepare([self.control])
 
     def prepared(self, job: Job) -> Call:
@@ -51,11 +59,11 @@ class Stage:
     def control_result(self) -> CallResult:
         return run_trial(self.kind.start, self.control, 0, 60.0)
 
-    def nap_result(self) -> CallResult:
+    def nap_result(self, trap: Trap) -> CallResult:
         """Make a call, kill the zygote during it, and return the result of the call."""
         with ThreadPoolExecutor(1) as threads:
-            call = self.prepared(self.nap)
-            result = threads.submit(call.run, 0, Clock(120.0, "the time limit"))
+            call = self.prepared(trial_job(self._staging, trap, runtime=RUNTIME))
+            result = threads.submit(call.run, 0, Clock(1000.0, "the time limit"))
             while b"called" not in call._worker.output and not result.done():
                 time.sleep(0.01)
             self.kill()
@@ -83,7 +91,7 @@ def stage(name: str) -> Iterator[Stage]:
 def test_a_fast_start_says_so_forks_again_and_then_starts_fresh() -> None:
     killed = "the process from which workers are forked was ended by signal 9"
     with stage("fast") as prepared:
-        under_way = prepared.nap_result()
+        under_way = prepared.nap_result(LASTING)
         assert (under_way.outcome, under_way.message, under_way.interrupted) == (Outcome.INFRA_ERROR, killed, True)
         assert CONTROL.caught(prepared.control_result())
         assert prepared.kind.recorded == "bubblewrap/fast"
@@ -110,7 +118,7 @@ def test_the_first_process_of_a_container_inherits_the_worker_and_lets_it_end() 
 
 def test_under_landlock_a_call_goes_on_and_a_third_zygote_is_not_started() -> None:
     with stage("landlock") as prepared:
-        assert NAP.caught(prepared.nap_result())
+        assert NAP.caught(prepared.nap_result(NAP))
         assert CONTROL.caught(prepared.control_result())
         prepared.kill()
         refused = prepared.control_result()

@@ -66,7 +66,7 @@ class Call:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", START, str(theirs.fileno()), str(scratch), work], pass_fds=(theirs.fileno(),)
             )
-        self._line.settimeout(20)
+        self._line.settimeout(240)
         self._reader = self._line.makefile("rb")
 
     def hear(self) -> Any:

@@ -13,6 +13,8 @@ from harness.site import gather, submission_page, write_report, write_site
 from harness.site.pages import make_site
 from tests.board.board_examples import collect, references, rows
 
+pytestmark = pytest.mark.rest
+
 WIDTHS = [320, 390, 700, 1280]
 
 #: One huge value, and two that are equal.

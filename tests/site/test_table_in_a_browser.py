@@ -9,6 +9,8 @@ from harness.board.leaderboard import build_board
 from harness.site import gather, write_site
 from tests.board.board_examples import GAPS, collect, references, rows
 
+pytestmark = pytest.mark.rest
+
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from submission_files import MEASURE, problem_of, write_folder
 
+from harness.children import Child
 from harness.errors import UserError
 from harness.inspector.answer import MAX_LINE, READY, Answer, AnswerError, parse_answer, write_answer
 from harness.inspector.files import Files, SubmissionError
@@ -18,6 +19,7 @@ from harness.inspector.folder import read_folder
 from harness.inspector.limits import MAX_BYTES, MAX_FILES
 from harness.inspector.main import inspect
 from harness.submission import find_submission
+from harness.submission import inspect as inspect_module
 
 #: The process, reading something that never ends, or is too large, in place of a submission.
 READING = """
@@ -67,8 +69,15 @@ def test_what_goes_wrong_there_is_a_problem_of_the_submission(
 
 def test_a_process_that_does_not_end_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lasting = f"import os, time\nos.write(1, {READY!r})\nos.close(1)\ntime.sleep(600)"
-    monkeypatch.setattr("harness.submission.inspect.READ", lasting)
-    monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
+    monkeypatch.setattr(inspect_module, "READ", lasting)
+    receive = inspect_module._receive
+
+    def received(process: Child) -> bytes:
+        content = receive(process)
+        monkeypatch.setattr(inspect_module, "WALL_S", 0.1)
+        return content
+
+    monkeypatch.setattr(inspect_module, "_receive", received)
     assert problem_of(submission) == "margin.py: cannot be read: the reading process does not end"
 
 

@@ -13,7 +13,7 @@ import tensorflow as tf
 import baselines
 from baselines.core.retained import Retained
 from baselines.core.subject import RETAINED_BYTES, share, subject_of
-from tests.benchmarks.peers.answering import answer
+from tests.studies.peers.answering import answer
 
 layers = tf.keras.layers
 

@@ -1,17 +1,17 @@
 """The page docs/science.md: what holds of the papers' claims.
 
-`python -m tests.science.page` writes it from the findings that are kept.
+`python -m tests.studies.science.page` writes it from the findings that are kept.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.science.claims import CLAIMS
-from tests.science.commands import commands
-from tests.science.finding import Claim, Finding, Verdict, shown
-from tests.science.kept import read_findings
-from tests.science.settings import ROOT, SETTINGS, Setting
+from tests.studies.science.claims import CLAIMS
+from tests.studies.science.commands import commands
+from tests.studies.science.finding import Claim, Finding, Verdict, shown
+from tests.studies.science.kept import read_findings
+from tests.studies.science.settings import ROOT, SETTINGS, Setting
 
 #: Where the evidence of a setting is made, below the working directory.
 EVIDENCE = Path("build", "science")
@@ -41,15 +41,16 @@ construction of what is computed, and those about the speed of a machine, are no
 
 CORPORA = """\
 The corpora are `invariance_digits_rotation` and `digits_half` of `pgdl task recipes`, and those that
-[tests/science/corpora.py](../tests/science/corpora.py) writes: the same recipes with Fashion-MNIST's images made
-smaller, and on the digits `held_out_*`, the shipped tasks with other seeds and another split. The held-out corpora of
-Fashion-MNIST are those of [task_data/recorded](../task_data/recorded), whose shipped records are read: *held out*
-needs no command there. *synthetic* is no command of `pgdl`: [tests/science/synthetic](../tests/science/synthetic)
-trains the paper's linear classifiers of Gaussians, 100 in each setting.
+[tests/studies/science/corpora.py](../tests/studies/science/corpora.py) writes: the same recipes with Fashion-MNIST's
+images made smaller, and on the digits `held_out_*`, the shipped tasks with other seeds and another split. The held-out
+corpora of Fashion-MNIST are those of [task_data/recorded](../task_data/recorded), whose shipped records are read:
+*held out* needs no command there. *synthetic* is no command of `pgdl`:
+[tests/studies/science/synthetic](../tests/studies/science/synthetic) trains the paper's linear classifiers of
+Gaussians, 100 in each setting.
 
-What came out is kept in [tests/science/findings](../tests/science/findings), one file for each setting:
-`.venv/bin/python -m tests.science fashion_mnist` tries one setting, and writes the page with what is known of the
-others."""
+[tests/studies/science/findings](../tests/studies/science/findings) has one file for each setting: what came out when
+its claims were tried. `.venv/bin/python -m tests.studies.science fashion_mnist` tries one setting, and writes the page
+from all files."""
 
 #: Setting -> text of each of its claims -> what came out.
 Findings = Mapping[str, Mapping[str, Finding]]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tests.science.settings import DIGITS, FASHION
+from tests.studies.science.settings import DIGITS, FASHION
 
 if TYPE_CHECKING:
-    from tests.science.evidence import Evidence
+    from tests.studies.science.evidence import Evidence
 
 
 class Verdict(StrEnum):
@@ -29,7 +29,7 @@ class Finding:
         number: the figures that decide, with their names.
         interval: 90 % intervals of them, or why there are none.
         verdict: what follows.
-        needed: how many networks would decide what is undecided (`tests.science.judgement`); empty otherwise.
+        needed: how many networks would decide what is undecided (`tests.studies.science.judgement`); empty otherwise.
         remark: why the verdict is not `reproduced`, or what limits it.
     """
 

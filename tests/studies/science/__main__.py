@@ -1,6 +1,6 @@
 """`make science`: trains the corpora, runs the commands, tries the claims, and writes docs/science.md.
 
-    python -m tests.science [digits] [fashion_mnist] [synthetic]
+    python -m tests.studies.science [digits] [fashion_mnist] [synthetic]
 
 Without names, all settings are tried. Everything is kept in build/science: the same command continues after an
 interruption.
@@ -11,15 +11,15 @@ import sys
 from pathlib import Path
 
 from harness.errors import UserError
-from tests.science.claims import CLAIMS
-from tests.science.commands import commands
-from tests.science.corpora import write_recipes
-from tests.science.evidence import Evidence, Missing
-from tests.science.finding import Claim, Finding, Verdict, shown
-from tests.science.kept import write_findings
-from tests.science.page import EVIDENCE, write_page
-from tests.science.settings import SETTINGS, SYNTHETIC, Setting
-from tests.science.synthetic.run import run_experiment, write_outcomes
+from tests.studies.science.claims import CLAIMS
+from tests.studies.science.commands import commands
+from tests.studies.science.corpora import write_recipes
+from tests.studies.science.evidence import Evidence, Missing
+from tests.studies.science.finding import Claim, Finding, Verdict, shown
+from tests.studies.science.kept import write_findings
+from tests.studies.science.page import EVIDENCE, write_page
+from tests.studies.science.settings import SETTINGS, SYNTHETIC, Setting
+from tests.studies.science.synthetic.run import run_experiment, write_outcomes
 
 #: The command of this environment, and exit codes after which its output is whole.
 PGDL, WHOLE = Path(sys.executable).with_name("pgdl"), (0, 1)

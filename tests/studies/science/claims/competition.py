@@ -4,10 +4,10 @@ import numpy as np
 
 from baselines import MEASURES
 from scoring import compare_submissions, granulated_kendall, official_score
-from tests.science.evidence import Evidence, Vector, bootstrap, correlation, span
-from tests.science.finding import Finding, claim
-from tests.science.judgement import by_interval
-from tests.science.settings import DIGITS, FASHION
+from tests.studies.science.evidence import Evidence, Vector, bootstrap, correlation, span
+from tests.studies.science.finding import Finding, claim
+from tests.studies.science.judgement import by_interval
+from tests.studies.science.settings import DIGITS, FASHION
 
 #: The winners' measure, and a rival's that Schiff et al. found as good.
 WINNERS, RIVAL = "dbi_mixup", "gi_intra_l0"

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from harness.corpus.datasets import Data, load_data
 from harness.corpus.recipe import DataRecipe
-from tests.science.settings import DIGITS, Setting
+from tests.studies.science.settings import DIGITS, Setting
 
 #: Pixels by which the side of a torus exceeds that of the images.
 MARGIN = 4

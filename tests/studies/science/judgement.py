@@ -7,7 +7,7 @@ square root of the number of networks. As the estimate has an error itself, they
 import math
 from statistics import NormalDist
 
-from tests.science.finding import Verdict
+from tests.studies.science.finding import Verdict
 
 #: What is said where no number is enough.
 NONE = "none can be said: it looks like chance"

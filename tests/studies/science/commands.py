@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tests.science.corpora import STAGES, stage_name
-from tests.science.settings import Setting
+from tests.studies.science.corpora import STAGES, stage_name
+from tests.studies.science.settings import Setting
 
 #: Families of measures that are compared; those left out take most of the time.
 FAMILIES = (

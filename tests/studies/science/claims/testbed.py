@@ -3,9 +3,9 @@
 import math
 
 from scoring.comparison import CRITICAL
-from tests.science.evidence import Evidence
-from tests.science.finding import Finding, Verdict, claim
-from tests.science.judgement import by_interval
+from tests.studies.science.evidence import Evidence
+from tests.studies.science.finding import Finding, Verdict, claim
+from tests.studies.science.judgement import by_interval
 
 #: Sign-error of a measure that orders models as often rightly as wrongly.
 CHANCE = 0.5

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.science.synthetic.gaussian_margin import GaussianMargin, LinearView
+from tests.studies.science.synthetic.gaussian_margin import GaussianMargin, LinearView
 
 SMALL = GaussianMargin(dimension=5, deviation=2.0, margin=0.1)
 WEIGHTS, BIAS = np.array([1.0, 2.0, -1.0, 0.5, 0.0]), 0.3

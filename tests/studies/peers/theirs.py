@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from tests.benchmarks.peers.answering import answer
+from tests.studies.peers.answering import answer
 
 torch.set_num_threads(1)
 

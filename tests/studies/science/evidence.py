@@ -13,8 +13,8 @@ from baselines import MEASURES
 from harness.format.reference import Reference, read_reference
 from harness.records import EVALUATIONS, Records
 from scoring import TaskCalls
-from tests.science.commands import FAMILIES
-from tests.science.settings import Setting
+from tests.studies.science.commands import FAMILIES
+from tests.studies.science.settings import Setting
 
 Vector = NDArray[np.float64]
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.science import kept
-from tests.science.claims import CLAIMS
-from tests.science.finding import Finding, Verdict
-from tests.science.kept import read_findings, write_findings
-from tests.science.page import page_text
-from tests.science.settings import DIGITS, FASHION, ROOT, SETTINGS, Setting
+from tests.studies.science import kept
+from tests.studies.science.claims import CLAIMS
+from tests.studies.science.finding import Finding, Verdict
+from tests.studies.science.kept import read_findings, write_findings
+from tests.studies.science.page import page_text
+from tests.studies.science.settings import DIGITS, FASHION, ROOT, SETTINGS, Setting
 
 FOUND = Finding("0.1", "-0.1 to 0.3", Verdict.UNDECIDED, "about 40 networks", "small | few")
 OF_IMAGES = [claim for claim in CLAIMS if DIGITS.name in claim.power]
@@ -65,7 +65,7 @@ def test_the_page_has_verdicts_and_numbers_of_all_settings() -> None:
 
 
 def test_shipped_findings_are_of_present_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "DIRECTORY", ROOT / "tests" / "science" / "findings")
+    monkeypatch.setattr(kept, "DIRECTORY", ROOT / "tests" / "studies" / "science" / "findings")
     for setting in SETTINGS.values():
         names = [claim.text for claim in CLAIMS if setting.name in claim.power]
         assert set(json.loads(kept.file_of(setting).read_text())) <= set(names)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 RECORDED = ROOT / "task_data" / "recorded"
 

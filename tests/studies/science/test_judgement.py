@@ -5,8 +5,8 @@ from statistics import NormalDist
 
 import pytest
 
-from tests.science.finding import Verdict
-from tests.science.judgement import NONE, by_interval, by_p_value
+from tests.studies.science.finding import Verdict
+from tests.studies.science.judgement import NONE, by_interval, by_p_value
 
 DECIDED = pytest.mark.parametrize(
     ("ends", "verdict"), [((0.1, 0.5), Verdict.REPRODUCED), ((-0.5, -0.1), Verdict.NOT_REPRODUCED)]

@@ -1,8 +1,8 @@
 """Claims of Werpachowski, György and Szepesvári (2019), NeurIPS: the test for overfitting to a test set."""
 
-from tests.science.evidence import Evidence
-from tests.science.finding import Finding, Verdict, claim
-from tests.science.settings import SYNTHETIC
+from tests.studies.science.evidence import Evidence
+from tests.studies.science.finding import Finding, Verdict, claim
+from tests.studies.science.settings import SYNTHETIC
 
 WERPACHOWSKI = "Werpachowski et al. 2019"
 

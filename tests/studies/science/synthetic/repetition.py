@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scoring.streams import stream
-from tests.science.synthetic.gaussian_margin import GaussianMargin, LinearView
-from tests.science.synthetic.training import train
+from tests.studies.science.synthetic.gaussian_margin import GaussianMargin, LinearView
+from tests.studies.science.synthetic.training import train
 
 #: Points that are trained on, and the factor of the square of the first weight in the dependent setting.
 N_TRAIN, PENALTY = 500, 1e4

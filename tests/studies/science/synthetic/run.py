@@ -9,8 +9,8 @@ import numpy as np
 
 from scoring import RiskEstimates, pairwise_independence_test
 from scoring.vectors import Vector
-from tests.science.synthetic.gaussian_margin import GaussianMargin
-from tests.science.synthetic.repetition import Repetition, Setting, repeat
+from tests.studies.science.synthetic.gaussian_margin import GaussianMargin
+from tests.studies.science.synthetic.repetition import Repetition, Setting, repeat
 
 #: Lengths of steps: ten per decade, and those about which the paper reports numbers.
 STEP_LENGTHS = tuple(sorted({*(round(10 ** (n / 10), 4) for n in range(-20, 21)), 6.0, 50.0}))

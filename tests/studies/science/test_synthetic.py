@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.science.synthetic.gaussian_margin import GaussianMargin
-from tests.science.synthetic.repetition import Repetition, Setting
-from tests.science.synthetic.run import STEP_LENGTHS, AtStep, at_step, run_experiment, write_outcomes
-from tests.science.synthetic.training import RATE, train
+from tests.studies.science.synthetic.gaussian_margin import GaussianMargin
+from tests.studies.science.synthetic.repetition import Repetition, Setting
+from tests.studies.science.synthetic.run import STEP_LENGTHS, AtStep, at_step, run_experiment, write_outcomes
+from tests.studies.science.synthetic.training import RATE, train
 
 Repetitions = dict[Setting, list[Repetition]]
 Outcomes = dict[Setting, list[AtStep]]

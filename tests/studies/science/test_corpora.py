@@ -7,9 +7,9 @@ import pytest
 
 from harness.corpus.recipe import read_recipe
 from harness.corpus.sources import INSTALLED
-from tests.science.commands import commands
-from tests.science.corpora import STAGES, stage_name, write_recipes
-from tests.science.settings import DIGITS, FASHION, Setting
+from tests.studies.science.commands import commands
+from tests.studies.science.corpora import STAGES, stage_name, write_recipes
+from tests.studies.science.settings import DIGITS, FASHION, Setting
 
 NEEDS_IMAGES = pytest.mark.skipif(
     not INSTALLED["fashion_mnist"][0].exists(), reason="Fashion-MNIST is not installed on this machine"

@@ -10,10 +10,10 @@ from scoring.comparison import CRITICAL
 from scoring.conditioning import conditioning
 from scoring.jackknife import delete_one, jackknife_deviations
 from scoring.official import cell_frequencies, conditional_information
-from tests.science.evidence import Evidence
-from tests.science.finding import Finding, claim
-from tests.science.judgement import by_interval, by_p_value
-from tests.science.settings import DIGITS, FASHION
+from tests.studies.science.evidence import Evidence
+from tests.studies.science.finding import Finding, claim
+from tests.studies.science.judgement import by_interval, by_p_value
+from tests.studies.science.settings import DIGITS, FASHION
 
 SCHIFF = "Schiff et al. 2021"
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.science.images import write_testbed, write_torus
-from tests.science.settings import DIGITS, FASHION, ROOT, Setting
-from tests.science.templates import ERRORS, STAGE, TORUS, WRONG_LABELS
+from tests.studies.science.images import write_testbed, write_torus
+from tests.studies.science.settings import DIGITS, FASHION, ROOT, Setting
+from tests.studies.science.templates import ERRORS, STAGE, TORUS, WRONG_LABELS
 
 SHIPPED = ROOT / "task_data" / "recipes"
 

@@ -1,16 +1,16 @@
-"""`python -m tests.science`: settings are tried apart, and what is missing is not tried."""
+"""`python -m tests.studies.science`: settings are tried apart, and what is missing is not tried."""
 
 from pathlib import Path
 
 import pytest
 
 from harness.errors import UserError
-from tests.science import __main__ as science
-from tests.science import kept
-from tests.science.claims import CLAIMS
-from tests.science.evidence import Evidence, Missing
-from tests.science.finding import Claim, Finding, Verdict
-from tests.science.settings import FASHION, SYNTHETIC, Setting
+from tests.studies.science import __main__ as science
+from tests.studies.science import kept
+from tests.studies.science.claims import CLAIMS
+from tests.studies.science.evidence import Evidence, Missing
+from tests.studies.science.finding import Claim, Finding, Verdict
+from tests.studies.science.settings import FASHION, SYNTHETIC, Setting
 
 FOUND = Finding("0.2", "0.1 to 0.3", Verdict.REPRODUCED)
 

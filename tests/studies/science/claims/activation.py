@@ -14,11 +14,11 @@ from harness.protocols.overfit.run import estimates_of
 from harness.protocols.overfit.settings import OverfitSettings
 from harness.protocols.subject import read_subject
 from harness.text import p_value_equation
-from tests.science.corpora import STAGES, stage_name
-from tests.science.evidence import Evidence, Vector, bootstrap, correlation, span
-from tests.science.finding import Finding, claim
-from tests.science.judgement import by_interval, by_p_value
-from tests.science.settings import DIGITS, FASHION
+from tests.studies.science.corpora import STAGES, stage_name
+from tests.studies.science.evidence import Evidence, Vector, bootstrap, correlation, span
+from tests.studies.science.finding import Finding, claim
+from tests.studies.science.judgement import by_interval, by_p_value
+from tests.studies.science.settings import DIGITS, FASHION
 
 GAIN = "Gain and Siegelmann 2020"
 

@@ -1,13 +1,13 @@
-"""What came out in each setting, kept in tests/science/findings: a setting can be tried without the others."""
+"""What came out in each setting, kept in tests/studies/science/findings: a setting can be tried without the others."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.science.claims import CLAIMS
-from tests.science.finding import Claim, Finding, Verdict
-from tests.science.settings import Setting
+from tests.studies.science.claims import CLAIMS
+from tests.studies.science.finding import Claim, Finding, Verdict
+from tests.studies.science.settings import Setting
 
 DIRECTORY = Path(__file__).with_name("findings")
 
