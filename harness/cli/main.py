@@ -125,12 +125,12 @@ def main() -> NoReturn:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _give_up_output()
-            say(f"pgdl: standard output: {error.strerror}; finished work is kept", err=True)
+            say(f"pgdl: standard output: {error.strerror}", *getattr(error, "__notes__", ()), err=True)
             sys.exit(2)
         if line := _remedy(error):
             say(f"pgdl: {line}", err=True)
             sys.exit(2)
-        say(*traceback.format_exc().splitlines(), "pgdl: this is a bug; finished work is kept", err=True)
+        say(*traceback.format_exc().splitlines(), "pgdl: this is a bug", err=True)
         sys.exit(BUG)
     sys.exit(code if isinstance(code, int) else 0)
 

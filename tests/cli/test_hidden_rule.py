@@ -83,6 +83,10 @@ OTHERS = {
 }  # fmt: skip
 
 
+#: What has no number of the hidden task even for the organiser.
+OF_NEITHER = []
+
+
 def written_by(withhold: str, pgdl: Pgdl) -> Iterator[tuple[str, object]]:
     """What every writer makes of the competition in the current directory: its name, and a text, bytes or an object."""
     for command in (line for lines in WRITERS.values() for line in lines):
@@ -132,8 +136,8 @@ def test_no_writer_says_more_than_the_rule_allows(outputs: Callable[[str], list[
     assert "29.5" in str(one["board --format markdown"])
     assert [writer for writer in one if one[writer] != other[writer]] == []
     exact, others = outputs("never")
-    assert exact.keys() == one.keys()
-    assert [writer for writer in exact if exact[writer] == others[writer]] == []
+    assert exact.keys() - one.keys() == {"everything/site/data/reference_data/secret/model_configs.json"}
+    assert [writer for writer in exact if exact[writer] == others[writer]] == OF_NEITHER
 
 
 def test_every_command_writes_here_or_is_tested_elsewhere() -> None:
