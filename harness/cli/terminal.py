@@ -76,11 +76,12 @@ class Terminal(Progress):
         self._run.seen(call)
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
-        """Say how to go on, if the run was interrupted."""
+        """Say how to go on, if calls are recorded of a run that an error or Ctrl-C has ended."""
         self._step.end()
         assert self._run is not None
         self._run.__exit__(None, None, None)
-        if type(sys.exception()) is KeyboardInterrupt:  # Ctrl-C, not a container whose time is up
+        error = sys.exception()
+        if n_recorded and (isinstance(error, Exception) or type(error) is KeyboardInterrupt):  # not a container's end
             self.console.print(
                 f"At least {n_recorded} of {n_calls} calls are recorded; the same command resumes the run."
             )

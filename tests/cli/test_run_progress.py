@@ -9,8 +9,10 @@ from rich.console import Console
 from harness.api.tally import machines_line
 from harness.cli import run_progress
 from harness.cli.run_progress import RunProgress
+from harness.cli.terminal import Terminal
+from harness.codabench.ingestion import OutOfTimeError
 from harness.execution.plan import plan_calls
-from harness.execution.run import CallSummary
+from harness.execution.run import CallSummary, Plan
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 
@@ -46,3 +48,23 @@ def test_the_line_says_what_each_machine_of_a_cluster_has_done(monkeypatch: pyte
 def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: str) -> None:
     counts = Counter({f"m{number}": calls for number, calls in enumerate(calls_each)})
     assert machines_line(counts) == line
+
+
+@pytest.mark.parametrize(
+    ("error", "recorded", "told"),
+    [
+        (ZeroDivisionError, 3, ["At least 3 of 8 calls are recorded; the same command resumes the run."]),
+        (KeyboardInterrupt, 3, ["At least 3 of 8 calls are recorded; the same command resumes the run."]),
+        (ZeroDivisionError, 0, []),
+        (OutOfTimeError, 3, []),  # of a container, which nobody calls again
+    ],
+)
+def test_whoever_may_go_on_is_told_what_is_recorded(error: type[BaseException], recorded: int, told: list[str]) -> None:
+    console = Console(file=io.StringIO(), width=120)
+    terminal = Terminal(console)
+    terminal.started(Plan((), ()), "results.db")
+    try:
+        raise error
+    except error:
+        terminal.finished(recorded, 8)
+    assert console.file.getvalue().splitlines() == told  # type: ignore[attr-defined]
