@@ -26,6 +26,9 @@ REASON_WITHHELD = "the reason is withheld, since the task is hidden"
 #: Of a score on a hidden task.
 ONLY_ROUNDED = f"Rounded to {DECIMALS} decimal, and no other number is shown, since the task is hidden."
 
+#: Of a row whose final score contains one.
+INTERVAL_WITHHELD = "Its interval is withheld, since a task is hidden."
+
 #: Of the first row of a board with a hidden task.
 LUCK_WITHHELD = "Whether luck explains the lead is withheld, since a task is hidden."
 

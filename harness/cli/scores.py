@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from harness.board.disclosure import DECIMALS, disclosure_note
 from harness.board.scores import decimal, official
 from harness.board.stability import describe
+from harness.board.states import no_score
 from harness.tables import print_lines, print_table, wide_console
 from scoring import RULE, TaskScore
 
@@ -31,7 +32,7 @@ def _print_score(console: "Console", one: "Scored", withheld: Collection[str]) -
         if isinstance(score, TaskScore):
             rows.append([task, *_figures(score, DECIMALS if task in withheld else 4)])
         else:
-            rows.append([task, "-", "-", "-", "-", "", f"failed: {score}"])
+            rows.append([task, "-", "-", "-", "-", "", no_score(score)])
     decimals = DECIMALS if withheld else 4
     total = "none" if result.score is None else f"{result.score:.{decimals}f}"
     console.print(f"{one.label}: score {total}", style="bold")
@@ -45,4 +46,5 @@ def _figures(score: TaskScore, decimals: int) -> list[str]:
     printed = "-" if score.printed is None else f"{100 * score.printed:.{decimals}f}"
     correlations = [decimal(number, 4) for number in (score.kendall, score.granulated_kendall)]
     pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair], default=("-",))
-    return [official(score, decimals), printed, *correlations, str(score.n_models), score.undefined or " x ".join(pair)]
+    told = no_score(score.undefined) if score.undefined else " x ".join(pair)
+    return [official(score, decimals), printed, *correlations, str(score.n_models), told]
