@@ -13,7 +13,7 @@ from typing import Any, Self, get_args, get_type_hints
 from harness.parsing import parse_json
 
 #: Version of the file.
-FORMAT = 5
+FORMAT = 6
 
 #: Longest file in bytes, list, and text in characters.
 MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
@@ -101,6 +101,7 @@ class ChangeReport:
         missing: submissions that the change does not touch and that lack records; if there are any, nobody has a rank.
         broken: the rules that the change breaks, one line each.
         same: submissions that are the same under several names.
+        withheld: hidden tasks, because of which scores are rounded, and no figure beside them is published.
     """
 
     head: str
@@ -113,6 +114,7 @@ class ChangeReport:
     missing: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
     same: tuple[Same, ...] = ()
+    withheld: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """Return the content of the file; lists and texts are cut to what `parse` accepts."""
