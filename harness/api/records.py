@@ -53,7 +53,7 @@ def open_results(
 ) -> Iterator[RecordedCalls]:
     """Yield the record of each call, oldest first; of several with the same key the newest.
 
-    A record has every column of docs/records.md. Records are read as they are asked for, within this context. Those of
+    A record has every column of the table in `pgdl help records`. Records are read as they are asked for, within this context. Those of
     hidden tasks are left out and counted by outcome.
 
     Args:
