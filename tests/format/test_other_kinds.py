@@ -72,7 +72,7 @@ def test_a_file_of_pytorch_leads_to_the_page_that_helps(reader: str, tmp_path: P
     with zipfile.ZipFile(tmp_path / "net.pt", "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02}.")
         archive.writestr("archive/version", b"3\n")
-    with pytest.raises(UserError, match=r"net\.pt: .*, found a file of PyTorch; pgdl help your-own-models#a-pytorch-user"):
+    with pytest.raises(UserError, match=r"net\.pt: .*, found a file of PyTorch; pgdl help your-own-models#a-pytorch"):
         READERS[reader](tmp_path / "net.pt")
     assert "\n## A PyTorch user\n" in Path(__file__).parents[2].joinpath("docs/your-own-models.md").read_text()
 
