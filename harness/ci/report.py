@@ -31,7 +31,7 @@ class Line:
         file: its path in the repository.
         change: `new`, `changed`, `renamed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
         low, high: interval of the score; None if there is none, as on hidden tasks.
-        chance, p_value: level of chance and adjusted p-value (docs/statistics.md).
+        chance, p_value: level of chance and adjusted p-value (pgdl help statistics).
         best_rank, worst_rank: the ranks that it may have.
         calls_ok, calls_expected: number of models with a value, and of all, also without reference data.
         machine_failed: number of models on which the machine failed, not the submission.
