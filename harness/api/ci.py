@@ -32,7 +32,7 @@ from harness.records import Records, add_records
 from harness.site import SiteData, gather, verify_site, write_site
 from harness.submission import Submission, find_named
 from harness.task.hidden import Withhold
-from harness.task.notes import named
+from harness.task.task_notes import abbreviated
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
     )
     notes = competition.notes(calls.shown)
     if unseen := sorted(untouched - {one.submission for one in calls.shown}):
-        notes.append(f"no record of the present version of {named(unseen)}; pgdl ci without --base makes them")
+        notes.append(f"no record of the present version of {abbreviated(unseen)}; pgdl ci without --base makes them")
     board = _build(competition, calls, notes)
     site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls.shown))
     before = _build(competition, calls_before, ())

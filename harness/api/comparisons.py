@@ -31,8 +31,8 @@ from harness.submission import Submission, find_baseline
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.contents import Contents
 from harness.task.hidden import Withhold
-from harness.task.notes import named as named_in_words
 from harness.task.task import Task
+from harness.task.task_notes import abbreviated
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def compare(
             plan, _ = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts)
             families = {one.submission.name: one.family for one in chosen}
             planned = {(call.submission.name, call.submission.digest, call.configuration.id) for call in plan.calls}
-            found = find_versions(records, references, everything=True, counts=lambda calls: calls.asked in planned)
+            found = find_versions(records, references, everything=True, counts=lambda calls: calls.row_key in planned)
             contents = {
                 task.name: Contents({model.id: model.digest for model in task.models}, task.data.digest)
                 for task in run.tasks
@@ -164,7 +164,7 @@ def compare_recorded(
         command = partial(run_command, tasks=Path(tasks_dir), results=address)
         lines = remarks_on(records, competition, collected, command)
     if rest := [calls.submission for calls in found if calls not in shown]:
-        lines.append(f"recorded in other settings, too, which are not compared: {named_in_words(rest)}")
+        lines.append(f"recorded in other settings, too, which are not compared: {abbreviated(rest)}")
     families = {one.submission: baselines.MEASURES[_measure(one.submission)].family for one in shown}
     board = compare_calls(shown, competition.references, families, competition.withheld)
     board = replace(board, remarks=[*lines, *_remarks(same), *board.remarks])

@@ -9,8 +9,8 @@ from pathlib import Path
 from harness.api.needs import failed_for_initial_weights
 from harness.board import remarks, repetitions
 from harness.board.collect import Calls, Collected
+from harness.board.rankings import held_out_sets
 from harness.board.recorded import read_records
-from harness.board.standings import held_out_sets
 from harness.board.versions import find_versions
 from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
@@ -22,7 +22,7 @@ from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents, read_known
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, hidden_names
-from harness.task.notes import named, notes_of_contents, notes_of_reference, notes_of_resolution
+from harness.task.task_notes import abbreviated, notes_of_contents, notes_of_reference, notes_of_resolution
 from scoring import HeldOut
 
 
@@ -73,7 +73,7 @@ def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
     """Return a line on the measures whose records are of another version than the one here."""
     here = {calls.submission: find_named(calls.submission) for calls in shown if calls.is_baseline}
     others = [one.submission for one in shown if (now := here.get(one.submission)) and now.digest != one.version]
-    return [f"recorded with another version of the library than this one: {named(others)}"] if others else []
+    return [f"recorded with another version of the library than this one: {abbreviated(others)}"] if others else []
 
 
 def read_competition(
@@ -146,7 +146,7 @@ def remarks_on(
     return [
         *competition.notes(collected.shown),
         *notes_on_records(records, collected.shown),
-        *remarks.of_records(collected, competition.references, command),
+        *remarks.remarks_on_records(collected, competition.references, command),
         *repetitions.remarks_on(collected.shown, competition.withheld),
     ]
 
@@ -199,8 +199,8 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
         if not found:
             raise _has_not_run(submission, everyone, where)
         shown += [calls for calls in found if calls in collected.shown] or found[:1]
-    names = {calls.asked for calls in shown}
-    return replace(collected, shown=shown, left_out=[one for one in collected.left_out if one.asked not in names])
+    names = {calls.row_key for calls in shown}
+    return replace(collected, shown=shown, left_out=[one for one in collected.left_out if one.row_key not in names])
 
 
 def require_records(collected: Collected, where: str) -> None:
@@ -221,12 +221,12 @@ def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) 
     """Return the error for a submission whose current version has no record on these tasks."""
     argument = submission.name if submission.is_baseline else submission.source
     versions = dict.fromkeys(calls.version[:8] for calls in everyone if calls.submission == submission.name)
-    found = f"records of version {named(list(versions))}" if versions else "no record of it"
+    found = f"records of version {abbreviated(list(versions))}" if versions else "no record of it"
     expected = f"records of its present version ({submission.digest[:8]})"
     others = sorted({calls.submission for calls in everyone if calls.version == submission.digest})
     remedy = f"run `pgdl run {typed(argument)}` first"
     if others:
-        remedy += f"; the same files are recorded as {named(others)}"
+        remedy += f"; the same files are recorded as {abbreviated(others)}"
     return UserError(
         f"{submission.name!r} has not been run in its present version",
         file=where,

@@ -16,7 +16,7 @@ from harness.execution.dispatch import make
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.task.model import Model
-from harness.task.selection import some_models
+from harness.task.selection import select_models
 
 #: Training examples of a timed pass. The larger number follows where the smaller one takes less than `SHORT_S`.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
@@ -107,7 +107,7 @@ def forecast_costs(
 def _time(run: Run) -> tuple[Timed, ...]:
     """Call the timed measures; with more examples where these are passed in no time."""
     (task,) = run.tasks
-    models, found = some_models(task, 2), dict[str, Timed]()
+    models, found = select_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:
         waiting = [one for one in models if one.id not in found or _seconds(found[one.id].backward[1]) < SHORT_S]
         number = min(n_examples, task.data.n_samples)

@@ -9,7 +9,7 @@ from harness.fetch.corpus import FetchedTask
 from harness.fetch.corpus import fetch_corpus as fetch
 from harness.fetch.source import Watcher
 from harness.task import DEFAULT_DIRECTORY
-from harness.task.selection import Wanted
+from harness.task.selection import ModelSelection
 
 
 def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict[str, Corpus]:
@@ -31,7 +31,7 @@ def fetch_corpus(
     name: str,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     *,
-    models: Wanted = None,
+    models: ModelSelection = None,
     catalogue: Address | None = None,
     sha256: str | None = None,
     whole: bool = False,

@@ -94,12 +94,12 @@ def report(
         found = find_versions(records, competition.references)
         require_records(found, records.name)
         chosen = choose(found, submissions, records.name, can_run=competition.can_run)
-        named = {calls.asked for calls in chosen.shown}
-        shown = {calls.asked for calls in found.shown}
-        others = [calls for calls in found.left_out if calls.asked in named - shown]
+        named = {calls.row_key for calls in chosen.shown}
+        shown = {calls.row_key for calls in found.shown}
+        others = [calls for calls in found.left_out if calls.row_key in named - shown]
         found = replace(found, shown=[*found.shown, *others])
         collected = read_current(records, competition, found)
-        wanted = {_identity(calls): calls for calls in collected.shown if calls.asked in named}
+        wanted = {_identity(calls): calls for calls in collected.shown if calls.row_key in named}
         outputs = failed_outputs(records, list(wanted.values()))
         command = partial(run_command, tasks=Path(tasks_dir), results=address)
         explained = replace(collected, shown=list(wanted.values()), left_out=chosen.left_out)

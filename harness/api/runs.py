@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.api.calls import begin_run, record_calls
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import Argument, Confirm, find, nobody, settle_names
+from harness.api.submissions import Argument, Confirm, decline, find, settle_names
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
@@ -49,7 +49,7 @@ def run(
     retry_timeouts: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
-    confirm: Confirm = nobody,
+    confirm: Confirm = decline,
 ) -> RunResult:
     """Call each submission, sandboxed and time-limited, on every model of every task.
 

@@ -40,13 +40,13 @@ def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: P
     return found
 
 
-def nobody(_question: str) -> bool:
+def decline(_question: str) -> bool:
     """Answer for a user who cannot be asked."""
     return False
 
 
 def settle_names(
-    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm = nobody
+    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm = decline
 ) -> tuple[list[Submission], list[str]]:
     """Refuse names that belong to another submission in the records, and names that could be mistaken for one there.
 

@@ -10,8 +10,14 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.task.contents import changed_since_fetched
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles
-from harness.task.notes import notes_of, notes_of_initial_weights, notes_of_reference, notes_of_resolution, outputs_of
 from harness.task.task import Task, check_tasks
+from harness.task.task_notes import (
+    notes_of,
+    notes_of_initial_weights,
+    notes_of_reference,
+    notes_of_resolution,
+    outputs_of,
+)
 from harness.text import counted
 
 Outcome = Task | Reference | InvalidTaskError

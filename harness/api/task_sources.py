@@ -88,7 +88,7 @@ def build_task(
     """
     build = Build(read_recipe(packaged.find_recipe(str(recipe))), Path(output))
     if not build.is_finished:
-        with build.alone():
+        with build.locked():
             if not build.is_finished:  # by another command, meanwhile
                 return _build(build, workers, limit, tell, show, resume=resume)
     build.hide()  # the recipe may say so only now

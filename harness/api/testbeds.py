@@ -31,7 +31,7 @@ from harness.protocols.testbed.summary import (
 from harness.records import Records
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
-from harness.task.selection import Wanted
+from harness.task.selection import ModelSelection
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -106,7 +106,7 @@ def testbed(
     data: str,
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
-    models: Wanted = None,
+    models: ModelSelection = None,
     ssim: Sequence[float] = SSIM,
     unseen: Sequence[int] | None = None,
     weight: float = 1.0,
