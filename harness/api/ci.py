@@ -147,6 +147,7 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
         missing=tuple(missing),
         broken=(*refused, *of_change, *(text for _, text in of_lines), *no_ranks),
         same=tuple(boards.same),
+        withheld=tuple(sorted(boards.after.withheld)),
     )
     annotations = [
         *touched.annotations,
