@@ -40,7 +40,7 @@ def check(
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         models: number of models of each task, from the smallest to the largest, or their names.
-        names: its name in place of its own, or none.
+        names: empty, or a single name that replaces the submission's own.
         whole_calls: wait for whole calls, however long they take.
         execution: limits, sandbox and engine.
         progress: shows the work.

@@ -64,10 +64,10 @@ def compare(
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 
-    Of measures that order all networks alike, such as one and its logarithm, the first is called and shown.
+    If several measures order all networks alike, such as a measure and its logarithm, only the first is called.
 
-    A measure that can work on no model of a task, since all lack what it needs, is not called there and has the reason
-    in place of a score. On withheld tasks all are called: the reason would tell something of their models.
+    A measure that needs an input which all models of a task lack is not called there, and has the reason in place of a
+    score. On withheld tasks every measure is called: the reason would tell something of their models.
 
     Args:
         measures: names, with or without parameters, families, `all`, or `cheap`.
@@ -124,14 +124,14 @@ def compare_recorded(
     withhold: str = Withhold.AUTO.value,
     published: str | None = None,
 ) -> CompareResult:
-    """Compare measures by what is recorded, as `compare` does; makes no calls, and so needs no models.
+    """Compare measures by their records, as `compare` does; makes no calls, and so needs no models.
 
-    Of several settings in which a measure was called, those count that were last asked for, in a sandbox if there are
-    such. A call that `compare` leaves out with its reason is missing here.
+    If a measure was called with several settings, the settings that were requested last count, and settings with a
+    sandbox before others. A call that `compare` leaves out with its reason is missing here.
 
     Args:
-        measures: names, with or without parameters, families, `all`, or `cheap`; what is recorded of a family is
-            compared with any parameters.
+        measures: names, with or without parameters, families, `all`, or `cheap`; the recorded measures of a family are
+            compared whatever their parameters.
         tasks_dir: directory of the tasks' reference data.
         task_names: only these tasks; empty: all.
         results: database of the records.
@@ -186,7 +186,7 @@ class Chosen(NamedTuple):
 
     submission: Submission
     family: str
-    is_named: bool  #: by itself, rather than by its family or cost, `all` or `cheap`
+    is_named: bool  #: whether the option has its name, rather than its family or cost, `all` or `cheap`
 
 
 def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
@@ -208,7 +208,7 @@ def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return the measures that order all networks as another of these names does: name -> that measure."""
+    """Return each measure that orders all networks as an earlier name does: name -> the earlier measure."""
     found = {}
     for name in names:
         plain, colon, parameters = name.partition(":")

@@ -25,7 +25,7 @@ Outcome = Task | Reference | InvalidTaskError
 
 @dataclass(frozen=True)
 class Validated:
-    """A task that was checked: a line with the verdict, its problems, and notes on a valid one."""
+    """A task that was checked: a line with the verdict, its problems, and notes if it is valid."""
 
     task: str
     verdict: str
@@ -36,7 +36,7 @@ class Validated:
 def validate_tasks(
     tasks_dir: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
 ) -> list[Validated]:
-    """Find all problems of tasks; of hidden ones only their number is told. A fetched task is compared with its fetch.
+    """Find all problems of tasks; of a hidden task, tell only their number. A fetched task is compared with its fetch.
 
     Raises:
         UserError: there is no such task.
