@@ -14,13 +14,13 @@ from typing import Any, BinaryIO, TextIO
 
 import click
 
-from harness.text import shown
+from harness.text import safe_line
 
 
 def say(*lines: object, err: bool = False, **options: Any) -> None:
     """Print lines, or an empty one, on standard output or on standard error; `options` as for `click.secho`."""
     for line in lines or ("",):
-        click.secho(shown(str(line)), err=err, reset=bool(options), **options)
+        click.secho(safe_line(str(line)), err=err, reset=bool(options), **options)
 
 
 def put(content: str | bytes) -> None:
@@ -43,7 +43,7 @@ def output() -> Iterator[BinaryIO]:
 
 def ask(question: str) -> bool:
     """Ask the user; the answer is no if there is none at a terminal."""
-    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(shown(question), err=True)
+    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(safe_line(question), err=True)
 
 
 def say_usage(error: click.ClickException) -> None:

@@ -17,8 +17,8 @@ from harness.execution.settings import RunSettings
 from harness.records import Records
 from harness.submission import Submission
 from harness.task.layout import TaskDirectory
-from harness.task.notes import notes_of, notes_of_initial_weights
 from harness.task.task import Task, read_tasks
+from harness.task.task_notes import notes_of, notes_of_initial_weights
 from harness.text import counted
 
 

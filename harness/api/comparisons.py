@@ -32,8 +32,8 @@ from harness.submission import Submission, find_baseline
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.contents import Contents
 from harness.task.hidden import Withhold
-from harness.task.notes import named as named_in_words
 from harness.task.task import Task
+from harness.task.task_notes import abbreviated
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ def compare(
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 
-    Of measures that order all networks alike, such as one and its logarithm, the first is called and shown.
+    If several measures order all networks alike, such as a measure and its logarithm, only the first is called.
 
-    A measure that can work on no model of a task, since all lack what it needs, is not called there and has the reason
-    in place of a score. On withheld tasks all are called: the reason would tell something of their models.
+    A measure that needs an input which all models of a task lack is not called there, and has the reason in place of a
+    score. On withheld tasks every measure is called: the reason would tell something of their models.
 
     Args:
         measures: names, with or without parameters, families, `all`, or `cheap`.
@@ -101,7 +101,7 @@ def compare(
             plan, _ = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts)
             families = {one.submission.name: one.family for one in chosen}
             planned = {(call.submission.name, call.submission.digest, call.configuration.id) for call in plan.calls}
-            found = find_versions(records, references, everything=True, counts=lambda calls: calls.asked in planned)
+            found = find_versions(records, references, everything=True, counts=lambda calls: calls.row_key in planned)
             contents = {
                 task.name: Contents({model.id: model.digest for model in task.models}, task.data.digest)
                 for task in run.tasks
@@ -125,14 +125,14 @@ def compare_recorded(
     withhold: str = Withhold.AUTO.value,
     published: str | None = None,
 ) -> CompareResult:
-    """Compare measures by what is recorded, as `compare` does; makes no calls, and so needs no models.
+    """Compare measures by their records, as `compare` does; makes no calls, and so needs no models.
 
-    Of several settings in which a measure was called, those count that were last asked for, in a sandbox if there are
-    such. A call that `compare` leaves out with its reason is missing here.
+    If a measure was called with several settings, the settings that were requested last count, and settings with a
+    sandbox before others. A call that `compare` leaves out with its reason is missing here.
 
     Args:
-        measures: names, with or without parameters, families, `all`, or `cheap`; what is recorded of a family is
-            compared with any parameters.
+        measures: names, with or without parameters, families, `all`, or `cheap`; the recorded measures of a family are
+            compared whatever their parameters.
         tasks_dir: directory of the tasks' reference data.
         task_names: only these tasks; empty: all.
         results: database of the records.
@@ -165,7 +165,7 @@ def compare_recorded(
         command = partial(run_command, tasks=Path(tasks_dir), results=address)
         lines = remarks_on(records, competition, collected, command)
     if rest := [calls.submission for calls in found if calls not in shown]:
-        lines.append(f"recorded in other settings, too, which are not compared: {named_in_words(rest)}")
+        lines.append(f"recorded in other settings, too, which are not compared: {abbreviated(rest)}")
     families = {one.submission: baselines.MEASURES[_measure(one.submission)].family for one in shown}
     board = compare_calls(shown, competition.references, families, competition.withheld)
     board = replace(board, remarks=[*lines, *told_alike(same), *board.remarks])
@@ -187,7 +187,7 @@ class Chosen(NamedTuple):
 
     submission: Submission
     family: str
-    is_named: bool  #: by itself, rather than by its family or cost, `all` or `cheap`
+    is_named: bool  #: whether the option has its name, rather than its family or cost, `all` or `cheap`
 
 
 def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:

@@ -1,4 +1,4 @@
-"""Measures of the library on a network of the caller's, in the caller's own process."""
+"""Measures of the library on a network of the caller, in the caller's own process."""
 
 import functools
 import re
@@ -16,7 +16,7 @@ from harness.hints import did_you_mean
 from harness.names import ALL
 from harness.submission import find_baseline
 
-#: How the library refuses data and parameters; another `ValueError` is a bug, or one of TensorFlow's.
+#: The errors by which the library refuses data and parameters; another `ValueError` is a bug, or comes from TensorFlow.
 REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
@@ -83,7 +83,7 @@ def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
 
 
 def _dataset(model: Any, data: Any) -> Any:
-    """Return the dataset of single examples that `data` is, or has as arrays; raises `UserError`."""
+    """Return `data`, a dataset or arrays, as a dataset of single examples; raises `UserError`."""
     with extras_named():
         import tensorflow as tf
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.api.calls import begin_run, record_calls
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import Argument, Confirm, find, nobody, settle_names
+from harness.api.submissions import Argument, Confirm, decline, find, settle_names
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
@@ -18,7 +18,7 @@ from harness.task import DEFAULT_DIRECTORY
 
 @dataclass(frozen=True)
 class RunResult:
-    """What became of a run.
+    """The result of a run.
 
     Attributes:
         plan: all calls.
@@ -26,7 +26,7 @@ class RunResult:
         records: name of the database.
         is_sandboxed: whether the calls were isolated; otherwise they never rank.
         withheld: names of the tasks of which only outcomes are shown.
-        not_deterministic: a line on each submission that says that it is deterministic, and is not.
+        not_deterministic: a line on each submission that claims to be deterministic but is not.
     """
 
     plan: Plan
@@ -49,25 +49,25 @@ def run(
     retry_timeouts: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
-    confirm: Confirm = nobody,
+    confirm: Confirm = decline,
 ) -> RunResult:
     """Call each submission, sandboxed and time-limited, on every model of every task.
 
-    Every call is recorded as it ends; the same call of this function makes only the missing ones.
+    Every call is recorded as it ends; the same call of this function makes only the missing calls.
 
     Args:
         submissions: paths, names of measures, or Python functions `complexity(model, dataset)`.
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         results: database of the records: an SQLite file or a URL.
-        names: names of the submissions that are no measures, in their order; a name that is already recorded makes it a
-            new version of that submission.
+        names: names of the submissions that are not measures, in their order; a name that is already recorded makes the
+            submission a new version of the recorded one.
         repeats: number of repetitions of a quarter of the calls with other seeds; they never change a score.
         force: make recorded calls again.
         retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
         execution: limits, sandbox and engine.
         progress: shows the work.
-        confirm: asks whether a submission is a new version of the one that is known by its name.
+        confirm: asks whether a submission is a new version of the recorded submission with its name.
 
     Raises:
         UserError: a task or submission is missing or invalid, no sandbox works here, a name belongs to another

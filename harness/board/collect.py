@@ -22,7 +22,7 @@ STALE = "stale"
 Cell = tuple[str, str]
 
 #: Name and digest of a submission, and the ID of a configuration: what one row of a board is made of.
-Asked = tuple[str, str, str]
+RowKey = tuple[str, str, str]
 
 
 class CallRecord(Protocol):
@@ -76,7 +76,7 @@ class Calls:
     about: About = field(default_factory=About)
 
     @property
-    def asked(self) -> Asked:
+    def row_key(self) -> RowKey:
         """What their records have in common."""
         return self.submission, self.version, self.recorded_configuration
 

@@ -1,4 +1,4 @@
-"""What a column of a board is. Those that there are stand in `columns` and `standings`."""
+"""What a column of a board is. `columns` and `rankings` define them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

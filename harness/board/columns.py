@@ -1,4 +1,4 @@
-"""The columns of all boards, each defined once; those of intervals stand in `standings`."""
+"""The columns of all boards, each defined once; `rankings` defines the columns of intervals."""
 
 from collections.abc import Iterable
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from harness.board import columns, standings
+from harness.board import columns, rankings
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls
@@ -40,7 +40,7 @@ def _notes(board: Board) -> list[str]:
     reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
     beyond = [columns.BEYOND_NOTE] if columns.BEYOND in board.columns else []
     others = [disclosure_note(board.withheld)] if board.withheld else NOTES_ON_OPEN_TASKS
-    tasks = standings.notes_on_tasks(board.rows)
+    tasks = rankings.notes_on_tasks(board.rows)
     return [*reasons, *NOTES, *others, *board.hyperparameters.notes, *beyond, *tasks]
 
 
@@ -96,7 +96,7 @@ def compare_calls(
         tasks = {name: task.left_out(reasons[name]) if name in reasons else task for name, task in row.tasks.items()}
         rows.append(replace(row, family=families[measure], tasks=tasks))
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0)
-    ranked = standings.with_standings(with_p_values(ranked), standings.compare_rows(ranked, held_out=None))
+    ranked = rankings.with_standings(with_p_values(ranked), rankings.compare_rows(ranked, held_out=None))
     hidden = frozenset(withheld) & references.keys()
     told = score_hyperparameters(references, hidden)
     return Board(COMPARISON, ranked, list(references), withheld=hidden, hyperparameters=told)

@@ -16,7 +16,7 @@ def read_records(
     """Return calls of `find_versions` with their records, which are read row by row of the board."""
     shown = []
     for calls in found.shown:
-        rows = newest_of_version(records, calls.asked, references)
+        rows = newest_of_version(records, calls.row_key, references)
         shown.append(_with_records(calls, (row for row in rows if is_of(references, row)), contents))
     return replace(found, shown=shown, ran_on=_ran_on(records, shown, found.left_out, references, contents))
 
@@ -44,7 +44,7 @@ def _ran_on(
     contents: Mapping[str, Contents],
 ) -> dict[str, set[str]]:
     """Return submission -> tasks on which only calls that are left out have records that would count."""
-    others = {calls.asked for calls in left_out}
+    others = {calls.row_key for calls in left_out}
     several = {submission for submission, _, _ in others}
     lacking: dict[str, set[str]] = {}
     for calls in shown:

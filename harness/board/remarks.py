@@ -10,12 +10,12 @@ from harness.board.collect import Calls, Collected
 from harness.configuration import GIB, Configuration
 from harness.format.reference import Reference
 from harness.names import FUNCTION, alike
-from harness.task.notes import named
+from harness.task.task_notes import abbreviated
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT
 
 
-def of_records(
+def remarks_on_records(
     collected: Collected, references: Mapping[str, Reference], command: Callable[[Sequence[Calls]], str]
 ) -> list[str]:
     """Return the remarks; `command` renders the command line that repeats calls."""
@@ -66,7 +66,7 @@ def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list
         if not versions or calls.is_baseline:
             continue
         line = f"{calls.submission}: version {calls.version[:8]}, most recently requested{_when(calls)}; not shown: "
-        line += named(sorted(version[:8] for version in versions))
+        line += abbreviated(sorted(version[:8] for version in versions))
         tried = {task for task, _ in calls.rows}
         ran_on = collected.ran_on.get(calls.submission, ())
         missing = [task for task in references if task in ran_on and task not in tried]
@@ -102,7 +102,9 @@ def _versions(shown: Sequence[Calls]) -> list[str]:
             software = calls.configuration.software
             if software != by_runtime[calls.configuration.runtime].most_common(1)[0][0]:
                 odd.setdefault(software, []).append(calls.submission)
-    return [f"made with other versions than most rows ({software}): {named(names)}" for software, names in odd.items()]
+    return [
+        f"made with other versions than most rows ({software}): {abbreviated(names)}" for software, names in odd.items()
+    ]
 
 
 def settings_labels(shown: Sequence[Calls]) -> list[str]:

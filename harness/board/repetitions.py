@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.board.collect import Calls, Cell, repeats_of, value_of
-from harness.task.notes import named
+from harness.task.task_notes import abbreviated
 from scoring import Failure
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
                     failures.setdefault(task, {}).setdefault(model, []).append(value.outcome)
     return [
         f"{calls.submission} on {task}: failed repetitions, which affect no score: {_counted(models)}, "
-        f"on {named(list(models))}"
+        f"on {abbreviated(list(models))}"
         for task, models in failures.items()
     ]
 

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 
 from harness.about import About
-from harness.board.collect import Asked, Calls, Collected
+from harness.board.collect import Calls, Collected, RowKey
 from harness.configuration import WAYS, Configuration, configuration_from
 from harness.format.reference import Reference
 from harness.records import Record, RecordedCall, Records, Request, newest_of_version, recorded_versions
@@ -55,9 +55,9 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
     return [*sorted(merged, key=_age), *own]
 
 
-def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[Asked, Request]:
+def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[RowKey, Request]:
     """Return the last request of each row on these tasks, the oldest row first."""
-    last: dict[Asked, Request] = {}
+    last: dict[RowKey, Request] = {}
     for request in by_age(requests):
         if request.task in tasks:
             asked = request.submission, request.submission_digest, request.configuration
@@ -66,7 +66,7 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
     return last
 
 
-def _choose_shown(everyone: Sequence[Calls], recorded: Collection[Asked], *, everything: bool) -> Collected:
+def _choose_shown(everyone: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
     """Return the calls of a board in the order of their names, shown and left out.
 
     Of each submission that is the first version among `everyone`, and of its configurations the first with each
@@ -81,14 +81,14 @@ def _choose_shown(everyone: Sequence[Calls], recorded: Collection[Asked], *, eve
     begun: set[str] = set()
     kept = []
     for calls in chosen.values():
-        if calls.asked in recorded or calls.submission not in begun:
+        if calls.row_key in recorded or calls.submission not in begun:
             kept.append(calls)
-        if calls.asked in recorded:
+        if calls.row_key in recorded:
             begun.add(calls.submission)
     shown = list(everyone) if everything else kept
-    names = {calls.asked for calls in shown}
-    left_out = [calls for calls in everyone if calls.asked not in names]
-    return Collected(sorted(shown, key=lambda calls: calls.asked), left_out)
+    names = {calls.row_key for calls in shown}
+    left_out = [calls for calls in everyone if calls.row_key not in names]
+    return Collected(sorted(shown, key=lambda calls: calls.row_key), left_out)
 
 
 def configuration_of(record: Record) -> Configuration:
@@ -103,7 +103,7 @@ def is_of(references: Mapping[str, Reference], row: Record | RecordedCall) -> bo
     return row.task in references and row.model in references[row.task].gaps
 
 
-def _first(records: Records, version: Asked, references: Mapping[str, Reference]) -> Record | None:
+def _first(records: Records, version: RowKey, references: Mapping[str, Reference]) -> Record | None:
     return next((row for row in newest_of_version(records, version, references) if is_of(references, row)), None)
 
 

@@ -9,7 +9,7 @@ from harness.cli import completion, options
 from harness.printing import put
 
 if TYPE_CHECKING:
-    from harness.task.selection import Wanted
+    from harness.task.selection import ModelSelection
 
 #: Functions of `harness.api.check_report` by format; the table is printed as calls end.
 WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
@@ -33,7 +33,7 @@ def command(
     submission: str,
     tasks_dir: Path,
     task_names: tuple[str, ...],
-    models: "Wanted",
+    models: "ModelSelection",
     names: tuple[str, ...],
     whole_calls: bool,
     whole_output: bool,

@@ -14,9 +14,9 @@ from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
 from harness.tables import plain, print_lines
-from harness.task.notes import outputs_of
 from harness.task.selection import PartOfData
 from harness.task.task import Task
+from harness.task.task_notes import outputs_of
 from harness.text import counted, duration
 from pgdl import CheckReport
 

@@ -18,7 +18,7 @@ PLOTS = (".png", ".svg")
 
 
 @click.command("compare")
-@formats.no_names("name measures with --measures {0}")
+@formats.refuse_names("name measures with --measures {0}")
 @options.measures
 @options.tasks
 @options.task

@@ -44,7 +44,7 @@ def _parse_columns(context: click.Context, parameter: click.Parameter, value: st
     return names
 
 
-def no_names(remedy: str) -> Callable[[Any], Any]:
+def refuse_names(remedy: str) -> Callable[[Any], Any]:
     """Refuse arguments of a command that takes none; `{}` in the remedy stands for the first of them."""
 
     def refuse(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> None:

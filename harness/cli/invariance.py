@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from harness.protocols.invariance.evaluate import PerturbedAccuracies
     from harness.protocols.invariance.table import InvarianceLine
-    from harness.task.selection import Wanted
+    from harness.task.selection import ModelSelection
 
 
 @click.command("invariance")
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 def command(
     task_name: str,
     tasks_dir: Path,
-    models: "Wanted",
+    models: "ModelSelection",
     perturbations: tuple[str, ...],
     ranges: tuple[str, ...],
     examples: int,

@@ -104,7 +104,7 @@ def main() -> NoReturn:
     take_over()
     output = sys.stdout
     try:
-        _heed_signals()
+        _install_signal_handlers()
         code = cli.main(prog_name="pgdl", standalone_mode=False, windows_expand_args=False)
         sys.stdout.flush()
     except UserError as error:
@@ -152,7 +152,7 @@ def _remedy(error: Exception) -> str:
     return ""
 
 
-def _heed_signals() -> None:
+def _install_signal_handlers() -> None:
     """Treat a request to terminate, and a terminal that is closed, like Ctrl-C; what the caller ignores stays so."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

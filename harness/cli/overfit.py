@@ -10,7 +10,7 @@ from harness.cli import as_json, completion, options
 from harness.printing import say
 
 if TYPE_CHECKING:
-    from harness.task.selection import Wanted
+    from harness.task.selection import ModelSelection
 
 
 def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
@@ -52,7 +52,7 @@ def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str
 def command(
     task_name: str,
     tasks_dir: Path,
-    models: "Wanted",
+    models: "ModelSelection",
     radii: tuple[int, ...],
     split: str,
     generator: str,

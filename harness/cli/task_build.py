@@ -8,7 +8,7 @@ import click
 
 import pgdl
 from harness.cli import as_json, completion, options
-from harness.cli.task_show import not_reached
+from harness.cli.task_show import unreached_line
 from harness.shell import typed
 from harness.text import counted
 
@@ -63,7 +63,7 @@ def _print_state(found: "BuildResult", console: "Console") -> int:
         gaps = found.gaps
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
         console.print(f"gaps of {counted(len(gaps), 'model')}: {spread}")
-    if line := not_reached(found.unreached):
+    if line := unreached_line(found.unreached):
         console.print(line)
     if found.failed or found.refused:
         console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")

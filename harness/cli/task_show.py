@@ -153,12 +153,12 @@ def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
     missing = f"{finished} of {counted(expected, 'model')} finished, {expected - finished} missing"
     say(f"{missing}; {command_to_continue(root, Path(task['directory']).name)} continues")
     _print_gaps(task)
-    if line := not_reached(task.get("unreached", ())):
+    if line := unreached_line(task.get("unreached", ())):
         say(line)
     say()
 
 
-def not_reached(models: Sequence[int]) -> str:
+def unreached_line(models: Sequence[int]) -> str:
     """Return a line on the models that did not meet the criterion of their recipe; empty if there are none."""
     names = ", ".join(f"model_{number}" for number in models)
     return f"{counted(len(models), 'model')} did not reach the criterion: {names}" if models else ""

@@ -13,7 +13,7 @@ from harness.printing import say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.task.selection import Wanted
+    from harness.task.selection import ModelSelection
 
 #: Measures shown on the terminal; the file has all.
 SHOWN = 20
@@ -65,7 +65,7 @@ def command(
     task_name: str,
     data: str,
     tasks_dir: Path,
-    models: "Wanted",
+    models: "ModelSelection",
     ssim: tuple[float, ...] | None,
     unseen: tuple[int, ...] | None,
     weight: float,

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.alone import alone
 from harness.corpus.catalogue import argument_of
 from harness.corpus.recipe import Recipe, read_recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS, UNFINISHED
+from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
 from harness.format.files import visible_directories
 from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, model_name
@@ -69,9 +69,9 @@ class Build:
         """Whether the task is complete."""
         return self.task.exists()
 
-    def alone(self) -> AbstractContextManager[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """Let one process at a time build the task; raises `UserError` if another one does."""
-        return alone(self.building, self.building.with_name(f"{self.recipe.name}.lock"), "pgdl task build")
+        return locked_directory(self.building, self.building.with_name(f"{self.recipe.name}.lock"), "pgdl task build")
 
     def forget(self) -> None:
         """Remove the files of an unfinished task."""

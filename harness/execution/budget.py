@@ -50,7 +50,7 @@ class Clocks:
         self._shared: dict[int, Clock] = {}
         self._spent_s: dict[int, float] = {}  #: elsewhere, as told by the newest order
 
-    def heed(self, orders: Iterable[Order]) -> None:
+    def update(self, orders: Iterable[Order]) -> None:
         """Take note of the seconds that were spent elsewhere, by newer orders than those before."""
         for allowance in (order.allowance for order in orders):
             number = allowance.budget

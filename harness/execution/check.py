@@ -18,7 +18,7 @@ from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.submission import Submission
-from harness.task.selection import Wanted, size_of, some_models
+from harness.task.selection import ModelSelection, select_models, size_of
 from harness.task.task import Task
 
 #: Seconds after which a whole call is stopped, and after which no other is begun, for a verdict within two minutes.
@@ -68,12 +68,12 @@ def try_submission(
     tasks: Sequence[Task],
     settings: RunSettings,
     executor: Executor,
-    models: Wanted,
+    models: ModelSelection,
     patience_s: float | None = None,
     say: Callable[[str], None] = lambda _: None,
     seen: Seen = lambda _: None,
 ) -> Trial:
-    """Call `submission` on some models of each task, see `some_models`; the smallest first.
+    """Call `submission` on some models of each task, see `select_models`; the smallest first.
 
     Whole calls are stopped after `patience_s` if their time limit is longer, and the trial does not wait for their end.
     `say` receives the current step, `seen` every finished call.
@@ -84,7 +84,7 @@ def try_submission(
         hasty = replace(settings, time_limit_s=patience_s, time_budget=TimeBudget.EACH)
         tried, is_hasty = plan_calls([submission], tasks, hasty, executor), True
     planned = {place_of(call): call for call in tried}
-    chosen = [planned[task.name, model.id] for task in tasks for model in some_models(task, models)]
+    chosen = [planned[task.name, model.id] for task in tasks for model in select_models(task, models)]
     in_order = sorted(chosen, key=lambda call: size_of(call.model))
     begun = time.monotonic()
     say("preparing the sandbox, which may import the framework once")

@@ -14,7 +14,7 @@ from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.sandbox import AT
 from harness.submission import Submission
-from harness.task.selection import PartOfData, with_part
+from harness.task.selection import PartOfData, select_examples
 from harness.task.task import Task
 
 #: Seconds after which a call on the first part is stopped: it alone makes a verdict.
@@ -103,7 +103,7 @@ def call_on_parts(
         is_repeated = again is None or again.result.outcome is not Outcome.OK
         limit_s = min(PART_S if again else FIRST_S, settings.time_limit_s)
         quick = replace(settings, time_limit_s=limit_s, time_budget=TimeBudget.EACH)
-        of_part = {name: with_part(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
+        of_part = {name: select_examples(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
         calls_on_parts = plan_calls([submission], list(of_part.values()), quick, executor)
         at_place = {place_of(call): call for call in calls_on_parts}
         first, *others = [at_place[place] for place in growing]

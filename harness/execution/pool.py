@@ -51,7 +51,7 @@ class Pool:
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         """Queue calls; those of one model that may share a sandbox do so if they are added together."""
         with self._changed:
-            self._clocks.heed(orders)
+            self._clocks.update(orders)
             self._waiting.extend((batch, inputs) for batch in make_batches(orders))
             for slot in range(len(self._threads), min(self._lanes.sandboxes, len(self._threads) + len(self._waiting))):
                 thread = threading.Thread(target=self._work, args=(slot,), name=f"sandbox-{slot}")

@@ -27,8 +27,8 @@ from harness.fetch.listing import (
     MAX_LIST,
     BadArchiveError,
     checked_path,
+    printable_name,
     require_regular,
-    shown,
 )
 from harness.fetch.remote import fetch_file
 from harness.fetch.session import ADDRESS
@@ -165,7 +165,7 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
             if number > MAX_FILES:
                 raise BadArchiveError(f"expected at most {MAX_FILES} files and folders, found more")
             if not (member.isreg() or member.isdir()):
-                raise BadArchiveError(f"{shown(member.name)}: expected a regular file")
+                raise BadArchiveError(f"{printable_name(member.name)}: expected a regular file")
             plain.allowed += MAX_BESIDE_MEMBER + (member.size if member.isreg() else 0)
             stream.members = []  # it would keep all
             if member.isreg() and (file := stream.extractfile(member)) is not None:

@@ -75,7 +75,7 @@ class Corpus(Section):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedTasks:
     """Some tasks of a corpus, all of one archive."""
 
     corpus: Corpus
@@ -117,7 +117,7 @@ def fetched_corpora(url: Address, sha256: str) -> dict[str, Corpus]:
         return known_corpora(file)
 
 
-def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[Wanted]:
+def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[WantedTasks]:
     """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names; raises `UserError` for another name."""
     name, _, part = text.partition("/")
     if name not in corpora:
@@ -125,7 +125,7 @@ def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[Wanted]:
         raise UserError(f"no corpus {name!r}", expected=f"one of {', '.join(corpora)}, or an address", remedy=hint)
     corpus = corpora[name]
     found = [
-        Wanted(corpus, archive, tasks)
+        WantedTasks(corpus, archive, tasks)
         for archive in corpus.archives
         if (tasks := tuple(task for task in archive.tasks if part in ("", task.name, archive.phase)))
     ]

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.alone import alone
+from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
-from harness.fetch.catalogue import UNKNOWN, KnownTask
-from harness.fetch.catalogue import Wanted as WantedTasks
+from harness.fetch.catalogue import UNKNOWN, KnownTask, WantedTasks
 from harness.fetch.source import ArchiveSource, Watcher, find_source
 from harness.fetch.staging import StagedTask, TaskPlan, digest_of_task, plan_task, require_space
 from harness.fetch.transfer import DamagedError, transfer
@@ -15,7 +14,7 @@ from harness.format.fetched import FETCHING, Fetched
 from harness.format.layout import REFERENCE
 from harness.task.incomplete import FetchRequest
 from harness.task.layout import require_no_flat_tasks
-from harness.task.selection import Wanted
+from harness.task.selection import ModelSelection
 
 #: File in `FETCHING` whose lock a command holds that fetches into the directory.
 LOCK = "lock"
@@ -34,7 +33,7 @@ class FetchedTask:
 
 
 def fetch_corpus(
-    wanted: Sequence[WantedTasks], root: Path, models: Wanted, watcher: Watcher, *, whole: bool = False,
+    wanted: Sequence[WantedTasks], root: Path, models: ModelSelection, watcher: Watcher, *, whole: bool = False,
     catalogue: bool = False,
 ) -> list[FetchedTask]:  # fmt: skip
     """Fetch tasks into a directory in the full layout.
@@ -51,7 +50,7 @@ def fetch_corpus(
         UserError: see the modules of this room; what is finished is kept, and the same command continues.
     """
     request = FetchRequest(wanted[0].corpus.name, models, whole, catalogue)
-    with alone(root, root / FETCHING / LOCK, "pgdl task fetch"):
+    with locked_directory(root, root / FETCHING / LOCK, "pgdl task fetch"):
         for one in wanted:
             for task in one.tasks:
                 staging = StagedTask(root, task.name)
@@ -89,7 +88,7 @@ def fetch_corpus(
     return done
 
 
-def _plan(source: ArchiveSource, task: KnownTask, staging: StagedTask, models: Wanted) -> TaskPlan:
+def _plan(source: ArchiveSource, task: KnownTask, staging: StagedTask, models: ModelSelection) -> TaskPlan:
     plan = plan_task(source.listing.of(task.name, source.url), staging, models, source.url)
     if task.models not in (None, plan.models_in_archive):
         raise UserError("another archive than the catalogue says", file=source.url,
@@ -132,7 +131,7 @@ def _known(task: KnownTask, root: Path, *, is_new: bool = False) -> FetchedTask:
     return FetchedTask(task.name, staging.inputs, staging.record, is_new)
 
 
-def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: Wanted) -> bool:
+def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: ModelSelection) -> bool:
     """Whether a task was fetched from this archive, with at least these models."""
     staging = StagedTask(root, task.name)
     record = staging.record

@@ -43,17 +43,17 @@ def checked_path(name: str) -> PurePosixPath:
     """Return the path of a member; raises `BadArchiveError` unless it stays inside the archive and is printable."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts or not name.isprintable() or "\\" in name:
-        raise BadArchiveError(f"{shown(name)}: expected a path inside the archive")
+        raise BadArchiveError(f"{printable_name(name)}: expected a path inside the archive")
     return path
 
 
 def require_regular(entry: ZipInfo) -> None:
     """Raise `BadArchiveError` for a link or device; files without a mode count as regular."""
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise BadArchiveError(f"{shown(entry.filename)}: expected a regular file")
+        raise BadArchiveError(f"{printable_name(entry.filename)}: expected a regular file")
 
 
-def shown(name: str) -> str:
+def printable_name(name: str) -> str:
     """Return the name of a member for messages."""
     return printable(name)[:80]
 
@@ -141,7 +141,7 @@ def _add(members: dict[str, ListedFile], entry: zipfile.ZipInfo, part: str, path
     if not (path == REFERENCE if part == REFERENCES else _FILE.fullmatch(path)):
         return
     if path in members:
-        raise BadArchiveError(f"two files of one name: {shown(path)}")
+        raise BadArchiveError(f"two files of one name: {printable_name(path)}")
     require_plain(entry)
     members[path] = ListedFile(path, entry)
 

@@ -8,7 +8,7 @@ from typing import IO, cast
 from harness.credentials import Address
 from harness.digest import digest_of
 from harness.errors import UserError
-from harness.fetch.catalogue import Wanted
+from harness.fetch.catalogue import WantedTasks
 from harness.fetch.listing import MAX_ARCHIVE, MAX_LIST, ListedFile, Listing, read_listing
 from harness.fetch.remote import RemoteFile, fetch_file, find_remote
 from harness.fetch.session import MOVED
@@ -71,7 +71,7 @@ class ArchiveSource:
 
 
 def find_source(
-    wanted: Wanted, root: Path, begin: Callable[[], None], watcher: Watcher, *, whole: bool
+    wanted: WantedTasks, root: Path, begin: Callable[[], None], watcher: Watcher, *, whole: bool
 ) -> ArchiveSource:
     """Return the archive of some tasks; the whole of it is fetched first if `whole`, into the directory of the tasks.
 
@@ -104,7 +104,9 @@ def find_source(
     return source
 
 
-def _fetch_whole(wanted: Wanted, root: Path, begin: Callable[[], None], watcher: Watcher) -> tuple[Path, str | None]:
+def _fetch_whole(
+    wanted: WantedTasks, root: Path, begin: Callable[[], None], watcher: Watcher
+) -> tuple[Path, str | None]:
     """Return the file of a whole archive and its ETag; it is fetched unless it is here since an interrupted command.
 
     Its name is a digest of what may be public of it: passwords could be guessed from a digest of the whole address.

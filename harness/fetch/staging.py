@@ -21,7 +21,7 @@ from harness.format.reference import write_reference
 from harness.hints import did_you_mean
 from harness.reading import read_text
 from harness.task.incomplete import FetchRequest
-from harness.task.selection import Wanted, evenly
+from harness.task.selection import ModelSelection, evenly
 from harness.text import size
 
 #: Names in the directory of a task that is fetched: its files, the list of the finished ones, its reference data.
@@ -58,20 +58,20 @@ class StagedTask:
     @property
     def kept(self) -> list[str]:
         """The finished files, but for the reference data, that are not at the task's place."""
-        return [path for path in self.finished if path != REFERENCE and self.place(path).is_file()]
+        return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
     def begin(self, request: FetchRequest) -> None:
         """Mark the task as half-fetched, with what was asked for."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
         request.write(self._directory)
 
-    def place(self, path: str) -> Path:
+    def staged_path(self, path: str) -> Path:
         """Return where a file is while the task is fetched."""
         return self._directory / FILES / path
 
     def has(self, member: ListedFile) -> bool:
         """Whether a file has been fetched, and is that of the archive."""
-        known, place = self.finished.get(member.path), self.place(member.path)
+        known, place = self.finished.get(member.path), self.staged_path(member.path)
         same = known is not None and (known.size, known.crc32) == (member.entry.file_size, member.entry.CRC)
         return same and _has_size(place, member.entry.file_size)
 
@@ -83,7 +83,7 @@ class StagedTask:
 
     def choose(self, models: Collection[str]) -> str:
         """Write the reference data of some models; returns their SHA-256. Those of all models stay as they are."""
-        source, chosen = self.place(REFERENCE), self._directory / CHOSEN
+        source, chosen = self.staged_path(REFERENCE), self._directory / CHOSEN
         content = read_json(source)
         some = {model: entry for model, entry in content.items() if model_name(model) in models}
         if len(some) == len(content):
@@ -108,9 +108,9 @@ class StagedTask:
         assert record is not None
         self.references.mkdir(parents=True, exist_ok=True)
         for path in record.files:  # what else was fetched, perhaps of an earlier archive, is not of the task
-            if self.place(path).is_file():
+            if self.staged_path(path).is_file():
                 (self.inputs / path).parent.mkdir(parents=True, exist_ok=True)
-                self.place(path).replace(self.inputs / path)
+                self.staged_path(path).replace(self.inputs / path)
         if (self._directory / CHOSEN).exists():
             (self._directory / CHOSEN).replace(self.references / REFERENCE)
         write_fetched(self.references / RECORD, record)
@@ -184,7 +184,7 @@ class TaskPlan:
         return sum(member.entry.file_size for member in self.missing)
 
 
-def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Wanted, url: Address) -> TaskPlan:
+def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: ModelSelection, url: Address) -> TaskPlan:
     """Return what has to be fetched of a task, given its files in the archive.
 
     Raises:
@@ -206,7 +206,7 @@ def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Wa
 
 
 def _choose(
-    name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: Wanted, here: set[str]
+    name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: ModelSelection, here: set[str]
 ) -> Sequence[str]:
     """Return the models to have in the end: those that are here, and as many others as needed."""
     if wanted is None:

@@ -82,7 +82,7 @@ def _take(outcome: _Outcome, staging: StagedTask, url: Address) -> None:
 
 def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, stop: threading.Event) -> FetchedFile:
     """Unpack a member to its place, unless all is to `stop`; `zipfile` checks its size and CRC-32."""
-    place = staging.place(member.path)
+    place = staging.staged_path(member.path)
     place.parent.mkdir(parents=True, exist_ok=True)
     partial = place.with_name(f"{place.name}.partial")
     digest, size = hashlib.sha256(), 0
@@ -112,6 +112,6 @@ def _as_user_error(error: Exception, staging: StagedTask, url: Address) -> Excep
     if isinstance(error, OSError):
         remedy = "the same command continues when there is space; finished files are kept"
         return UserError(
-            "cannot be written", file=error.filename or staging.place(""), found=error.strerror, remedy=remedy
+            "cannot be written", file=error.filename or staging.staged_path(""), found=error.strerror, remedy=remedy
         )
     return error

@@ -37,9 +37,9 @@ from harness.processes import NoAnswerError, Process, cannot_be_run
 from harness.processes.runtimes import PREFERRED, installed_runtime
 from harness.task.layout import TaskDirectory, require_no_flat_tasks
 from harness.task.model import read_model
-from harness.task.notes import outputs_of
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
+from harness.task.task_notes import outputs_of
 
 #: Bytes of a shard, about, and fewest shards.
 SHARD_BYTES, SHARDS = 2**26, 3

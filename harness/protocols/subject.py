@@ -16,7 +16,7 @@ from harness.task.digests import Digests
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.model import Model
-from harness.task.selection import Wanted, require_known, some_models
+from harness.task.selection import ModelSelection, require_known, select_models
 from harness.task.task import Task, read_task
 from harness.worker.runtimes import Runtime
 
@@ -67,7 +67,9 @@ class StudiedTask:
         return source
 
 
-def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Withhold = Withhold.AUTO) -> StudiedTask:
+def read_subject(
+    tasks_dir: Path, name: str, models: ModelSelection = None, withhold: Withhold = Withhold.AUTO
+) -> StudiedTask:
     """Read and check a task; one that is withheld is refused, as protocols show errors and gaps.
 
     Raises:
@@ -79,7 +81,7 @@ def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Wi
         raise UserError(f"task {name}: its errors and gaps are withheld", remedy=remedy)
     task = read_task(files)
     require_known([task], models)
-    return StudiedTask(task, files, some_models(task, models))
+    return StudiedTask(task, files, select_models(task, models))
 
 
 def write_parts(

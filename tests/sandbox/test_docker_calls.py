@@ -12,10 +12,10 @@ from e2e.real_runs import FASTEST, PGDL, heed_interrupts, records, wait_for, wri
 from sandbox.fake_docker import IMAGE, containers, install
 from throwaway import make_task
 
-from harness.sandbox.body import StartError
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.process import WorkerProcess
+from harness.sandbox.running_sandbox import StartError
 
 pytestmark = pytest.mark.rest
 

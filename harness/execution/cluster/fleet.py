@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from harness.errors import UserError
-from harness.execution.cluster.common import Common, agree, difference_from_here
+from harness.execution.cluster.agreement import CommonSetup, agree, difference_from_here
 from harness.execution.cluster.member import BEGIN, DESCRIBE, EXCHANGE, PREPARE, ClusterMember
 from harness.execution.cluster.messages import (
     Engine,
     GoneError,
     MachineDescription,
     MachineReport,
-    Ready,
+    ReadyMachine,
     UnavailableError,
 )
 from harness.sandbox import SandboxChoice, Warn
@@ -49,7 +49,7 @@ class Fleet:
         self.memory_bytes = memory_bytes or 0  #: of a call; 0 until it is known what every machine has
         self.runtimes: tuple[str, ...] = ()  #: that are prepared
         self._members: dict[str, ClusterMember] = {}
-        self._common: Common | None = None
+        self._common: CommonSetup | None = None
         self._looked_at = self._seen_at = time.monotonic()
 
     @property
@@ -63,12 +63,12 @@ class Fleet:
         return list(self._members.values())
 
     @property
-    def ready(self) -> list[Ready]:
+    def ready(self) -> list[ReadyMachine]:
         """What is known of the machines that have begun."""
         return [member.ready for member in self.members if member.ready is not None]
 
     @property
-    def common(self) -> Common:
+    def common(self) -> CommonSetup:
         """What the machines have in common."""
         if self._common is None:
             raise RuntimeError("the machines have not begun")
@@ -205,7 +205,7 @@ class Fleet:
             return None
         if isinstance(answer, MachineDescription):
             self._take_description(member, answer)
-        elif isinstance(answer, Ready):
+        elif isinstance(answer, ReadyMachine):
             member.ready, member.step = answer, PREPARE
             self._compare(member)
         elif isinstance(answer, str) and answer:  # why it could not begin or prepare

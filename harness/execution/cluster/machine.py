@@ -7,9 +7,9 @@ from typing import Any
 
 import harness
 from harness.errors import UserError
+from harness.execution.cluster.agreement import installed_digests, loader_digests
 from harness.execution.cluster.cache import Cache
-from harness.execution.cluster.common import installed_digests, loader_digests
-from harness.execution.cluster.messages import NOT_INSTALLED, MachineDescription, MachineReport, Ready, Supplies
+from harness.execution.cluster.messages import NOT_INSTALLED, MachineDescription, MachineReport, ReadyMachine, Supplies
 from harness.execution.cluster.store import Store
 from harness.execution.executors.local import Local
 from harness.execution.machine import machine_class, memory_for
@@ -39,7 +39,7 @@ class Machine:
             machine_class(), harness.__version__, loader_digests(), installed_digests(), memory_for(None)
         )
 
-    def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> Ready | str:
+    def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> ReadyMachine | str:
         """Choose a sandbox, and get ready to make calls."""
         self.end()  # what a driver has left that lost sight of this process
         lacks: list[str] = []
@@ -57,7 +57,7 @@ class Machine:
                 versions[name] = local.versions(name)
             except UserError as error:
                 versions[name] = f"{NOT_INSTALLED}{error}"
-        return Ready(
+        return ReadyMachine(
             self._incarnation, local.workers, local.limits.processes, local.isolation, local.is_sandboxed,
             frozenset(map(str, local.shown)), versions, tuple(lacks), self._cache.summary,
         )  # fmt: skip

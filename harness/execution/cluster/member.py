@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.execution.batches import Batch
-from harness.execution.cluster.messages import MachineDescription, MachineReport, OrderNeed, Ready
+from harness.execution.cluster.messages import MachineDescription, MachineReport, OrderNeed, ReadyMachine
 from harness.execution.order import FinishedCall, Order
 
 #: Batches for each lane that are under way at once: the next one is there when a call ends.
@@ -28,7 +28,7 @@ class ClusterMember:
     again_at: float = 0.0  #: no question before, after it did not answer
     why_out: str = ""  #: why it gets no calls: it differs, no sandbox works, or it cannot be trusted; else empty
     description: MachineDescription | None = None
-    ready: Ready | None = None
+    ready: ReadyMachine | None = None
     outbox: list[Order] = field(default_factory=list)
     needs: set[OrderNeed] = field(default_factory=set)
     held: set[str] = field(default_factory=set)  #: digests of models and data that it has

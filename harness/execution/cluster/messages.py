@@ -54,7 +54,7 @@ class MachineDescription:
 
 
 @dataclass(frozen=True)
-class Ready:
+class ReadyMachine:
     """A machine that makes calls."""
 
     incarnation: str  #: drawn when the machine's process begins to make calls; a restarted process has another one

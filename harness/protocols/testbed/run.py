@@ -23,7 +23,7 @@ from harness.protocols.testbed.probing import (
 from harness.protocols.testbed.results import make_dataset
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.hidden import Withhold
-from harness.task.selection import Wanted
+from harness.task.selection import ModelSelection
 
 #: Raised whenever the numbers change for the same settings and versions of libraries.
 VERSION = 2
@@ -34,7 +34,7 @@ def evaluate_task(
     name: str,
     data: str,
     settings: ProbeSettings | None = None,
-    models: Wanted = None,
+    models: ModelSelection = None,
     withhold: Withhold = Withhold.AUTO,
     report: ProbeReport | None = None,
 ) -> xr.Dataset:

@@ -53,7 +53,7 @@ def _of_chance(task: Task) -> list[str]:
     found = [model for model, accuracy in task.reference.train_accuracy.items() if accuracy <= highest]
     if not found:
         return []
-    which = f"{len(found)} models ({named(found)}) have" if len(found) > 1 else f"{found[0]} has"
+    which = f"{len(found)} models ({abbreviated(found)}) have" if len(found) > 1 else f"{found[0]} has"
     return [
         f"{which} a train accuracy that chance reaches (up to {highest:.3g}): measures of collapse, of the order of "
         "classes, of steadiness and of mixtures say nothing there, whatever their value (pgdl help measures#at-chance)"
@@ -70,7 +70,7 @@ def _of_outputs(task: Task) -> list[str]:
     lines = []
     for output, meaning in meanings.items():
         if found := _with_output(task, output):
-            number = f"{len(found)} models ({named(found)}) end" if len(found) > 1 else f"{found[0]} ends"
+            number = f"{len(found)} models ({abbreviated(found)}) end" if len(found) > 1 else f"{found[0]} ends"
             lines.append(f"{'all models end' if len(found) == len(task.models) else number} {meaning}")
     return lines
 
@@ -87,7 +87,9 @@ def notes_of_contents(reference: Reference, contents: Contents | None, *, initia
     if contents is None:
         return ["its models are missing, so it cannot be checked whether records are of these models"]
     missing = [model for model in reference.models if model not in contents.models]
-    lines = [f"{len(missing)} of {len(reference.models)} models are missing ({named(missing)})"] if missing else []
+    lines = (
+        [f"{len(missing)} of {len(reference.models)} models are missing ({abbreviated(missing)})"] if missing else []
+    )
     lacking = contents.without_initial_weights if initial_weights else ()
     return [*lines, *_of_initial_weights(lacking, len(contents.models))]
 
@@ -125,12 +127,12 @@ def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:
     if not lacking:
         return []
     which = "no model has" if len(lacking) == number else f"{len(lacking)} of {number} models lack"
-    names = "" if len(lacking) == number else f" ({named(list(lacking))})"
+    names = "" if len(lacking) == number else f" ({abbreviated(list(lacking))})"
     none = "model.initial_weights is None there, and measures that need it cannot work"
     return [f"{which} weights_init.hdf5{names}: {none}"]
 
 
-def named(names: Sequence[str]) -> str:
+def abbreviated(names: Sequence[str]) -> str:
     """Return the names as text; of more than three, the first three and the number of the others."""
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more} more"
