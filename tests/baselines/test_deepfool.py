@@ -49,6 +49,7 @@ def test_the_answer_changes_behind_the_boundary_and_not_before():
     assert (before == order[:, 0]).mean() > 0.9
 
 
+@pytest.mark.rest
 def test_the_scale_of_logits_and_of_inputs_does_not_matter():
     model, other = network(), network()
     *hidden, kernel, bias = model.get_weights()

@@ -44,6 +44,7 @@ def network(units=(1.0, 1.0)):
 LABELS = network()(POINTS).numpy().argmax(axis=1)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("measure", [pgd, fgsm, margin])
 def test_units_of_inputs_and_of_logits_do_not_matter(measure):
     expected = measure(network(), dataset(POINTS, LABELS))

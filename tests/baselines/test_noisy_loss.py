@@ -47,6 +47,7 @@ def small():
     return [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))], dataset(rng.normal(size=(60, 4)), np.arange(60) % 3)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("sigma", [0.01, 1.0])
 def test_entropy_is_at_most_the_filtered_loss_and_both_are_the_loss_without_noise(sigma):
     (first, second), data = small()

@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from matrix import rest
 from scipy.special import softmax
-from small_networks import dataset, layers
+from small_networks import dataset, images, layers
 
 import baselines
 from baselines.consistency.augmentation_robustness import changed, draw_rectangles
 from baselines.core.streams import stream
 
 runner_up, mean_penalty = map(baselines.load, ("augmentation_robustness_runner_up", "augmentation_robustness_penalty"))
-
-
-def images(n, *shape):
-    return np.random.default_rng(0).random((n, *shape), np.float32)
 
 
 def network(shape, scale=3.0):
@@ -43,7 +40,7 @@ def by_image(model, batch, size, n_batches, seed):
     return total
 
 
-@pytest.mark.parametrize(("size", "n_batches"), [(8, 201), (8, 2), (64, 1)])
+@pytest.mark.parametrize(("size", "n_batches"), [(8, 2), rest(8, 201), rest(64, 1)])
 def test_image_by_image(size, n_batches):
     model, batch = network((8, 8, 3)), images(30, 8, 8, 3)
     found = runner_up(model, dataset(batch, np.zeros(30)), batch=size, n_batches=n_batches, seed=3)
@@ -61,6 +58,7 @@ def test_it_is_a_sum_over_the_first_images_in_their_order():
     assert backwards != first
 
 
+@pytest.mark.rest
 def test_its_mean_is_that_of_the_shuffled_measure_but_for_the_draws():
     model, batch = network((8, 8, 1)), images(2000, 8, 8, 1)
     data = dataset(batch, np.zeros(2000))

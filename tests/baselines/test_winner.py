@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from sklearn.metrics import davies_bouldin_score
-from small_networks import dataset, layers
+from small_networks import dataset, gaussian, layers
 
 import baselines
 from baselines import MeasureUnavailable
@@ -23,10 +23,7 @@ def images(n, classes=3):
 
 def network(classes=3):
     front = [tf.keras.Input((8, 8, 1)), layers.Conv2D(4, 3, padding="same", activation="relu"), layers.Flatten()]
-    model = tf.keras.Sequential([*front, layers.Dense(classes)])
-    draw = np.random.default_rng(1)
-    model.set_weights([draw.normal(size=array.shape) for array in model.get_weights()])
-    return model
+    return gaussian(tf.keras.Sequential([*front, layers.Dense(classes)]), 1)
 
 
 def by_hand(model, x, y):

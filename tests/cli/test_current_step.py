@@ -2,12 +2,12 @@
 
 import io
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import Pgdl
 from rich.console import Console
 from shared_zygotes import SharedZygotes
 
@@ -96,7 +96,7 @@ def test_a_quiet_command_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("known_shapes")
 def test_a_notebook_gets_every_step_and_a_run_with_nothing_to_do_prepares_nothing(
-    pgdl: Callable[..., Any], folder: Path, zygotes: SharedZygotes
+    pgdl: Pgdl, folder: Path, zygotes: SharedZygotes
 ) -> None:
     if (problem := Fresh().problem()) is not None:
         pytest.skip(f"no sandbox here: {problem}")

@@ -1,15 +1,13 @@
 """Boards and scores say when the calls that they show were made on machines of several classes."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl, Record
 
 from tests.board.board_examples import rows, write_reference
 
-Pgdl = Callable[..., Any]
 LINE = "calls were made on machines that differ, and values may in their last digits: 2 x A; 8 x B, NVIDIA H100"
 
 
@@ -23,7 +21,7 @@ LINE = "calls were made on machines that differ, and values may in their last di
     ],
 )
 def test_it_is_said_where_they_do(
-    classes: list[str | None], is_said: bool, command: list[str], pgdl: Pgdl, folder: Path, record: Callable[..., Path]
+    classes: list[str | None], is_said: bool, command: list[str], pgdl: Pgdl, folder: Path, record: Record
 ) -> None:
     write_reference(folder / "task_data")
     kinds = [{} if kind is None else {"machine_class": kind} for kind in classes]

@@ -1,10 +1,9 @@
 """A password in `--results` is in no output and no file of any command; a canary stands for it."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl
 
 from harness.records import Records
 from tests.board.board_examples import rows
@@ -12,7 +11,6 @@ from tests.ci.repositories import Repo
 from tests.records.evaluation_rows import request
 from tests.throwaway import make_task
 
-Pgdl = Callable[..., Any]
 SECRET = "canary4711"
 
 #: SQLite itself ignores parameters that it does not know.

@@ -1,12 +1,12 @@
 """However many calls a run makes, it remembers a number of each."""
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from in_process import Pgdl
 
 from harness.execution.run import CallSummary, Plan
 from harness.records import Evaluation
@@ -14,9 +14,7 @@ from tests.execution.planned_things import SETTINGS, Nowhere, make_task
 from tests.records.evaluation_rows import evaluation
 
 
-def test_records_are_let_go_of_when_they_are_shown(
-    pgdl: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_are_let_go_of_when_they_are_shown(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[weakref.ref[Evaluation]] = []
     most = 0
 
