@@ -1,4 +1,4 @@
-"""`pgdl task show` of a task whose models are still being trained shows those that are finished."""
+"""Builds that are not finished, diverge, or lack TensorFlow: what is shown of them, and what is refused."""
 
 import json
 from pathlib import Path
@@ -10,9 +10,14 @@ from throwaway import make_task
 
 from harness.corpus.build import Build
 from harness.corpus.catalogue import find_recipe
-from harness.corpus.recipe import read_recipe
+from harness.corpus.families import vgg
+from harness.corpus.network import training_network
+from harness.corpus.recipe import Stop, Training, read_recipe
+from harness.corpus.training import DivergedError, train
 from harness.errors import UserError
 from harness.format.shards import write_shards
+from harness.shipped import task_data
+from harness.worker.runtimes import RUNTIMES
 
 RECIPE = """
 name = "half"
@@ -209,3 +214,24 @@ def test_nothing_but_numbers_of_models_is_shown_if_the_recipe_is_hidden(tmp_path
         "",
     ]
     assert "(all)" in pgdl("task", "show", tmp_path, "--withhold", "never").out
+
+
+@pytest.mark.filterwarnings("ignore:.*shuffle=True:UserWarning")
+def test_weights_that_are_no_numbers_are_seen_though_pooling_hides_them() -> None:
+    settings = Training(learning_rate=0.1, batch_size=5, max_epochs=1, stop=Stop(cross_entropy=0.1), seed=1)
+    model = training_network(vgg(2, n_blocks=1, n_filters=4), (8, 8, 1), 0.0, "glorot_uniform")
+    for weights in model.layers[1].weights:  # those of the first convolution
+        weights.assign(np.full(weights.shape, np.nan))
+    inputs, labels = np.ones((10, 8, 8, 1), np.float32), np.arange(10, dtype=np.int32) % 2
+    seen: list[object] = []
+    with pytest.raises(DivergedError, match="weights are NaN or infinite after epoch 1"):
+        train(model, inputs, labels, settings, None, seen.append)
+    assert seen == []
+
+
+def test_it_is_one_line_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(RUNTIMES["tensorflow"]), "distributions", ("no-such-package",))
+    recipe = read_recipe(task_data() / "recipes" / "digits_nin.toml")
+    with pytest.raises(UserError, match=r"trained in TensorFlow; not installed: no-such-package; .*pip install"):
+        Build(recipe, tmp_path).begin()
+    assert list(tmp_path.iterdir()) == []
