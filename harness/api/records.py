@@ -53,8 +53,8 @@ def open_results(
 ) -> Iterator[RecordedCalls]:
     """Yield the record of each call, oldest first; of several with the same key the newest.
 
-    A record has every column of docs/records.md. Records are read as they are asked for, within this context. Those of
-    hidden tasks are left out and counted by outcome.
+    A record has every column that `pgdl help records` lists. The context reads records while the caller iterates;
+    records of hidden tasks are left out and counted by outcome.
 
     Args:
         results: database of the records.

@@ -23,8 +23,11 @@ _DECIMALS_OF_1 = DECIMALS + 2
 #: measure has an official score, which names hyperparameters and their values.
 REASON_WITHHELD = "the reason is withheld, since the task is hidden"
 
-#: Of one result on a hidden task.
-ONLY_ROUNDED = "withheld: of a hidden task only the rounded score is shown"
+#: Of a score on a hidden task.
+ONLY_ROUNDED = f"Rounded to {DECIMALS} decimal, and no other number is shown, since the task is hidden."
+
+#: Of the first row of a board with a hidden task.
+LUCK_WITHHELD = "Whether luck explains the lead is withheld, since a task is hidden."
 
 
 def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionScore:

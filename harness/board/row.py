@@ -76,6 +76,11 @@ class OnTask:
         return self.n_models > 0
 
     @property
+    def not_run(self) -> bool:
+        """Whether it should have been called, but no call was made."""
+        return self.was_called and self.failures[MISSING] == self.n_models
+
+    @property
     def score(self) -> TaskScore | None:
         """The scores; None if a model has no value."""
         return self.result if isinstance(self.result, TaskScore) else None
@@ -87,7 +92,7 @@ class OnTask:
 
     def official_text(self, digits: int = 2) -> str:
         """Return the official score as text; on a hidden task it has as many digits as are published."""
-        return official(self.result, DECIMALS if self.withheld else digits)
+        return "not run" if self.not_run else official(self.result, DECIMALS if self.withheld else digits)
 
     @property
     def kendall(self) -> float | None:
@@ -251,13 +256,18 @@ class Row:
         return tuple(sorted(name for name, task in self.tasks.items() if task.withheld))
 
     @property
-    def reason(self) -> str:
-        """Reasons why tasks have no score, in one line; empty if all tasks have one."""
+    def reasons(self) -> dict[str, list[str]]:
+        """Reason why tasks have no score -> these tasks."""
         tasks: dict[str, list[str]] = {}
         for name, task in self.tasks.items():
             if task.reason:
                 tasks.setdefault(task.reason, []).append(name)
-        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in tasks.items())
+        return tasks
+
+    @property
+    def reason(self) -> str:
+        """The reasons in one line; empty if all tasks have a score."""
+        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in self.reasons.items())
 
 
 def make_row(

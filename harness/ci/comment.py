@@ -24,6 +24,9 @@ SHOWN, WIDTH = 30, 200
 #: Tracebacks that are shown.
 TRACEBACKS = 5
 
+#: Columns that a change has not if a task is hidden.
+WITHHELD = ("interval (90 %)", "chance", "p", "possible ranks")
+
 #: P-value of a difference that is called clear.
 CLEAR = 0.05
 
@@ -39,7 +42,7 @@ def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
     if lines:
-        parts += ["", *_table(lines, report), *_more(left_out, "submissions")]
+        parts += ["", *_table(lines, report), *_more(left_out, "submissions"), *_withheld(report)]
     failed = [line for line in lines if line.problem and line.change != "refused"]
     parts += _section("Problems", [f"{code(line.name)}: {code(line.problem)}" for line in failed])
     parts += _tracebacks(lines)
@@ -71,22 +74,35 @@ def _verdict(report: ChangeReport) -> list[str]:
 
 
 def _table(lines: tuple[Line, ...], report: ChangeReport) -> list[str]:
-    headings = ["submission", "change", "rank", "score", "interval (90 %)", "chance", "p", "possible ranks", "models"]
-    rows = [
-        [
-            code(line.name),
-            code(line.change) + (f" from {code(line.renamed_from)}" if line.renamed_from else ""),
-            _before_and_after(_rank(line.rank_before), _rank(line.rank), line),
-            _before_and_after(_number(line.score_before, report), _number(line.score, report), line),
-            "-" if line.low is None else f"{_number(line.low, report)} to {_number(line.high, report)}",
-            _number(line.chance, report),
-            p_value_text(line.p_value),
-            "-" if line.best_rank is None else f"{line.best_rank} to {_rank(line.worst_rank)}",
-            f"{line.calls_ok} of {line.calls_expected}",
-        ]
-        for line in lines
+    rows = [_cells(line, report) for line in lines]
+    headings = [one for one in rows[0] if not report.withheld or one not in WITHHELD]
+    texts = [headings, ["---"] * len(headings), *([row[one] for one in headings] for row in rows)]
+    return ["| " + " | ".join(cells) + " |" for cells in texts]
+
+
+def _cells(line: Line, report: ChangeReport) -> dict[str, str]:
+    """Return heading -> text of a line of the table."""
+    return {
+        "submission": code(line.name),
+        "change": code(line.change) + (f" from {code(line.renamed_from)}" if line.renamed_from else ""),
+        "rank": _before_and_after(_rank(line.rank_before), _rank(line.rank), line),
+        "score": _before_and_after(_number(line.score_before, report), _number(line.score, report), line),
+        "interval (90 %)": "-" if line.low is None else f"{_number(line.low, report)} to {_number(line.high, report)}",
+        "chance": _number(line.chance, report),
+        "p": p_value_text(line.p_value),
+        "possible ranks": "-" if line.best_rank is None else f"{line.best_rank} to {_rank(line.worst_rank)}",
+        "models": f"{line.calls_ok} of {line.calls_expected}",
+    }
+
+
+def _withheld(report: ChangeReport) -> list[str]:
+    if not report.withheld:
+        return []
+    names = ", ".join(map(code, report.withheld[:SHOWN]))
+    return [
+        "",
+        f"Hidden: {names}. Scores are rounded; {', '.join(WITHHELD)} and the differences to others are withheld.",
     ]
-    return ["| " + " | ".join(cells) + " |" for cells in (headings, ["---"] * len(headings), *rows)]
 
 
 def _before_and_after(before: str, after: str, line: Line) -> str:

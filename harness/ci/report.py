@@ -13,7 +13,7 @@ from typing import Any, Self, get_args, get_type_hints
 from harness.parsing import parse_json
 
 #: Version of the file.
-FORMAT = 5
+FORMAT = 6
 
 #: Longest file in bytes, list, and text in characters.
 MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
@@ -31,7 +31,7 @@ class Line:
         file: its path in the repository.
         change: `new`, `changed`, `renamed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
         low, high: interval of the score; None if there is none, as on hidden tasks.
-        chance, p_value: level of chance and adjusted p-value (docs/statistics.md).
+        chance, p_value: level of chance and adjusted p-value (pgdl help statistics).
         best_rank, worst_rank: the ranks that it may have.
         calls_ok, calls_expected: number of models with a value, and of all, also without reference data.
         machine_failed: number of models on which the machine failed, not the submission.
@@ -101,6 +101,7 @@ class ChangeReport:
         missing: submissions that the change does not touch and that lack records; if there are any, nobody has a rank.
         broken: the rules that the change breaks, one line each.
         same: submissions that are the same under several names.
+        withheld: hidden tasks, because of which scores are rounded, and no figure beside them is published.
     """
 
     head: str
@@ -113,6 +114,7 @@ class ChangeReport:
     missing: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
     same: tuple[Same, ...] = ()
+    withheld: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """Return the content of the file; lists and texts are cut to what `parse` accepts."""

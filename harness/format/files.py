@@ -26,7 +26,7 @@ START = 64
 
 #: What lies in a zip archive of PyTorch, and what its owner needs.
 TORCH = "data.pkl"
-_TORCH = ("a file of PyTorch", 'docs/your-own-models.md, "A PyTorch user", shows the way')
+_TORCH = ("a file of PyTorch", "pgdl help your-own-models#a-pytorch-user shows the way")
 
 #: Beginning -> what such a file is, and what to do with it.
 _KINDS = {

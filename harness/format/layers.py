@@ -91,7 +91,7 @@ def _unsupported(class_name: Any) -> UserError:
         return UserError("code", expected="built-in layers only", found=class_name, remedy=_NO_CODE)
     known = SUPPORTED.keys() | TRAINING_ONLY.keys()
     hint = did_you_mean(class_name, known, similarity=_MISSPELLING) if isinstance(class_name, str) else None
-    expected = "a layer of feed-forward networks that docs/task-format.md lists"
+    expected = "a layer that `pgdl help task-format` lists"
     return UserError("layer not supported", expected=expected, found=repr(class_name), remedy=hint)
 
 

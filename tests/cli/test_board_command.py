@@ -182,3 +182,23 @@ def test_an_unknown_column_is_refused_at_once(pgdl: Pgdl) -> None:
     for command in ("board", "compare"):
         ended = pgdl(command, "--columns", "kendal")
         assert (ended.code, ended.err) == (2, f"pgdl: --columns: expected {expected}, found kendal\n")
+
+
+def test_of_measures_that_order_models_alike_one_is_shown(
+    pgdl: Pgdl, folder: Path, record: Callable[..., Path]
+) -> None:
+    write_reference(folder / "task_data")
+    two = ("l2_norm", "param_norm")
+    record([row for name in two for row in rows(name, MEASURE, is_baseline=True)])
+    record(rows("param_norm", MEASURE, is_baseline=True, run_seed=7))
+    ended = pgdl("board")
+    assert "order models alike, and are shown once: param_norm as l2_norm." in ended.out
+    assert _names(ended.out) == ["l2_norm", "param_norm"]  # in other settings it is alone
+    assert _names(pgdl("board", "--all").out) == ["l2_norm", "param_norm", "param_norm"]
+    assert [line for line in pgdl("report").lines if line.startswith(two)] == ["l2_norm", "param_norm (seed 7)"]
+    asked = [line for line in pgdl("report", "param_norm").lines if line.startswith(two)]
+    assert asked == ["param_norm", "param_norm (seed 7)"]
+
+
+def _names(table: str) -> list[str]:
+    return [line.split()[1] for line in table.splitlines()[1:] if re.match(r" +\d", line)]

@@ -12,7 +12,8 @@ from pyarrow import parquet
 from shared_zygotes import SharedZygotes
 
 import baselines
-from harness.api.comparisons import choose_measures, ordered_alike
+from harness.api.alike import ordered_alike
+from harness.api.comparisons import choose_measures
 from harness.errors import UserError
 from harness.records import Records
 from harness.sandbox import Fresh

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from harness import place
-from harness.records import Evaluation, Records, Writer
+from harness.records import Evaluation, Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
 from tests.records.statements import execute
 
@@ -61,7 +61,7 @@ def test_a_call_is_claimed_by_the_first_that_takes_it(
 
 DIES = """
 import os, sys
-from harness.records import Evaluation, Records, Writer
+from harness.records import Evaluation, Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
 
 claims = Records(sys.argv[1]).claims()
@@ -79,7 +79,7 @@ def test_what_a_killed_run_had_claimed_is_free_at_once(location: str) -> None:
         assert claims.take(["a", "b"]) == {"a", "b"}
 
 
-def is_written(writer: Writer, row: Evaluation) -> bool:
+def is_written(writer: RecordWriter, row: Evaluation) -> bool:
     writer.add(row)
     writer.flush()
     ((_, done),) = writer.written()

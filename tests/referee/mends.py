@@ -80,7 +80,7 @@ MENDS = {
         "refusal: list[tuple[str, bytes]] = []",
     ),
     "ranks without an official score": Mend(
-        "harness/board/leaderboard.py", "row.sandboxed and oracle.score is not None", "row.sandboxed"
+        "harness/board/leaderboard.py", "row.sandboxed and scored", "row.sandboxed"
     ),
     "the command for stale rows gives no names": Mend(
         "harness/api/commands.py",

@@ -13,7 +13,7 @@ from harness.sandbox import memory
 from harness.sandbox.call import Call
 from harness.sandbox.clock import Clock, Deadline
 from harness.sandbox.job import Limits
-from harness.sandbox.memory import Usage, Watch
+from harness.sandbox.memory import MemoryWatch, Usage
 from harness.sandbox.process import Ended
 
 
@@ -29,7 +29,7 @@ class Time:
 
 def test_what_is_quick_is_known_at_once() -> None:
     sizes = iter(range(1, 4))
-    watch = Watch(lambda: Usage(next(sizes), 0.0), patience_s=240)
+    watch = MemoryWatch(lambda: Usage(next(sizes), 0.0), patience_s=240)
     assert [watch.sample() for _ in range(3)] == [Usage(1, 0.0), Usage(2, 0.0), Usage(3, 0.0)]
 
 
@@ -43,7 +43,7 @@ def test_nobody_waits_for_what_takes_long_nor_begins_it_twice(monkeypatch: pytes
         let_go.wait()
         return Usage(len(measured), 0.0)
 
-    watch = Watch(measure, patience_s=0.01)
+    watch = MemoryWatch(measure, patience_s=0.01)
     assert [watch.sample(), watch.sample()] == [None, None]
     time.now += 10
     let_go.set()
@@ -68,7 +68,7 @@ def test_nothing_is_called_in_a_sandbox_that_cannot_be_looked_into(monkeypatch: 
 
 def test_a_closed_watch_leaves_no_thread() -> None:
     before = set(threading.enumerate())
-    watch = Watch(lambda: Usage(1, 0.0), patience_s=240)
+    watch = MemoryWatch(lambda: Usage(1, 0.0), patience_s=240)
     watch.sample()
     (thread,) = set(threading.enumerate()) - before
     watch.close()
@@ -77,7 +77,7 @@ def test_a_closed_watch_leaves_no_thread() -> None:
 
 
 def test_a_defect_shows_where_one_looks() -> None:
-    watch = Watch(lambda: Usage(1 // 0, 0.0), patience_s=240)
+    watch = MemoryWatch(lambda: Usage(1 // 0, 0.0), patience_s=240)
     with pytest.raises(ZeroDivisionError):
         watch.sample()
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.execution.batches import Batch
-from harness.execution.cluster.messages import MachineDescription, MachineReport, Need, Ready
+from harness.execution.cluster.messages import MachineDescription, MachineReport, OrderNeed, Ready
 from harness.execution.order import FinishedCall, Order
 
 #: Batches for each lane that are under way at once: the next one is there when a call ends.
@@ -30,7 +30,7 @@ class ClusterMember:
     description: MachineDescription | None = None
     ready: Ready | None = None
     outbox: list[Order] = field(default_factory=list)
-    needs: set[Need] = field(default_factory=set)
+    needs: set[OrderNeed] = field(default_factory=set)
     held: set[str] = field(default_factory=set)  #: digests of models and data that it has
     batches: list[list[Order]] = field(default_factory=list)  #: under way, without what has been returned
     begun_at: dict[int, float] = field(default_factory=dict)  #: numbers of orders that are being made

@@ -18,16 +18,16 @@ def is_installed(versions: str) -> bool:
 Kind = Literal["submission", "model", "data"]
 
 
-class Need(NamedTuple):
+class OrderNeed(NamedTuple):
     """Something that a machine lacks for its orders."""
 
     kind: Kind
     digest: str
 
 
-def needs_of(order: Order) -> tuple[Need, ...]:
+def needs_of(order: Order) -> tuple[OrderNeed, ...]:
     """Return what the call of an order needs."""
-    return Need("submission", order.submission), Need("data", order.data), Need("model", order.model)
+    return OrderNeed("submission", order.submission), OrderNeed("data", order.data), OrderNeed("model", order.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Bundle:
 
 
 #: What answers a need: the files of a submission, or a bundle.
-Supplies = Mapping[Need, Mapping[str, bytes] | Bundle]
+Supplies = Mapping[OrderNeed, Mapping[str, bytes] | Bundle]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class MachineReport:
     incarnation: str  #: of the machine's process; reports of another one than the driver knows are void
     returned: tuple[FinishedCall[int], ...] = ()  #: what became of orders
     begun: frozenset[int] = frozenset()  #: numbers of the orders that are being made
-    needs: tuple[Need, ...] = ()  #: what has to come before others can be
+    needs: tuple[OrderNeed, ...] = ()  #: what has to come before others can be
     retired: str = ""  #: why the machine makes no further calls; empty as long as it does
 
 
