@@ -184,9 +184,7 @@ def test_an_unknown_column_is_refused_at_once(pgdl: Pgdl) -> None:
         assert (ended.code, ended.err) == (2, f"pgdl: --columns: expected {expected}, found kendal\n")
 
 
-def test_of_measures_that_order_models_alike_one_is_shown(
-    pgdl: Pgdl, folder: Path, record: Callable[..., Path]
-) -> None:
+def test_of_measures_that_order_models_alike_one_is_shown(pgdl: Pgdl, folder: Path, record: Record) -> None:
     write_reference(folder / "task_data")
     two = ("l2_norm", "param_norm")
     record([row for name in two for row in rows(name, MEASURE, is_baseline=True)])
