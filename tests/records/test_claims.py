@@ -122,12 +122,9 @@ def test_a_run_waits_for_a_reader_however_long_it_reads(tmp_path: Path, monkeypa
 def add_remote_run(location: str, beats: int) -> None:
     """A run of another machine that has claimed `a`."""
     execute(
-        location,
-        "delete from runs where id = 'far'",
-        "insert into runs values ('far', 'elsewhere', 1, '5', :beats)",
-        "insert into claims values ('a', 'far') on conflict do nothing",
-        beats=beats,
-    )
+        location, "delete from runs where id = 'far'", "insert into runs values ('far', 'elsewhere', 1, '5', :beats)",
+        "insert into claims values ('a', 'far') on conflict do nothing", beats=beats,
+    )  # fmt: skip
 
 
 def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
