@@ -31,7 +31,6 @@ class Order:
     key: str  #: of the call; that of its repetition is the same only if the seed is, too
     submission: str  #: digest of the files that are called
     is_baseline: bool
-    problem: str | None  #: reason why the submission cannot be called
     model: str  #: digest
     data: str  #: digest
     runtime: str
@@ -48,7 +47,7 @@ class Order:
         always has a sandbox to itself. Repetitions share with those of the same number only: what baselines keep for
         each other must not carry random draws from a call to its repetition.
         """
-        if not self.is_baseline or self.problem is not None:
+        if not self.is_baseline:
             return None
         return self.model, self.data, self.runtime, self.repeat
 

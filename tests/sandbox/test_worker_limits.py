@@ -131,6 +131,7 @@ def test_without_a_harness_there_is_nothing_to_wait_for(ends: tuple[socket.socke
 def confined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refusals, "_is_confined", lambda: True)
     monkeypatch.setenv("MEMORY_LIMIT_BYTES", str(3 << 30))
+    monkeypatch.setenv("TMPDIR", "/full")
 
 
 def error_of(call: Callable[[], object]) -> Exception:
@@ -160,6 +161,8 @@ def wrapped() -> None:
         (BlockingIOError(errno.EAGAIN, "no"), "processes and threads"),
         (MemoryError(), "the sandbox limits a call to 3072 MiB of memory"),
         (error_of(lambda: subprocess.run(["no-such-program"], check=False)), PROGRAM),
+        (error_of(lambda: subprocess.run("no-such-program", shell=True, check=True)), PROGRAM),
+        (OSError(errno.EFBIG, "no"), "MiB of files under /full"),
     ],
 )
 def test_the_sandbox_is_named(error: Exception, sentence: str, tmp_path: Path) -> None:

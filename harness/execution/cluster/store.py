@@ -49,7 +49,7 @@ class Store:
 
     def announce(self, orders: Sequence[Order]) -> None:
         """Ask for what orders will need, before a call waits for it."""
-        wanted = {need for order in orders if order.problem is None for need in needs_of(order)}
+        wanted = {need for order in orders for need in needs_of(order)}
         with self._changed:
             self._lacking |= {need for need in wanted if not self._has(need)}
 
