@@ -11,17 +11,17 @@ from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 from pgdl import UNSAFE, RunResult, Tally
 
-#: Note for every output from which something is withheld.
+#: Note on every output that withholds something.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pgdl help hidden-tasks)."
 
 
 def print_summary(
     tally: Tally, where: str, console: Console, *, sandboxed: bool, withheld: Collection[str] = ()
 ) -> int:
-    """Print one row per submission and task, and one for its repetitions; returns the exit code.
+    """Print a row per submission and task, and a row for its repetitions; returns the exit code.
 
-    It is 1 if a call failed, else 0. For the tasks `withheld` only outcomes are shown: a submission can choose how much
-    time it takes.
+    The exit code is 1 if a call failed, else 0. For the tasks `withheld` only outcomes are shown: a submission could
+    tell something by the time it takes.
     """
     rows = []
     for (submission, task, repeated), outcomes in sorted(tally.outcomes.items()):
@@ -43,7 +43,7 @@ def print_summary(
 
 
 def summary_object(done: RunResult) -> dict[str, Any]:
-    """Return the summary for programs; of withheld tasks it has no times, either."""
+    """Return the summary for programs, without times of withheld tasks."""
     calls = []
     for (submission, task, repeated), outcomes in sorted(done.tally.outcomes.items()):
         median = statistics.median(done.tally.seconds[submission, task, repeated])
