@@ -56,7 +56,7 @@ def _content(board: Board) -> list[dict[str, Any]]:
 #: Keys of a measure in JSON, before its tasks.
 HEAD = per_row(comparison("j"), tasks=())
 
-#: Measures on tasks; each row has its family. Those that lack a score on some task are faint.
+#: Layout of measures on tasks, with a family for each row. A measure without a score on some task is faint.
 COMPARISON = Layout(
     "Comparison",
     columns=comparison("r"),
@@ -79,12 +79,12 @@ def compare_calls(
 
     Unlike under the competition's rule, every task is scored separately: a measure that exceeds its time on one task
     keeps its scores on the others. Measures without a score on some task rank below those with a score on every task,
-    and above those without any score; one that was called on no task has no rank.
+    and above measures without any score; a measure that was called on no task has no rank.
 
     Args:
         called: the calls of each measure.
         references: task -> reference data.
-        families: measure, with its parameters -> its family.
+        families: measure with parameters -> family.
         withheld: tasks whose scores are rounded, and whose times and reasons are not shown.
         left_out: measures that were not called on a task, as (measure, task), with the reasons.
     """

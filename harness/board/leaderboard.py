@@ -20,7 +20,7 @@ from harness.board.stability import own_randomness_object
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
-#: Everything known about each row stands in JSON after these.
+#: Keys in JSON that precede everything known about each row.
 HEAD = per_row(leaderboard("j"), tasks=())
 
 
@@ -58,8 +58,8 @@ def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
     return head | {"configuration": configuration, "standing": standing} | own | score
 
 
-#: All recorded submissions under the competition's rule. Failures on a task are in the reason, which hidden tasks
-#: withhold.
+#: Layout of all recorded submissions under the competition's rule. Failures on a task are in the reason, which hidden
+#: tasks withhold.
 LEADERBOARD = Layout(
     "Leaderboard",
     columns=leaderboard("r"),
@@ -121,7 +121,7 @@ def ranked_board(
 ) -> Board:
     """Return the board of some rows on the oracle's tasks, with ranks and intervals; `lines` are its remarks.
 
-    Unless a task can have an official score (`scored`), there is nothing to rank by, and nobody has a rank.
+    Unless a task can have an official score (`scored`), there is nothing to rank by, and no row has a rank.
     """
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
     compared = rankings.compare_rows(ranked, held_out)

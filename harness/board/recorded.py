@@ -1,4 +1,4 @@
-"""Reads from a database the records that a board shows, and no others: most are of versions that were replaced."""
+"""Reads from a database the records that a board shows, and no others: most records are of replaced versions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -22,7 +22,7 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Return the calls with their records, oldest first, of which only those of the tasks' present contents count."""
+    """Return the calls with their records, oldest first; only records of the tasks' present contents count."""
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:
@@ -43,7 +43,7 @@ def _ran_on(
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> dict[str, set[str]]:
-    """Return submission -> tasks on which only calls that are left out have records that would count."""
+    """Return submission -> tasks on which only left-out calls have records that would count."""
     others = {calls.row_key for calls in left_out}
     several = {submission for submission, _, _ in others}
     lacking: dict[str, set[str]] = {}
@@ -61,5 +61,5 @@ def _ran_on(
 
 
 def _is_current(row: Record | RecordedCall, contents: Contents | None) -> bool:
-    """Whether a record is of the task's present model and data; without contents, it counts as such."""
+    """Whether a record is of the task's present model and data; if the contents are not known, it counts as current."""
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)

@@ -1,4 +1,4 @@
-"""Which version and configuration of a submission a board shows: those that were requested last."""
+"""The choice of the version and configuration of a submission that a board shows: the last request decides."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -21,7 +21,7 @@ def find_versions(
     """Return the calls of a board of these tasks, shown and left out, without records.
 
     Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
-    only in versions of libraries and the harness, the most recently requested one. Each other configuration has a row.
+    only in versions of libraries and the harness, the most recent request. Every other configuration has its own row.
     A requested version has a row even without any record: a run may have been interrupted before its first one. The row
     goes when other settings of this version were requested later and have records.
     Recorded versions that were never requested count as requested before all others, in the order of their records.
@@ -30,7 +30,7 @@ def find_versions(
         records: the database.
         references: task -> reference data.
         everything: show all versions and configurations.
-        counts: tells whether calls may be on the board at all.
+        counts: returns whether calls may be on the board at all.
     """
     asked = _last_requests(records.requests(), references)
     recorded = recorded_versions(records, references)

@@ -22,7 +22,7 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.models
 @options.names
 @click.option("--whole-calls", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
-@click.option("--whole-output", is_flag=True, help="Print all that every call printed, below the table.")
+@click.option("--whole-output", is_flag=True, help="Print the whole output of every call below the table.")
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
     help="Output format.",
@@ -57,7 +57,7 @@ def command(
     from harness.tables import wide_console
 
     console = wide_console(quiet=quiet or form in ("json", "junit"))
-    with commands_stopped(form == "github"):  # for what the submission says
+    with commands_stopped(form == "github"):  # against commands in the submission's output
         console.print(f"Trying {submission}: the sandbox imports its framework, then calls it on a few models.")
         import pgdl  # here: the line before must not wait for these imports
         from harness.api import check_report

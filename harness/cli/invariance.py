@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--range", "ranges", multiple=True, metavar="NAME=LOW..HIGH",
     help="Magnitudes of a change of images, e.g. rotation=-90..90 (degrees), translate_x=-0.25..0.25 (share of the "
-    "width); may be repeated. Default: those of the paper for CIFAR-10.",
+    "width); may be repeated. Default: the magnitudes of the paper for CIFAR-10.",
 )  # fmt: skip
 @click.option(
     "--examples", type=click.IntRange(2), default=2048, show_default=True, metavar="N",

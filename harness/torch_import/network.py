@@ -239,4 +239,3 @@ def _without_batch(array: Array, value: Value) -> Array:
             raise RefusedError("combines the examples of a batch with different constants")
         array = parts[0]
     return array
-

@@ -169,4 +169,3 @@ def _converted(value: Any, dtype: Any) -> Any:
     """Return a constant as floating-point numbers if an operation makes them of integers; others stay."""
     is_array = isinstance(value, np.ndarray | np.generic)
     return np.array(value, np.float32 if dtype == 7 else None) if is_array else value
-

@@ -1,4 +1,4 @@
-"""What the machines of a cluster have to have in common, so that a value does not depend on where a call is made."""
+"""The setup that the machines of a cluster must share, so that a value does not depend on the machine."""
 
 import functools
 from collections import Counter
@@ -35,7 +35,7 @@ class CommonSetup:
 
 
 def agree(ready: Sequence[ReadyMachine]) -> CommonSetup:
-    """Return what most of some machines have in common."""
+    """Return the setup that most machines share."""
     isolation = _most_common([one.isolation for one in ready])
     same = [one for one in ready if one.isolation == isolation]
     versions = {name: _most_common([one.versions[name] for one in same]) for name in RUNTIMES}
@@ -61,12 +61,12 @@ def loader_digests() -> dict[str, str]:
 
 @functools.cache
 def installed_digests() -> dict[str, str]:
-    """Return the digest of each measure of another package that is installed here: an order names only its module."""
+    """Return the digest of each installed measure of another package: an order only names its module."""
     usable = [one.name for one in installed_measures() if one.problem is None]
     return {name: found.digest for name in usable if (found := find_installed(name)) is not None}
 
 
 def _most_common(values: Sequence[str]) -> str:
-    """Return the most frequent value; of several the first in alphabetical order."""
+    """Return the most frequent value; the first in alphabetical order if several are."""
     counts = Counter(values)
     return min(counts, key=lambda value: (-counts[value], value))

@@ -9,10 +9,9 @@ import numpy as np
 
 from harness.torch_import.network import Network
 from harness.torch_import.operations.convolutions import pad_places
-from harness.torch_import.pt2 import Array
 from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
-from harness.torch_import.values import Value, aligned, flat, group_of, sizes_of
+from harness.torch_import.values import Value, aligned, flat, group_of
 
 
 @translates("view", "reshape", "_unsafe_view", "unflatten", "flatten")
@@ -136,7 +135,9 @@ def roll(network: Network, x: Value, shifts: Any, dims: Any = ()) -> Value:
     for shift, dim in zip(shifts, dims, strict=True):
         size = x.shape[dim]
         if start := -shift % size:
-            x = cat(network, [part_of(network, x, dim, start, 1, size - start), part_of(network, x, dim, 0, 1, start)], dim)
+            x = cat(
+                network, [part_of(network, x, dim, start, 1, size - start), part_of(network, x, dim, 0, 1, start)], dim
+            )
     return x
 
 
