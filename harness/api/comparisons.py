@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import baselines
 from harness.api.alike import ordered_alike, told_alike
-from harness.api.calls import Run, begin_run, record_calls
+from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.commands import run_command
 from harness.api.competition import collect_records, read_competition, remarks_on
 from harness.api.execution import USUAL, Execution
@@ -97,7 +97,7 @@ def compare(
             require_published(others, published, whole)
         run = replace(run, left_out=find_left_out(run.submissions, run.shown))
         _require_useful([one.submission.name for one in chosen if one.is_named], run)
-        with Records(results) as records:
+        with open_records(run, results) as records:
             plan, _ = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts)
             families = {one.submission.name: one.family for one in chosen}
             planned = {(call.submission.name, call.submission.digest, call.configuration.id) for call in plan.calls}

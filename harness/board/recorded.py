@@ -22,12 +22,16 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Return the calls with their records, oldest first; only records of the tasks' present contents count."""
+    """Return the calls with their records, oldest first; only records of the tasks' present contents count.
+
+    Records of a model that is gone are not stale: nobody could make them anew.
+    """
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:
-        if not _is_current(row, contents.get(row.task)):
-            if not row.repeat:
+        present = contents.get(row.task)
+        if not _is_current(row, present):
+            if not row.repeat and present is not None and row.model in present.models:
                 stale.add((row.task, row.model))
         elif row.repeat:
             repetitions.append(row)

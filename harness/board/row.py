@@ -176,8 +176,7 @@ class Row:
     @property
     def label(self) -> str:
         """The name, followed by the settings that distinguish the row from others of the same name."""
-        marks = [mark for mark in (self.settings, "" if self.sandboxed else "not sandboxed") if mark]
-        return f"{self.submission} ({', '.join(marks)})" if marks else self.submission
+        return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
     @property
     def score(self) -> float | None:
@@ -312,6 +311,12 @@ def _failures(calls: Mapping[str, CallRecord], n_models: int) -> Counter[str]:
     if len(calls) < n_models:
         failures[MISSING] = n_models - len(calls)
     return failures
+
+
+def labelled(submission: str, settings: str, *, sandboxed: bool) -> str:
+    """Return a name with the settings that differ from those of most rows, and whether it ran without a sandbox."""
+    marks = [mark for mark in (settings, "" if sandboxed else "not sandboxed") if mark]
+    return f"{submission} ({', '.join(marks)})" if marks else submission
 
 
 def counted(failures: Counter[str]) -> str:

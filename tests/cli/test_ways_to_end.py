@@ -94,7 +94,7 @@ def test_a_bug_keeps_its_traceback_and_has_a_code_of_its_own(pgdl: Pgdl, monkeyp
     assert ended.code == 70
     assert ended.err.startswith("Traceback (most recent call last):")
     assert "ZeroDivisionError: oops" in ended.err
-    assert ended.err.endswith("pgdl: this is a bug; finished work is kept\n")
+    assert ended.err.endswith("pgdl: this is a bug\n")
 
 
 def test_all_codes_are_documented() -> None:
