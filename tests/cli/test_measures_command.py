@@ -7,7 +7,6 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-
 from rich.text import Text
 
 import baselines
