@@ -178,3 +178,14 @@ def test_ctrl_c_while_modules_are_imported(ignored: bool) -> None:
             process.kill()
         assert process.stderr.read() == ("" if ignored else "pgdl: interrupted\n")
     assert process.returncode == (-signal.SIGKILL if ignored else 130)
+
+
+@pytest.mark.rest
+def test_a_task_is_validated_where_no_cache_can_be_written(
+    pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_task(folder)
+    monkeypatch.setenv("PGDL_CACHE", "/proc/none")
+    ended = pgdl("task", "validate", ".")
+    assert (ended.code, ended.err) == (0, "")
+    assert os.environ["PGDL_CACHE"] == "/proc/none"
