@@ -97,7 +97,11 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def write_whole(entry: Path, content: bytes) -> None:
-    """Write a file of the cache at once: another harness may be reading it."""
+    """Write a file at once: another harness may be reading it. A full disk leaves the earlier one, and nothing else."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-    temporary.write_bytes(content)
-    temporary.replace(entry)
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(entry)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
