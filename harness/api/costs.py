@@ -1,20 +1,23 @@
 """A forecast of the costs of the library's measures on a task, from timed passes in the sandbox of a real run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from baselines import Measure, Sizes
+from baselines import MEASURES, Measure, Sizes
 from harness.api.calls import Run, begin_run
+from harness.api.comparisons import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import find
 from harness.errors import UserError
 from harness.execution.dispatch import make
 from harness.execution.plan import plan_calls
+from harness.names import ALL
 from harness.outcome import CallResult, Outcome
+from harness.task import DEFAULT_DIRECTORY
 from harness.task.model import Model
 from harness.task.selection import select_models
 
@@ -79,18 +82,27 @@ class Costs:
 
 
 def forecast_costs(
-    measures: Sequence[Measure],
+    measures: Sequence[Measure | str] | str = (ALL,),
     *,
-    tasks_dir: str | Path,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> Costs:
     """Time a forward pass, and a forward and backward pass, on the smallest and the largest model; records nothing.
 
+    Args:
+        measures: of the library, or their names, families, costs, `all` or `cheap`, as in `compare`.
+        tasks_dir: directory of the tasks.
+        task_names: the one task, unless the directory has no other.
+        execution: limits, sandbox and engine.
+        progress: shows the work.
+
     Raises:
-        UserError: there are several tasks, one is invalid or hidden, or no sandbox works here.
+        UserError: there is no such measure, there are several tasks, one is invalid or hidden, or no sandbox works
+            here.
     """
+    chosen = list(_measures(measures))
     with begin_run([], Path(tasks_dir), task_names, execution, progress) as run:
         if len(run.tasks) != 1:
             found = ", ".join(task.name for task in run.tasks)
@@ -100,8 +112,17 @@ def forecast_costs(
         progress.step("timing a forward pass and one there and back on two models")
         timed = _time(run)
     task, workers = run.tasks[0], run.executor.workers
-    forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in measures)
+    forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in chosen)
     return Costs(task.name, task.data.n_samples, timed, forecasts, workers)
+
+
+def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
+    """Yield the measures that are given, also by names; raises `UserError`."""
+    for one in [given] if isinstance(given, str) else given:
+        for name in [one.name] if isinstance(one, Measure) else [c.submission.name for c in choose_measures(one)]:
+            if name not in MEASURES:
+                raise UserError("a forecast is of default parameters", expected="a name alone", found=name)
+            yield MEASURES[name]
 
 
 def _time(run: Run) -> tuple[Timed, ...]:

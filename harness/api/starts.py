@@ -1,6 +1,9 @@
 """The first files of a newcomer: a small task with example submissions, a submission, a leaderboard on GitHub."""
 
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness import shipped
@@ -85,7 +88,7 @@ def demo(directory: str | Path) -> int:
     """
     target = Path(directory)
     _require_empty(target, "pgdl demo DIR")
-    with writing(target):
+    with writing(target), _removed_if_failed(target):
         models = write_demo_task(shipped.task_data(), target / "task_data")
         shipped.copy_files(shipped.submissions(), target / "submissions")
         text = README.format(task=NAME, models=models, commands="\n".join(COMMANDS))
@@ -112,7 +115,7 @@ def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
         raise UserError("--ci", expected=expected, found=harness)
     target = Path(directory)
     _require_empty(target, "pgdl new DIR --ci ...")
-    with writing(target):
+    with writing(target), _removed_if_failed(target):
         models = write_demo_task(shipped.task_data(), target / "task_data")
         text = LEADERBOARD.format(task=NAME, models=models, harness=harness, commands="\n".join(CI_COMMANDS))
         files = {"README.md": text, ".gitignore": IGNORED} | _workflows(address["repository"], address["commit"])
@@ -153,6 +156,16 @@ def _require_empty(directory: Path, command: str) -> None:
         raise UserError(f"cannot be read: {error.strerror}", file=directory, remedy=remedy) from error
 
 
+@contextmanager
+def _removed_if_failed(directory: Path) -> Iterator[None]:
+    """Remove a directory that was empty or did not exist if the disk is full, so that the same command works later."""
+    try:
+        yield
+    except OSError:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+
+
 def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
     """Write a submission with a commented complexity.py and metadata, named like its directory; returns the files.
 
@@ -170,6 +183,7 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
             target.mkdir(parents=True)
         except FileExistsError as error:
             raise UserError("already exists", file=target, remedy="choose another name") from error
-        for file, text in files.items():
-            (target / file).write_bytes(text.encode())
+        with _removed_if_failed(target):
+            for file, text in files.items():
+                (target / file).write_bytes(text.encode())
     return [target / file for file in files]

@@ -117,7 +117,7 @@ def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, given: str,
             archive.writestr("complexity.py", source)
     ended = pgdl("check", given)
     assert ended.code == 1
-    assert ended.lines[0] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
+    assert ended.lines[1] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
 
 
 @pytest.mark.parametrize("workers", [1, 2])

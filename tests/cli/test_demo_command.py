@@ -98,6 +98,7 @@ def test_a_full_disk_is_one_line(folder: Path) -> None:
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith("pgdl: there/task_data/")
     assert ended.stderr.endswith(": cannot be written: File too large\n")
+    assert list(folder.iterdir()) == [], "the same command works once there is space"
 
 
 @pytest.mark.parametrize("command", [["check", "mine.py"], ["run", "mine.py"], ["board"], ["task", "validate"]])
