@@ -70,7 +70,7 @@ def require_sound(file: Path) -> None:
             raise UserError("its journal names another file, which SQLite would delete", file=file, remedy=REMEDY)
 
 
-def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "Watch":
+def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "StatementWatch":
     """Make a new connection safe for a database of a stranger; returns the watch over its statements.
 
     Args:
@@ -82,7 +82,7 @@ def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "
         UserError: the database has anything but plain tables and indices, or reading their list takes too long.
         sqlite3.Error: it is no database, or cannot be read.
     """
-    watch = Watch(connection, file)
+    watch = StatementWatch(connection, file)
     with watch.reasons():
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", *(["query_only = ON"] if read_only else [])):
             connection.execute(f"PRAGMA {pragma}")
@@ -95,7 +95,7 @@ def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "
     return watch
 
 
-class Watch:
+class StatementWatch:
     """Ends a statement that takes too much, and lets a signal end it, which Python would handle only afterwards.
 
     Attributes:

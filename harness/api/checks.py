@@ -12,7 +12,7 @@ from harness.api.submissions import Argument, find
 from harness.execution.check import WHOLE_CALL_S, try_submission
 from harness.execution.evaluation import unused_gpu
 from harness.execution.forecast import forecast
-from harness.submission import find_flaw
+from harness.submission import find_problem
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.selection import ModelSelection, require_known
 
@@ -49,11 +49,8 @@ def check(
         UserError: a task or the submission is missing or invalid, or no sandbox works here.
     """
     (found,) = find(submission, names, progress)
-    if found.problem is None and not found.is_baseline:
-        flaw = find_flaw(found.files["complexity.py"], found.measure_file)
-        found = replace(found, problem=flaw or None)
-    if found.problem is not None:  # known without a model
-        return CheckReport(found)
+    if problem := find_problem(found):
+        return CheckReport(replace(found, problem=problem))
     with begin_run([found], Path(tasks_dir), task_names, execution, progress) as run:
         if not found.is_baseline:
             note_initial_weights(run.shown, progress)

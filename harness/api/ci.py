@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from harness.api.alike import shown_once
 from harness.api.calls import begin_run, record_calls
 from harness.api.ci_calls import check_submission, find_failures, records_of, without_reference
 from harness.api.competition import Competition, failed_outputs, read_competition
@@ -36,7 +37,7 @@ from harness.task.task_notes import abbreviated
 
 
 @dataclass(frozen=True)
-class Job:
+class ChangeJob:
     """The inputs and settings of an evaluation; raises `UserError` for a revision that does not exist.
 
     Attributes:
@@ -113,7 +114,7 @@ class ChangeResult:
         return render(self.report)
 
 
-def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
+def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult:
     """Evaluate the submissions that a change touches, and compare the boards before and after it."""
     change, measures = job.change, _measures(job.measures)
     competition = read_competition(job.tasks_dir, Withhold(job.execution.withhold), job.task_names)
@@ -165,7 +166,7 @@ def _measures(names: Sequence[str]) -> list[Submission]:
 
 
 def _call(
-    job: Job, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
+    job: ChangeJob, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
 ) -> Sequence[PlannedCall]:
     """Check the submissions if the rules say so, and make the calls of those that pass; returns these calls."""
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
@@ -176,7 +177,7 @@ def _call(
         return record_calls(run, records, progress)[0].calls
 
 
-def _make_boards(job: Job, competition: Competition, records: Records, touched: Touched) -> _Boards:
+def _make_boards(job: ChangeJob, competition: Competition, records: Records, touched: Touched) -> _Boards:
     """Build the boards of both revisions; this reads only the submissions that have records or requests."""
     change = job.change
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
@@ -189,11 +190,11 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
         run_seed=execution.seed, time_limit_s=execution.time_limit_s, time_budget=execution.time_budget,
         memory_limit_bytes=execution.memory_bytes, runtime=execution.runtime,
     )  # fmt: skip
-    calls_before, calls = (
-        collect_versions(records, versions, asked, competition.references, competition.contents)
+    (calls_before, _), (calls, alike) = (
+        shown_once(collect_versions(records, versions, asked, competition.references, competition.contents))
         for versions in (at_base, with_change)
     )
-    notes = competition.notes(calls.shown)
+    notes = [*competition.notes(calls.shown), *alike]
     if unseen := sorted(untouched - {one.submission for one in calls.shown}):
         notes.append(f"no record of the present version of {abbreviated(unseen)}; pgdl ci without --base makes them")
     board = _build(competition, calls, notes)

@@ -1,13 +1,14 @@
 """A table of the library's measures on every model of every task."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import baselines
+from harness.api.alike import ordered_alike, told_alike
 from harness.api.calls import Run, begin_run, record_calls
 from harness.api.commands import run_command
 from harness.api.competition import collect_records, read_competition, remarks_on
@@ -109,7 +110,7 @@ def compare(
     called = {one.submission: one for one in shown}
     every = [called.get(measure, Calls(measure, is_baseline=True, rows={})) for measure in families]
     board = compare_calls(every, references, families, run.withheld, run.left_out)
-    board = replace(board, remarks=[*_remarks(same), *board.remarks])
+    board = replace(board, remarks=[*told_alike(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(references, run.withheld)
     return CompareResult(board, oracle, records.name, run.executor.is_sandboxed)
@@ -167,7 +168,7 @@ def compare_recorded(
         lines.append(f"recorded in other settings, too, which are not compared: {abbreviated(rest)}")
     families = {one.submission: baselines.MEASURES[_measure(one.submission)].family for one in shown}
     board = compare_calls(shown, competition.references, families, competition.withheld)
-    board = replace(board, remarks=[*lines, *_remarks(same), *board.remarks])
+    board = replace(board, remarks=[*lines, *told_alike(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(competition.references, competition.withheld)
     return CompareResult(board, oracle, records.name, all(calls.sandboxed for calls in shown))
@@ -205,22 +206,6 @@ def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
                 is_named = not several or (name in chosen and chosen[name].is_named)
                 chosen[submission.name] = Chosen(submission, baselines.MEASURES[_measure(name)].family, is_named)
     return list(chosen.values())
-
-
-def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return each measure that orders all networks as an earlier name does: name -> the earlier measure."""
-    found = {}
-    for name in names:
-        plain, colon, parameters = name.partition(":")
-        other = f"{baselines.MEASURES[plain].order}{colon}{parameters}"
-        if other in names:
-            found[name] = other
-    return found
-
-
-def _remarks(same: Mapping[str, str]) -> list[str]:
-    told = ", ".join(f"{name} as {other}" for name, other in same.items())
-    return [f"order models alike, and are shown once: {told}."] if same else []
 
 
 def _measure(name: str) -> str:

@@ -83,12 +83,16 @@ def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
 
 
 def _dataset(model: Any, data: Any) -> Any:
-    """Return `data`, a dataset or arrays, as a dataset of single examples; raises `UserError`."""
+    """Return `data`, a dataset or arrays, as a dataset of single examples; raises `UserError`.
+
+    TensorFlow is imported for Keras models alone: a process that imports torchvision after it ends in a segmentation
+    fault.
+    """
+    if not hasattr(model, "layers") or not hasattr(model, "input_shape"):
+        raise UserError("model", expected="a Keras model", found=type(model).__name__)
     with extras_named():
         import tensorflow as tf
 
-    if not hasattr(model, "layers") or not hasattr(model, "input_shape"):
-        raise UserError("model", expected="a Keras model", found=type(model).__name__)
     if isinstance(data, tuple | list) and len(data) == 2:
         x, y = map(np.asarray, data)
         if not x.ndim or x.shape[:1] != y.shape:

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from harness.api.alike import shown_once
 from harness.api.commands import run_command
 from harness.api.competition import choose, failed_outputs, read_competition, read_current, remarks_on, require_records
 from harness.board.board import Board
@@ -94,10 +95,11 @@ def report(
         found = find_versions(records, competition.references)
         require_records(found, records.name)
         chosen = choose(found, submissions, records.name, can_run=competition.can_run)
+        chosen = chosen if submissions else shown_once(chosen)[0]
         named = {calls.row_key for calls in chosen.shown}
         shown = {calls.row_key for calls in found.shown}
         others = [calls for calls in found.left_out if calls.row_key in named - shown]
-        found = replace(found, shown=[*found.shown, *others])
+        found, _ = shown_once(replace(found, shown=[*found.shown, *others]), keep=named)
         collected = read_current(records, competition, found)
         wanted = {_identity(calls): calls for calls in collected.shown if calls.row_key in named}
         outputs = failed_outputs(records, list(wanted.values()))

@@ -134,7 +134,7 @@ def read_touched(repository: Repository, folder: str, change: Change) -> Touched
         try:
             submission = read_submission(repository, folder, entry)
             if flaw := find_flaw(submission.files["complexity.py"]):
-                raise RefusedError(flaw)
+                raise RefusedError(f"complexity.py: {flaw}")
         except RefusedError as error:
             touched.refuse(name, str(error), Failures([annotation("error", str(error), path)]))
         else:

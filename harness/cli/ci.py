@@ -87,14 +87,14 @@ def command(
     from harness.ci.annotations import add_summary, commands_stopped, under_github
     from harness.ci.rules import Rules
     from harness.cli.terminal import Terminal, warn
-    from pgdl import Job, evaluate_change
+    from pgdl import ChangeJob, evaluate_change
 
     rules = Rules(require_check, min_score, at_most, only_submissions)
     calls = options.execution_of(execution)
     github = annotations == "github" or (annotations == "auto" and under_github())
     beside = form == as_json.JSON
     with commands_stopped(github, err=beside):
-        job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, calls)
+        job = ChangeJob(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, calls)
         with Terminal(as_json.console_of(form, quiet=quiet)) as progress:
             found = evaluate_change(job, progress)
         if output is not None:

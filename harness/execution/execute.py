@@ -11,7 +11,7 @@ from harness.execution.executor import Executor
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.execution.run import CallSummary, Plan, recorded
-from harness.records import Claims, Records, Writer
+from harness.records import Claims, Records, RecordWriter
 from harness.sandbox import Warn
 from harness.text import counted
 from harness.worker.runtimes import RUNTIMES
@@ -54,7 +54,7 @@ class _Execution:
     """The calls of one run, from the plan to their records."""
 
     def __init__(
-        self, plan: Plan, executor: Executor, records: Records, claims: Claims | None, writer: Writer, warn: Warn
+        self, plan: Plan, executor: Executor, records: Records, claims: Claims | None, writer: RecordWriter, warn: Warn
     ) -> None:
         self._executor, self._records, self._claims, self._writer = executor, records, claims, writer
         self._warn = warn

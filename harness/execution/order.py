@@ -31,7 +31,6 @@ class Order:
     key: str  #: cache key of the call; its repetition has the same key only with the same seed
     submission: str  #: digest of the called files
     is_baseline: bool
-    problem: str | None  #: reason why the submission cannot be called
     model: str  #: digest
     data: str  #: digest
     runtime: str
@@ -48,7 +47,7 @@ class Order:
         always has a sandbox to itself. Repetitions share a sandbox only with repetitions of the same number: results
         that baselines share must not carry random draws from a call to its repetition.
         """
-        if not self.is_baseline or self.problem is not None:
+        if not self.is_baseline:
             return None
         return self.model, self.data, self.runtime, self.repeat
 

@@ -64,7 +64,6 @@ class PlannedCall:
             key=self.key,
             submission=self.submission.digest,
             is_baseline=self.submission.is_baseline,
-            problem=self.submission.problem,
             model=self.model.digest,
             data=self.task.data.digest,
             runtime=self.runtime,

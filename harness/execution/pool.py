@@ -146,14 +146,11 @@ class Pool:
                 self._end(order, result, started_at, gpu)
 
     def _refuse(self, order: Order) -> bool:
-        """End a call that must fail without being started; returns whether there was such a failure."""
+        """End a call for which no time is left; returns whether the time is over."""
         clock = self._clocks.of(order)
-        if order.problem is not None:
-            result = CallResult(Outcome.INVALID_SUBMISSION, message=order.problem)
-        elif clock.left() <= 0:
-            result = CallResult(Outcome.TIMEOUT, message=f"not started: earlier calls used up {clock.meaning}")
-        else:
+        if clock.left() > 0:
             return False
+        result = CallResult(Outcome.TIMEOUT, message=f"not started: earlier calls used up {clock.meaning}")
         self._end(order, result, datetime.now(UTC))
         return True
 

@@ -7,7 +7,7 @@ would
 not: every fourth model of a 2 x 2 x 2 x 2 x 2 grid has the same values of two hyperparameters. The steps are therefore
 about 0.618 of the number of models, the golden section, whose multiples spread most evenly around a circle, and have
 no common divisor with it, so no model comes twice. On full grids of more than 36 models every value occurs, wherever
-the sample starts, if no hyperparameter has more than 5 values (tests/execution/test_repeated_models.py).
+the sample starts, if no hyperparameter has more than 5 values (tests/execution/test_repetitions.py).
 """
 
 import hashlib

@@ -30,12 +30,12 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open the zip archive at `path`; damage that shows at any time raises `UserError`."""
+def open_archive(path: Path, most: int = MAX_MEMBERS) -> Iterator[zipfile.ZipFile]:
+    """Open the zip archive at `path`, of at most `most` members; damage that shows at any time raises `UserError`."""
     try:
-        with open_regular(path, links=True) as stream, located(path), _opened(stream) as archive:
-            if len(archive.infolist()) > MAX_MEMBERS:
-                raise UserError("too many members", expected=f"at most {MAX_MEMBERS}", found=len(archive.infolist()))
+        with open_regular(path, links=True) as stream, located(path), _opened(stream, most) as archive:
+            if len(archive.infolist()) > most:
+                raise UserError("too many members", expected=f"at most {most}", found=len(archive.infolist()))
             refuse_torch(names(archive))
             yield archive
     except DAMAGE as error:
@@ -44,10 +44,10 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         raise UserError("damaged", file=path, expected="a whole zip archive", found=found, remedy=remedy) from error
 
 
-def _opened(stream: BufferedReader) -> zipfile.ZipFile:
+def _opened(stream: BufferedReader, most: int) -> zipfile.ZipFile:
     start = stream.peek(START)[:START]
     require_own_kind("not a zip archive", start, file=None, expected="one of Keras or NumPy")
-    return open_zip(stream, MAX_LIST)
+    return open_zip(stream, MAX_LIST * max(1, most // MAX_MEMBERS))
 
 
 class Pieces(BufferedReader):

@@ -8,7 +8,7 @@ from typing import Any
 MAX_LINE = 2**26
 
 
-class Channel:
+class ProcessChannel:
     """One end of the connection."""
 
     def __init__(self, connection: socket.socket) -> None:

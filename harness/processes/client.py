@@ -13,7 +13,7 @@ from harness import children
 from harness.cores import available_cores
 from harness.errors import UserError
 from harness.machine_memory import usable_memory
-from harness.processes.channel import Channel
+from harness.processes.channel import ProcessChannel
 from harness.processes.models import Answer, Question, Say
 from harness.processes.runtimes import environment
 from harness.worker.runtimes import Runtime
@@ -137,7 +137,7 @@ class Process(AbstractContextManager["Process"]):
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
-        self._channel = Channel(ours)
+        self._channel = ProcessChannel(ours)
         with theirs:
             printed = self._printed.fileno()
             self._process = children.start(self._command, theirs.fileno(), printed, self._environment)

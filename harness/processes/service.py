@@ -20,7 +20,7 @@ import traceback
 
 from harness.children import connect
 from harness.errors import UserError
-from harness.processes.channel import Channel
+from harness.processes.channel import ProcessChannel
 from harness.processes.models import Program
 from harness.worker.channel import move_streams, take_input
 from harness.worker.limits import die_with_parent
@@ -32,7 +32,7 @@ TRACEBACK = 10_000
 def main() -> None:
     """Answer until the client closes the connection."""
     name, *arguments = sys.argv[1:]
-    channel = Channel(_connection())
+    channel = ProcessChannel(_connection())
     die_with_parent()
     program: Program | None = None
     unable = ("", "")

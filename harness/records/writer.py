@@ -23,7 +23,7 @@ from harness.text import counted
 GROUP, INTERVAL_S = 100, 1.0
 
 
-class Writer:
+class RecordWriter:
     """Writes records in groups, in a thread of its own; a context that writes what is left on exit.
 
     The first record after an idle second is written at once. A group that the database does not take is tried again

@@ -10,7 +10,7 @@ from harness.machine_memory import memory_kills, usable_memory
 from harness.outcome import CallResult, Outcome
 from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.job import Job, Limits
-from harness.sandbox.memory import Usage, Watch, end_and_measure, is_exhausted, measure
+from harness.sandbox.memory import MemoryWatch, Usage, end_and_measure, is_exhausted, measure
 from harness.sandbox.process import (
     TAIL,
     Ended,
@@ -79,7 +79,9 @@ class Call:
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
         self._worker, self._limits, self._stopping = worker, limits, stopping
         self._usage = Usage(0, 0.0)
-        self._watch = Watch(lambda: measure(worker.sandbox.processes, limits.memory_bytes, self._deadline_passed), TICK)
+        self._watch = MemoryWatch(
+            lambda: measure(worker.sandbox.processes, limits.memory_bytes, self._deadline_passed), TICK
+        )
         self._peak = 0
         self._kills = memory_kills()
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included

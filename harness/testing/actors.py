@@ -176,16 +176,16 @@ class Parts:
     _texts: dict[str, bytes] = field(default_factory=dict)
 
     def order(
-        self, text: str, *, model: str = "model", is_baseline: bool = False, problem: str | None = None,
-        allowance: Allowance | None = None, repeat: int = 0,
+        self, text: str, *, model: str = "model", is_baseline: bool = False, allowance: Allowance | None = None,
+        repeat: int = 0,
     ) -> Order:  # fmt: skip
         """Return the order of a call that plays a part; its limit is 60 s unless `allowance` says otherwise."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         self._texts[digest] = text.encode()
         number = next(_numbers)
         return Order(
-            number=number, key=f"{number:064x}", submission=digest, is_baseline=is_baseline, problem=problem,
-            model=model, data="data", runtime="tensorflow", seed=number, repeat=repeat, limits=LIMITS,
+            number=number, key=f"{number:064x}", submission=digest, is_baseline=is_baseline, model=model,
+            data="data", runtime="tensorflow", seed=number, repeat=repeat, limits=LIMITS,
             allowance=allowance or Allowance(None, 60.0, 0.0, "the time limit of 60 s"),
         )  # fmt: skip
 

@@ -3,7 +3,7 @@
 import errno
 import os
 import socket
-import tempfile
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +16,9 @@ PROGRAM = "the sandbox has the programs of /usr/bin and /bin only"
 #: Parts of messages of errors that are none of the system's own, such as those of libraries that download.
 _OF_NETWORK = ("name resolution", "Name or service not known", "Network is unreachable", "URL fetch failure")
 _OF_THREADS = ("can't start new thread", "pthread_create")
+
+#: Statuses with which a shell ends if it finds no such program, or may not start it.
+_NO_PROGRAM = (126, 127)
 
 
 def refusal(error: BaseException, submission: Path) -> str:
@@ -46,6 +49,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 def _sentence(error: BaseException, submission: Path) -> str:
     if isinstance(error, MemoryError):
         return f"the sandbox limits a call to {int(os.environ[MEMORY_LIMIT]) >> 20} MiB of memory"
+    if isinstance(error, subprocess.CalledProcessError) and error.returncode in _NO_PROGRAM:
+        return PROGRAM
     text = str(error)
     if isinstance(error, socket.gaierror) or any(part in text for part in _OF_NETWORK):
         return NETWORK
@@ -72,7 +77,7 @@ def _of_system(error: OSError, submission: Path) -> str:
     if number == errno.EMFILE:
         return f"the sandbox limits a process to {_limit('RLIMIT_NOFILE')} open files"
     if number in (errno.ENOSPC, errno.EFBIG):
-        return f"the sandbox limits a call to {_limit('RLIMIT_FSIZE') >> 20} MiB of files under {tempfile.gettempdir()}"
+        return f"the sandbox limits a call to {_limit('RLIMIT_FSIZE') >> 20} MiB of files under {_scratch()}"
     if number == errno.ENETUNREACH:
         return NETWORK
     if number in (errno.EPERM, errno.EACCES, errno.EROFS):
@@ -97,4 +102,9 @@ def _of_missing(error: OSError, file: Path, submission: Path) -> str:
 
 def _of_files() -> str:
     own = "the submission's own files, in Path(__file__).parent, and Python's"
-    return f"the sandbox shows {own}; only {tempfile.gettempdir()} can be written to"
+    return f"the sandbox shows {own}; only {_scratch()} can be written to"
+
+
+def _scratch() -> str:
+    """The directory for files: `tempfile` would look for it by writing, which fails where it is full."""
+    return os.environ["TMPDIR"]

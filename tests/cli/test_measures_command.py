@@ -2,19 +2,16 @@
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from in_process import Pgdl
 
 import baselines
 import harness
 from harness.cli.measures import explanation
 from harness.submission.installed import InstalledMeasure
 from tests.cli.test_command_line import imported_by
-
-Pgdl = Callable[..., Any]
 
 
 def test_the_list_has_a_line_per_measure_below_its_family(pgdl: Pgdl) -> None:

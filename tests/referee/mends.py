@@ -74,10 +74,10 @@ MENDS = {
     "similar names live beside each other": Mend(
         "harness/names.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""
     ),
-    "a refused version counts as the same": Mend(
-        "harness/submission/submission.py",
-        'refusal = [] if self.problem is None else [("", self.problem.encode())]',
-        "refusal: list[tuple[str, bytes]] = []",
+    "a submission with a flaw is run": Mend(
+        "harness/api/runs.py",
+        "return [one for one in found if one.name not in flaws]",
+        "return list(found)",
     ),
     "ranks without an official score": Mend(
         "harness/board/leaderboard.py", "row.sandboxed and scored", "row.sandboxed"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.execution.batches import Batch
-from harness.execution.cluster.messages import MachineDescription, MachineReport, Need, ReadyMachine
+from harness.execution.cluster.messages import MachineDescription, MachineReport, OrderNeed, ReadyMachine
 from harness.execution.order import FinishedCall, Order
 
 #: Batches under way for each lane at once: when a call ends, the next batch is already there.
@@ -30,7 +30,7 @@ class ClusterMember:
     description: MachineDescription | None = None
     ready: ReadyMachine | None = None
     outbox: list[Order] = field(default_factory=list)
-    needs: set[Need] = field(default_factory=set)
+    needs: set[OrderNeed] = field(default_factory=set)
     held: set[str] = field(default_factory=set)  #: digests of models and data on the machine
     batches: list[list[Order]] = field(default_factory=list)  #: under way, without returned calls
     begun_at: dict[int, float] = field(default_factory=dict)  #: numbers of orders that are being made

@@ -18,16 +18,16 @@ def is_installed(versions: str) -> bool:
 Kind = Literal["submission", "model", "data"]
 
 
-class Need(NamedTuple):
+class OrderNeed(NamedTuple):
     """An input that a machine lacks for its orders."""
 
     kind: Kind
     digest: str
 
 
-def needs_of(order: Order) -> tuple[Need, ...]:
+def needs_of(order: Order) -> tuple[OrderNeed, ...]:
     """Return the inputs that the call of an order needs."""
-    return Need("submission", order.submission), Need("data", order.data), Need("model", order.model)
+    return OrderNeed("submission", order.submission), OrderNeed("data", order.data), OrderNeed("model", order.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Bundle:
 
 
 #: Answers to needs: the files of a submission, or a bundle.
-Supplies = Mapping[Need, Mapping[str, bytes] | Bundle]
+Supplies = Mapping[OrderNeed, Mapping[str, bytes] | Bundle]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class MachineReport:
     incarnation: str  #: of the machine's process; the driver ignores reports of an unknown incarnation
     returned: tuple[FinishedCall[int], ...] = ()  #: the results of orders
     begun: frozenset[int] = frozenset()  #: numbers of the orders that are being made
-    needs: tuple[Need, ...] = ()  #: the inputs that waiting orders need
+    needs: tuple[OrderNeed, ...] = ()  #: the inputs that waiting orders need
     retired: str = ""  #: reason why the machine makes no further calls; empty as long as it makes calls
 
 

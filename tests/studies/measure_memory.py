@@ -1,6 +1,6 @@
 """Peak memory of measures at real size: the table of docs/measures.md.
 
-    nice python -m tests.benchmarks.measure_memory TASKS RESULTS [cost ...]
+    nice python -m tests.studies.measure_memory TASKS RESULTS [cost ...]
 
 Calls the measures of these costs, all if none is named, on a task of `real_size`, and prints a line for each. The calls
 of a network share a sandbox, as they do in any run: a peak includes the results that are kept for the next measures
