@@ -26,7 +26,10 @@ START = 64
 
 #: What lies in a zip archive of PyTorch, and what its owner needs.
 TORCH = "data.pkl"
-_TORCH = ("a file of PyTorch", 'docs/your-own-models.md, "A PyTorch user", shows the way')
+_TORCH = (
+    "pickled weights of PyTorch, without a network",
+    "torch.export.save(torch.export.export(module.eval(), (inputs,)), 'model.pt2') writes both",
+)
 
 #: Beginning -> what such a file is, and what to do with it.
 _KINDS = {
