@@ -105,9 +105,7 @@ class _Flattener:
         self.layers: list[FlatLayer] = []
         self.calls: list[LayerCall] = []
         self.has_models = False
-        self._undone: dict[
-            tuple[int, int], int
-        ] = {}  # permutation to channels first, number of axes -> its input
+        self._undone: dict[tuple[int, int], int] = {}  # permutation to channels first, number of axes -> its input
 
     def flat(self, model: _Model) -> Flat:
         if model.calls is not None:
