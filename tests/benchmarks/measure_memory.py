@@ -4,8 +4,8 @@
 
 Calls the measures of these costs, or all measures, on a task of `real_size`, and prints a line for each family. The
 calls of a network share a sandbox, as they do in any run: a peak includes the results that are kept for the next
-measures (256 MiB at the most). Loops that would take minutes or hours are shortened where memory does not depend on them. The
-command can be interrupted and repeated.
+measures (256 MiB at the most). Long loops are shortened if memory does not depend on them. The command can be
+interrupted and repeated.
 """
 
 import subprocess
