@@ -22,7 +22,11 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.models
 @options.names
 @click.option("--whole-calls", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
-@click.option("--whole-output", is_flag=True, help="Print all that every call printed, below the table.")
+@click.option(
+    "--whole-output",
+    is_flag=True,
+    help="Print the outputs of all calls below the table, of each its last 16,000 characters.",
+)
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
     help="Output format.",

@@ -13,6 +13,7 @@ from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
+from harness.sandbox import TAIL
 from harness.tables import plain, print_lines
 from harness.task.notes import outputs_of
 from harness.task.selection import PartOfData
@@ -81,7 +82,9 @@ class CallTable:
         if not lines and not result.message:
             return
         self._console.print()
-        said = f"{result.outcome}: {result.message}" if result.message else f"printed {counted(len(lines), 'line')}"
+        is_cut = len(result.output_tail) >= TAIL
+        printed = f"at least {TAIL:,} characters" if is_cut else counted(len(lines), "line")
+        said = f"{result.outcome}: {result.message}" if result.message else f"printed {printed}"
         self._console.print(f"{done.call.where}: {said}")
         hidden = 0 if most is None else max(len(lines) - most, 0)
         if hidden:

@@ -8,6 +8,7 @@ from harness.cli.check_table import LINES, CallTable
 from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
+from harness.sandbox import TAIL
 from harness.tables import wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
@@ -57,6 +58,11 @@ def test_all_that_was_printed_is_there_on_request(capsys: pytest.CaptureFixture[
     _, below = shown(capsys, GOOD, BAD, whole=True)
     assert [line for line in below if "earlier" in line or "other" in line] == []
     assert below.count("  | line 0") == 2
+
+
+def test_of_a_call_that_printed_more_than_is_kept_no_lines_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    _, below = shown(capsys, CallResult(Outcome.OK, 1.0, output_tail="12345678\n" * (TAIL // 9) + "1234567"))
+    assert below[1] == "toy/model_0: printed at least 16,000 characters"
 
 
 def test_a_silent_call_leaves_the_table_alone(capsys: pytest.CaptureFixture[str]) -> None:
