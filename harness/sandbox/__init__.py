@@ -21,9 +21,9 @@ from harness.sandbox.staging import Staging
 
 __all__ = [
     "AT", "AUTO", "AUTOMATIC", "CONTROL", "KINDS", "SANDBOX", "TAIL", "TRAPS", "Call", "Clock", "Fast", "Fresh", "Gpu",
-    "Job", "Kind", "Landlock", "Limits", "Parameter", "SandboxChoice", "Staging", "StoppedError", "Warn", "becomes_others",
-    "cgroup_problem", "choose_kind", "default_memory_bytes", "driver_library", "find_gpus", "gpu_nodes",
-    "not_linux", "options_for", "prepare_call", "run_traps", "run_trial", "trial_job",
+    "Job", "Kind", "Landlock", "Limits", "Parameter", "SandboxChoice", "Staging", "StoppedError", "Warn",
+    "becomes_others", "cgroup_problem", "choose_kind", "default_memory_bytes", "driver_library", "find_gpus",
+    "gpu_nodes", "not_linux", "options_for", "prepare_call", "run_traps", "run_trial", "trial_job",
 ]  # fmt: skip
 
 #: The modules that other rooms use, beside the names above: for the parts that a test plays of a sandbox.
