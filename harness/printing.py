@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TextIO
 
 import click
 
-from harness.text import shown, wrapped
+from harness.text import safe_line, wrapped
 
 
 def say(*lines: object, err: bool = False, **options: Any) -> None:
@@ -25,7 +25,7 @@ def say(*lines: object, err: bool = False, **options: Any) -> None:
     """
     width = _terminal_width(sys.stderr if err else sys.stdout)
     for line in lines or ("",):
-        text = shown(str(line))
+        text = safe_line(str(line))
         for part in wrapped(text, width) if width and len(text) > width else [text]:
             click.secho(part, err=err, reset=bool(options), **options)
 
@@ -54,12 +54,12 @@ def output() -> Iterator[BinaryIO]:
     content = io.BytesIO()
     yield content
     for line in content.getvalue().decode(errors="replace").splitlines():
-        click.secho(shown(line))
+        click.secho(safe_line(line))
 
 
 def ask(question: str) -> bool:
     """Ask the user; the answer is no if there is none at a terminal."""
-    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(shown(question), err=True)
+    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(safe_line(question), err=True)
 
 
 def say_usage(error: click.ClickException) -> None:

@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from harness.text import may_wrap, printable_lines, shown
+from harness.text import may_wrap, printable_lines, safe_line
 
 #: Width of output that is not a terminal, so that lines are never broken.
 ENDLESS = 10_000
@@ -24,7 +24,7 @@ class SafeConsole(Console):
         """Print texts, each on one line that a terminal breaks between words, and whatever else rich can render."""
         if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
             options = {"soft_wrap": False} | options
-        super().print(*(shown(one) if isinstance(one, str) else one for one in objects), **options)
+        super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the parts of what is printed, also of tables and bars."""
@@ -43,7 +43,7 @@ class PlainColumn(TextColumn):
 
 def plain(text: str) -> Text:
     """Return text for what rich shows as it works, such as a spinner, in which nothing is markup."""
-    return Text(shown(text))
+    return Text(safe_line(text))
 
 
 def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
@@ -90,9 +90,9 @@ def print_columns(
     `_` and the cells of columns that `wrap` at spaces; if that is not enough, lines exceed the width of the terminal.
     `styles` has one style per row.
     """
-    cells = [[shown(str(cell)) for cell in row] for row in rows]
+    cells = [[safe_line(str(cell)) for cell in row] for row in rows]
     wrap = [wraps and console.width < ENDLESS for wraps in wrap]
-    titles = [shown(heading) for heading in headings]
+    titles = [safe_line(heading) for heading in headings]
     widths = _widths(titles, cells, wrap)
     if console.width < min(sum(widths), ENDLESS):
         pairs = zip(titles, wrap, strict=True)

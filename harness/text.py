@@ -42,7 +42,7 @@ def on_page(value: object) -> object:
     return printable_lines(value) if type(value) is str else value
 
 
-def hidden(text: str) -> str:
+def without_passwords(text: str) -> str:
     """Return the text without the passwords of addresses in it, as far as they can be recognised."""
     text = _WORD.sub(lambda found: _hidden(found[0]), text) if "@" in text else text
     return _PASSWORD.sub(rf"\g<1>{HIDDEN}", text)
@@ -55,9 +55,9 @@ def _hidden(word: str) -> str:
     return word if user is None else f"{before[: user.end()]}{HIDDEN}{at}{after}"
 
 
-def shown(text: str) -> str:
+def safe_line(text: str) -> str:
     """Return the text as anybody may see it: on one line, printable, and without the passwords of addresses."""
-    return printable(hidden(" ".join(text.expandtabs().splitlines())))
+    return printable(without_passwords(" ".join(text.expandtabs().splitlines())))
 
 
 def may_wrap(line: str) -> bool:

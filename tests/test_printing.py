@@ -15,7 +15,7 @@ from rich.progress import Progress
 from harness.errors import UserError, UserErrors
 from harness.printing import output, put, say, take_over
 from harness.tables import PlainColumn, SafeConsole, plain, print_lines, print_table, wide_console
-from harness.text import shown
+from harness.text import safe_line
 
 HARNESS = Path(__file__).parents[1] / "harness"
 
@@ -182,7 +182,7 @@ def test_so_are_errors_that_end_a_thread(capsys: pytest.CaptureFixture[str], mon
 
 def test_errors_are_lines_whoever_prints_them() -> None:
     error = UserError(f"no {HOSTILE}", file="a\nb", found=HOSTILE, remedy="mend it")
-    assert str(error) == shown(f"a\nb: no {HOSTILE}: found {HOSTILE}; mend it")
+    assert str(error) == safe_line(f"a\nb: no {HOSTILE}: found {HOSTILE}; mend it")
     assert error.lines == (str(error),)
     several = UserErrors("one\ntwo", UserError("three", found="\x1b"))
     assert several.lines == ("one two", "three: found ?")

@@ -15,7 +15,7 @@ from harness.execution.evaluation import unused_gpu
 from harness.execution.forecast import forecast
 from harness.submission import find_problem
 from harness.task import DEFAULT_DIRECTORY
-from harness.task.selection import Wanted, require_known
+from harness.task.selection import ModelSelection, require_known
 
 #: Models of each task, unless others are named.
 MODELS = 3
@@ -26,7 +26,7 @@ def check(
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
-    models: Wanted = MODELS,
+    models: ModelSelection = MODELS,
     names: Sequence[str] = (),
     whole_calls: bool = False,
     execution: Execution = USUAL,
@@ -41,7 +41,7 @@ def check(
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         models: number of models of each task, from the smallest to the largest, or their names.
-        names: its name in place of its own, or none.
+        names: empty, or a single name that replaces the submission's own.
         whole_calls: wait for whole calls, however long they take.
         execution: limits, sandbox and engine.
         progress: shows the work.

@@ -1,14 +1,15 @@
 """A table of the library's measures on every model of every task."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import baselines
-from harness.api.calls import Run, begin_run, record_calls
+from harness.api.alike import ordered_alike, told_alike
+from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.commands import run_command
 from harness.api.competition import collect_records, read_competition, remarks_on
 from harness.api.execution import USUAL, Execution
@@ -31,8 +32,8 @@ from harness.submission import Submission, find_baseline
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.contents import Contents
 from harness.task.hidden import Withhold
-from harness.task.notes import named as named_in_words
 from harness.task.task import Task
+from harness.task.task_notes import abbreviated
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,10 @@ def compare(
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 
-    Of measures that order all networks alike, such as one and its logarithm, the first is called and shown.
+    If several measures order all networks alike, such as a measure and its logarithm, only the first is called.
 
-    A measure that can work on no model of a task, since all lack what it needs, is not called there and has the reason
-    in place of a score. On withheld tasks all are called: the reason would tell something of their models.
+    A measure that needs an input which all models of a task lack is not called there, and has the reason in place of a
+    score. On withheld tasks every measure is called: the reason would tell something of their models.
 
     Args:
         measures: names, with or without parameters, families, `all`, or `cheap`.
@@ -96,11 +97,11 @@ def compare(
             require_published(others, published, whole)
         run = replace(run, left_out=find_left_out(run.submissions, run.shown))
         _require_useful([one.submission.name for one in chosen if one.is_named], run)
-        with Records(results) as records:
+        with open_records(run, results) as records:
             plan, _ = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts)
             families = {one.submission.name: one.family for one in chosen}
             planned = {(call.submission.name, call.submission.digest, call.configuration.id) for call in plan.calls}
-            found = find_versions(records, references, everything=True, counts=lambda calls: calls.asked in planned)
+            found = find_versions(records, references, everything=True, counts=lambda calls: calls.row_key in planned)
             contents = {
                 task.name: Contents({model.id: model.digest for model in task.models}, task.data.digest)
                 for task in run.tasks
@@ -109,7 +110,7 @@ def compare(
     called = {one.submission: one for one in shown}
     every = [called.get(measure, Calls(measure, is_baseline=True, rows={})) for measure in families]
     board = compare_calls(every, references, families, run.withheld, run.left_out)
-    board = replace(board, remarks=[*_remarks(same), *board.remarks])
+    board = replace(board, remarks=[*told_alike(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(references, run.withheld)
     return CompareResult(board, oracle, records.name, run.executor.is_sandboxed)
@@ -124,14 +125,14 @@ def compare_recorded(
     withhold: str = Withhold.AUTO.value,
     published: str | None = None,
 ) -> CompareResult:
-    """Compare measures by what is recorded, as `compare` does; makes no calls, and so needs no models.
+    """Compare measures by their records, as `compare` does; makes no calls, and so needs no models.
 
-    Of several settings in which a measure was called, those count that were last asked for, in a sandbox if there are
-    such. A call that `compare` leaves out with its reason is missing here.
+    If a measure was called with several settings, the settings that were requested last count, and settings with a
+    sandbox before others. A call that `compare` leaves out with its reason is missing here.
 
     Args:
-        measures: names, with or without parameters, families, `all`, or `cheap`; what is recorded of a family is
-            compared with any parameters.
+        measures: names, with or without parameters, families, `all`, or `cheap`; the recorded measures of a family are
+            compared whatever their parameters.
         tasks_dir: directory of the tasks' reference data.
         task_names: only these tasks; empty: all.
         results: database of the records.
@@ -164,10 +165,10 @@ def compare_recorded(
         command = partial(run_command, tasks=Path(tasks_dir), results=address)
         lines = remarks_on(records, competition, collected, command)
     if rest := [calls.submission for calls in found if calls not in shown]:
-        lines.append(f"recorded in other settings, too, which are not compared: {named_in_words(rest)}")
+        lines.append(f"recorded in other settings, too, which are not compared: {abbreviated(rest)}")
     families = {one.submission: baselines.MEASURES[_measure(one.submission)].family for one in shown}
     board = compare_calls(shown, competition.references, families, competition.withheld)
-    board = replace(board, remarks=[*lines, *_remarks(same), *board.remarks])
+    board = replace(board, remarks=[*lines, *told_alike(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(competition.references, competition.withheld)
     return CompareResult(board, oracle, records.name, all(calls.sandboxed for calls in shown))
@@ -186,7 +187,7 @@ class Chosen(NamedTuple):
 
     submission: Submission
     family: str
-    is_named: bool  #: by itself, rather than by its family or cost, `all` or `cheap`
+    is_named: bool  #: whether the option has its name, rather than its family or cost, `all` or `cheap`
 
 
 def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
@@ -205,22 +206,6 @@ def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
                 is_named = not several or (name in chosen and chosen[name].is_named)
                 chosen[submission.name] = Chosen(submission, baselines.MEASURES[_measure(name)].family, is_named)
     return list(chosen.values())
-
-
-def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return the measures that order all networks as another of these names does: name -> that measure."""
-    found = {}
-    for name in names:
-        plain, colon, parameters = name.partition(":")
-        other = f"{baselines.MEASURES[plain].order}{colon}{parameters}"
-        if other in names:
-            found[name] = other
-    return found
-
-
-def _remarks(same: Mapping[str, str]) -> list[str]:
-    told = ", ".join(f"{name} as {other}" for name, other in same.items())
-    return [f"order models alike, and are shown once: {told}."] if same else []
 
 
 def _measure(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What the measures of the library cost on a task: a forecast from timed passes in the sandbox of a real run."""
+"""A forecast of the costs of the library's measures on a task, from timed passes in the sandbox of a real run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,20 +19,20 @@ from harness.names import ALL
 from harness.outcome import CallResult, Outcome
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.model import Model
-from harness.task.selection import some_models
+from harness.task.selection import select_models
 
-#: Training examples of a timed pass. The larger number follows where the smaller one takes less than `SHORT_S`.
+#: Training examples of a timed pass. The larger number follows if a pass over the smaller takes less than `SHORT_S`.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
 
-#: Measures that are called for the time of what they do: reading the network, then a forward pass, and one there and
-#: back. Of two seeds the first prepares and the second passes alone.
+#: Measures whose calls are timed for their work: reading the network, a forward pass, and a forward and backward pass.
+#: Of two seeds, the first prepares the work and only the second is timed.
 _READING, _FORWARD, _BACKWARD = "depth", "cross_entropy", "input_gradient_norm"
 _SEEDS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What was timed on one model; NaN where it could not be called."""
+    """The measured times and memory of one model; NaN where a call failed."""
 
     model: Model
     n_examples: int
@@ -61,10 +61,10 @@ class Timed:
 
 @dataclass(frozen=True)
 class CostForecast:
-    """What a measure is expected to cost on the models of a task."""
+    """The expected cost of a measure on the models of a task."""
 
     measure: Measure
-    smallest_s: float | None  #: a call on the smallest model; None where that is not known
+    smallest_s: float | None  #: a call on the smallest model; None if not known
     largest_s: float | None
     all_s: float | None  #: calls on all models, one at a time
     memory_bytes: int | None  #: on the largest model
@@ -72,7 +72,7 @@ class CostForecast:
 
 @dataclass(frozen=True)
 class Costs:
-    """Forecasts for the measures of the library, and what they were made from."""
+    """Forecasts for the measures of the library, and the measured times behind them."""
 
     task: str
     n_examples: int  #: in the training set
@@ -89,7 +89,7 @@ def forecast_costs(
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> Costs:
-    """Time a forward pass, and one there and back, on the smallest and the largest model; nothing is recorded.
+    """Time a forward pass, and a forward and backward pass, on the smallest and the largest model; records nothing.
 
     Args:
         measures: of the library, or their names, families, costs, `all` or `cheap`, as in `compare`.
@@ -126,9 +126,9 @@ def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
 
 
 def _time(run: Run) -> tuple[Timed, ...]:
-    """Call the timed measures; with more examples where these are passed in no time."""
+    """Call the timed measures, with more examples if a pass over fewer takes almost no time."""
     (task,) = run.tasks
-    models, found = some_models(task, 2), dict[str, Timed]()
+    models, found = select_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:
         waiting = [one for one in models if one.id not in found or _seconds(found[one.id].backward[1]) < SHORT_S]
         number = min(n_examples, task.data.n_samples)

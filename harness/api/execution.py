@@ -23,7 +23,7 @@ UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these res
 
 @dataclass(frozen=True)
 class Execution:
-    """Limits, sandbox and engine of calls. Raises `UserError` for a value that cannot be.
+    """Limits, sandbox and engine of calls. Raises `UserError` for an impossible value.
 
     Attributes:
         time_limit_s: seconds per call, from the moment the model is loaded.
@@ -35,9 +35,9 @@ class Execution:
         runtime: framework of submissions; None: the submission's choice, otherwise TensorFlow.
         seed: of the run; every call derives its own.
         executor: engine that runs the calls.
-        executor_parameters: parameters of that engine, for instance the address of a cluster.
+        executor_parameters: parameters of the engine, for instance the address of a cluster.
         sandbox: kind of sandbox; `auto`: the first that works of fast, fresh and landlock.
-        sandbox_parameters: parameters of that kind, for instance the image of a container.
+        sandbox_parameters: parameters of the kind of sandbox, for instance the image of a container.
         unsafe_no_sandbox: no isolation at all, for your own code only: such results are marked and never ranked.
         withhold: whether outputs, messages and figures are withheld; `auto`: on tasks that are marked as hidden.
     """
@@ -91,7 +91,7 @@ def _is(kind: type, value: object) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-#: As `pgdl run` without options.
+#: The settings of `pgdl run` without options.
 USUAL = Execution()
 
 

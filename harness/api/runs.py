@@ -4,23 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.api.calls import begin_run, record_calls
+from harness.api.calls import begin_run, open_records, record_calls
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import Argument, Confirm, find, nobody, settle_names
+from harness.api.submissions import Argument, Confirm, decline, find, settle_names
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
 from harness.errors import UserErrors
 from harness.execution.run import Plan
-from harness.records import Records
 from harness.submission import Submission, find_problem
 from harness.task import DEFAULT_DIRECTORY
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """What became of a run.
+    """The result of a run.
 
     Attributes:
         plan: all calls.
@@ -28,7 +27,7 @@ class RunResult:
         records: name of the database.
         is_sandboxed: whether the calls were isolated; otherwise they never rank.
         withheld: names of the tasks of which only outcomes are shown.
-        not_deterministic: a line on each submission that says that it is deterministic, and is not.
+        not_deterministic: a line on each submission that claims to be deterministic but is not.
         refused: a line on each submission of which no call could succeed: none was made, and nothing is recorded.
     """
 
@@ -58,7 +57,7 @@ def run(
     retry_timeouts: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
-    confirm: Confirm = nobody,
+    confirm: Confirm = decline,
 ) -> RunResult:
     """Call each submission, sandboxed and time-limited, on every model of every task.
 
@@ -70,14 +69,14 @@ def run(
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         results: database of the records: an SQLite file or a URL.
-        names: names of the submissions that are no measures, in their order; a name that is already recorded makes it a
-            new version of that submission.
+        names: names of the submissions that are not measures, in their order; a name that is already recorded makes the
+            submission a new version of the recorded one.
         repeats: number of repetitions of a quarter of the calls with other seeds; they never change a score.
         force: make recorded calls again.
         retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
         execution: limits, sandbox and engine.
         progress: shows the work.
-        confirm: asks whether a submission is a new version of the one that is known by its name.
+        confirm: asks whether a submission is a new version of the recorded submission with its name.
 
     Raises:
         UserError: a task is missing or invalid, so are all submissions, no sandbox works here, a name belongs to
@@ -85,7 +84,10 @@ def run(
     """
     progress.step("reading the submissions")
     found, refused = _refuse_flawed(find(submissions, names, progress), progress)
-    with begin_run(found, Path(tasks_dir), task_names, execution, progress) as run, Records(results) as records:
+    with (
+        begin_run(found, Path(tasks_dir), task_names, execution, progress) as run,
+        open_records(run, results) as records,
+    ):
         settled, news = settle_names(run.submissions, records, given=bool(names), confirm=confirm)
         for line in news:
             progress.note(line)

@@ -1,4 +1,4 @@
-"""Submissions from what a caller gives: paths, names of measures, and Python functions; and who owns their names."""
+"""Submissions from paths, names of measures, and Python functions; and the owners of their names."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -21,10 +21,10 @@ Confirm = Callable[[str], bool]
 
 
 def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress) -> list[Submission]:
-    """Return the submissions; `names` are those of all that are no measures, in their order, or none.
+    """Return the submissions; `names`, if not empty, are the names of all submissions except measures, in their order.
 
     Raises:
-        UserError: there is no such submission, or two have one name.
+        UserError: there is no such submission, or two have the same name.
     """
     arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]
@@ -50,13 +50,13 @@ def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
     return arguments
 
 
-def nobody(_question: str) -> bool:
-    """Answer for a user who cannot be asked."""
+def decline(_question: str) -> bool:
+    """Answer no, for a user who cannot be asked."""
     return False
 
 
 def settle_names(
-    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm = nobody
+    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm = decline
 ) -> tuple[list[Submission], list[str]]:
     """Refuse names that belong to another submission in the records, and names that could be mistaken for one there.
 
@@ -65,7 +65,7 @@ def settle_names(
     `given` to them, or if the user confirms it.
 
     Returns:
-        The submissions, and a line about each whose version the board did not show before.
+        The submissions, and a line about each submission whose version the board did not show before.
 
     Raises:
         UserError: a name belongs to another submission, or is written almost like another one.

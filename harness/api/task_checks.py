@@ -11,8 +11,14 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.task.contents import changed_since_fetched
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles
-from harness.task.notes import notes_of, notes_of_initial_weights, notes_of_reference, notes_of_resolution, outputs_of
 from harness.task.task import Task, check_tasks
+from harness.task.task_notes import (
+    notes_of,
+    notes_of_initial_weights,
+    notes_of_reference,
+    notes_of_resolution,
+    outputs_of,
+)
 from harness.text import counted
 
 Outcome = Task | Reference | InvalidTaskError
@@ -20,7 +26,7 @@ Outcome = Task | Reference | InvalidTaskError
 
 @dataclass(frozen=True)
 class Validated:
-    """A task that was checked: a line with the verdict, its problems, and notes on a valid one."""
+    """A task that was checked: a line with the verdict, its problems, and notes if it is valid."""
 
     task: str
     verdict: str
@@ -31,7 +37,7 @@ class Validated:
 def validate_tasks(
     tasks_dir: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
 ) -> list[Validated]:
-    """Find all problems of tasks; of hidden ones only their number is told. A fetched task is compared with its fetch.
+    """Find all problems of tasks; of a hidden task, tell only their number. A fetched task is compared with its fetch.
 
     Where the cache cannot be written, a temporary one takes its place.
 

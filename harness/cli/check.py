@@ -9,7 +9,7 @@ from harness.cli import completion, options
 from harness.printing import put
 
 if TYPE_CHECKING:
-    from harness.task.selection import Wanted
+    from harness.task.selection import ModelSelection
 
 #: Functions of `harness.api.check_report` by format; the table is printed as calls end.
 WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
@@ -23,9 +23,7 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.names
 @click.option("--whole-calls", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
 @click.option(
-    "--whole-output",
-    is_flag=True,
-    help="Print the outputs of all calls below the table, of each its last 16,000 characters.",
+    "--whole-output", is_flag=True, help="Print below the table the last 16,000 characters that each call printed."
 )
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
@@ -37,7 +35,7 @@ def command(
     submission: str,
     tasks_dir: Path,
     task_names: tuple[str, ...],
-    models: "Wanted",
+    models: "ModelSelection",
     names: tuple[str, ...],
     whole_calls: bool,
     whole_output: bool,
@@ -61,7 +59,7 @@ def command(
     from harness.tables import wide_console
 
     console = wide_console(quiet=quiet or form in ("json", "junit"))
-    with commands_stopped(form == "github"):  # for what the submission says
+    with commands_stopped(form == "github"):  # against commands in the submission's output
         console.print(f"Trying {submission}: the sandbox imports its framework, then calls it on a few models.")
         import pgdl  # here: the line before must not wait for these imports
         from harness.api import check_report

@@ -1,4 +1,4 @@
-"""`pgdl measures --cost`: what the measures cost on a task, forecast from timed passes."""
+"""`pgdl measures --cost`: the cost of measures on a task, forecast from timed passes."""
 
 from collections.abc import Sequence
 from pathlib import Path

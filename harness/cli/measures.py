@@ -18,10 +18,11 @@ from harness.printing import say
 if TYPE_CHECKING:
     from baselines import Measure
     from harness.submission.installed import InstalledMeasure
-#: What `--cost` without a name stands for.
+
+#: The value of `--cost` without a name.
 FORECAST = "forecast"
 
-#: Texts of a measure, as JSON has them.
+#: Texts of a measure in JSON.
 TEXTS = (
     "name", "family", "meaning", "formula", "range", "weights", "draws", "order", "refused", "cost", "work", "source",
 )  # fmt: skip
@@ -52,13 +53,14 @@ def command(
 ) -> None:  # fmt: skip
     """List the measures of the library by family and those of installed packages, or explain the one called NAME.
 
-    A measure can be run wherever a submission can. Its cost is one of weights (it reads weights only), forward (up
-    to three forward passes over the training examples that it uses), gradients (up to a forward and backward pass for
-    each class) and many (more); F is one forward pass, B one forward and backward pass. Other packages add measures
-    by entry points (pgdl help measures); they run like submissions, and none of their code is imported here.
+    A measure can be run wherever a submission can. Its cost is weights (it reads weights only), forward (up to three
+    forward passes over the training examples that it uses), gradients (up to a forward and backward pass for each
+    class) or many (more passes). F is a forward pass, B a forward and backward pass. Other packages add measures by
+    entry points (pgdl help measures). They run like submissions, and their code is never imported here.
 
-    With --tasks, --task, or --cost without a name, seconds and memory are forecast for a task, of NAME or of all that
-    would be listed: a forward pass and one there and back are timed in the sandbox on its smallest and largest model.
+    With --tasks, --task, or --cost without a name, seconds and memory are forecast for a task, of NAME or of all listed
+    measures: a forward pass, and a forward and backward pass, are timed in the sandbox on its smallest and largest
+    model.
 
     Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28, and pgdl measures --cost many --task digits_nin
     """
@@ -87,7 +89,7 @@ def command(
 
 
 def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
-    """Return one measure; raises `UserError` if there is none of that name, or beside options that choose several."""
+    """Return a measure by its name; raises `UserError` if it does not exist, or beside options for several."""
     import baselines
     from harness.submission.installed import installed_measures
 
@@ -121,7 +123,7 @@ def _filtered(family: str | None, cost: str | None) -> "list[Measure]":
 
 
 def _known_cost(measure: "Measure | InstalledMeasure") -> "Measure":
-    """Return a measure that says its cost; raises `UserError` for one that does not."""
+    """Return a measure with a known cost; raises `UserError` if its cost is not known."""
     from harness.submission.installed import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
@@ -138,7 +140,7 @@ def _unknown(kind: str, name: str, known: list[str]) -> UserError:
 
 
 def _explain(measure: "Measure | InstalledMeasure") -> None:
-    """Print all that is known of a measure."""
+    """Print the explanation, cost and inputs of a measure."""
     from harness.cli.measure_listing import cost_of
     from harness.submission.installed import InstalledMeasure
 
@@ -163,7 +165,7 @@ def _explain(measure: "Measure | InstalledMeasure") -> None:
 
 
 def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
-    """What is known of a measure; None where an installed package's metadata does not say it."""
+    """Return a measure as a JSON object; None where an installed package's metadata lacks a field."""
     import harness
     from harness.cli.measure_listing import needs_of
     from harness.submission.installed import InstalledMeasure
@@ -183,7 +185,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
 def explanation(measure: "Measure") -> str:
     """Return the docstring of a measure without meaning and fields, with an entry for each parameter.
 
-    Parameters that it leaves out are explained by the docstring of its module, or else by that of all parameters.
+    The docstring of its module explains parameters that it leaves out, or else the docstring of all parameters.
     """
     from baselines.core import parameters
 
@@ -197,7 +199,7 @@ def explanation(measure: "Measure") -> str:
 
 
 def _entry(name: str, source: str) -> str:
-    """Return the entry of a parameter in a docstring; nothing if there is none."""
+    """Return the entry of a parameter in a docstring; empty if there is no entry."""
     found = re.search(rf"^( *)({name}: .*(?:\n\1 +\S.*)*)", source, re.MULTILINE)
     text = " ".join(found[2].split()) if found else ""
     return textwrap.fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)

@@ -10,14 +10,14 @@ from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 from pgdl import UNSAFE, RunResult
 
-#: Note for every output from which something is withheld.
+#: Note on every output that withholds something.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pgdl help hidden-tasks)."
 
 
 def print_summary(done: RunResult, console: Console) -> None:
-    """Print one row per submission and task, and one for its repetitions.
+    """Print a row per submission and task, and a row for its repetitions.
 
-    For withheld tasks only outcomes are shown: a submission can choose how much time it takes.
+    For withheld tasks only outcomes are shown: a submission could tell something by the time it takes.
     """
     rows, tally, withheld = [], done.tally, done.withheld
     for (submission, task, repeated), outcomes in sorted(tally.outcomes.items()):
@@ -38,7 +38,7 @@ def print_summary(done: RunResult, console: Console) -> None:
 
 
 def summary_object(done: RunResult) -> dict[str, Any]:
-    """Return the summary for programs; of withheld tasks it has no times, either."""
+    """Return the summary for programs, without times of withheld tasks."""
     calls = []
     for (submission, task, repeated), outcomes in sorted(done.tally.outcomes.items()):
         median = statistics.median(done.tally.seconds[submission, task, repeated])

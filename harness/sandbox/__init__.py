@@ -27,4 +27,4 @@ __all__ = [
 ]  # fmt: skip
 
 #: The modules that other rooms use, beside the names above: for the parts that a test plays of a sandbox.
-MODULES = ("body", "processes")
+MODULES = ("running_sandbox", "processes")

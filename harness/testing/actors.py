@@ -14,8 +14,8 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.execution.order import Allowance, Order
 from harness.sandbox import KINDS, Job, Kind, Limits
-from harness.sandbox.body import Body, StartError
 from harness.sandbox.processes import Tree
+from harness.sandbox.running_sandbox import RunningSandbox, StartError
 from harness.worker.channel import Channel
 
 LIMITS = Limits(startup_s=60.0, output_bytes=2**20)
@@ -73,7 +73,7 @@ class Actors(Kind):
             self.most_at_once = max(self.most_at_once, self._playing)
 
 
-class Actor(Body):
+class Actor(RunningSandbox):
     """A worker whose whole conversation with the harness is a part that it plays."""
 
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:

@@ -17,7 +17,7 @@ MESSAGE = 300
 #: The end of the message about a module that does not exist.
 NOT_INSTALLED = (
     " (no file of the submission and no package where pgdl runs: `pip list` there shows them, `pip install` adds one; "
-    "docs/submissions.md#packages)"
+    "pgdl help submissions#packages)"
 )
 
 

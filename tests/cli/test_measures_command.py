@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from in_process import Pgdl
 from rich.text import Text
 
 import baselines
@@ -16,8 +15,6 @@ from harness.cli.measures import explanation
 from harness.submission.installed import InstalledMeasure
 from harness.tables import SafeConsole
 from tests.cli.test_command_line import imported_by
-
-Pgdl = Callable[..., Any]
 
 
 def test_the_list_has_a_line_per_measure_below_its_family(pgdl: Pgdl) -> None:

@@ -1,9 +1,14 @@
-"""What a run prints when it is over."""
+"""What a run prints when it is over, what it remembers of many calls, and what is said of machines that differ."""
 
 import io
-from collections.abc import Sequence
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from in_process import Pgdl, Record
 from rich.console import Console
 
 from harness.cli.summary import print_summary
@@ -12,8 +17,9 @@ from harness.execution.run import CallSummary, Plan
 from harness.outcome import Outcome
 from harness.records import Evaluation
 from pgdl import RunResult, Tally
-from tests.board.board_examples import failed, rows
-from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
+from tests.board.board_examples import failed, rows, write_reference
+from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_submission, make_task
+from tests.records.evaluation_rows import evaluation
 
 
 def recorded(row: Evaluation) -> CallSummary:
@@ -97,3 +103,51 @@ def test_starved_calls_are_named_with_a_remedy_but_not_those_of_withheld_tasks()
     )
     assert "1 of d on secret" in str(tally.starved_note([]))
     assert Tally().starved_note([]) is None
+
+
+def test_records_are_let_go_of_when_they_are_shown(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[weakref.ref[Evaluation]] = []
+    most = 0
+
+    def execute(plan: Plan, *_: object) -> Iterator[CallSummary]:
+        nonlocal most
+        for call in plan.missing:
+            row = evaluation(key=call.key, submission="mine", model=call.model.id, output_tail="x" * 16_000)
+            made.append(weakref.ref(row))
+            most = max(most, sum(one() is not None for one in made))
+            yield CallSummary(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message)
+
+    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    monkeypatch.setattr("harness.api.calls.execute", execute)
+    monkeypatch.setattr("harness.api.calls.prepare", lambda *_: (SETTINGS, Nowhere()))
+    monkeypatch.setattr("harness.api.calls.TaskDirectory", lambda root: Mock(runnable=lambda names: []))
+    monkeypatch.setattr("harness.api.calls.read_tasks", lambda files, withhold: [make_task(50)])
+    ended = pgdl("run", "mine.py")
+    assert ended.code == 0
+    assert ended.err == ""
+    assert "50 of 50" in ended.out
+    assert most <= 2  # the one that is shown, and the one that comes
+
+
+LINE = "calls were made on machines that differ, and values may in their last digits: 2 x A; 8 x B, NVIDIA H100"
+
+
+@pytest.mark.parametrize("command", [["board"], ["score", "margin"]])
+@pytest.mark.parametrize(
+    ("classes", "is_said"),
+    [
+        (["8 x B, NVIDIA H100", "2 x A", "2 x A"], True),
+        (["2 x A"], False),
+        (["2 x A", None], False),  # the second record has no class
+    ],
+)
+def test_it_is_said_where_they_do(
+    classes: list[str | None], is_said: bool, command: list[str], pgdl: Pgdl, folder: Path, record: Record
+) -> None:
+    write_reference(folder / "task_data")
+    kinds = [{} if kind is None else {"machine_class": kind} for kind in classes]
+    record([replace(row, environment=kinds[n % len(kinds)]) for n, row in enumerate(rows("margin"))])
+    ended = pgdl(*command)
+    assert ended.code == 0
+    assert (LINE in " ".join((ended.out + ended.err).split())) == is_said
+    assert ("machines that differ" in ended.out + ended.err) == is_said

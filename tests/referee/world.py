@@ -16,7 +16,7 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from harness import place
+from harness import process_identity
 from harness.execution.plan import PlannedCall
 from harness.records import Records, add_records
 from tests.ci.repositories import Repo
@@ -232,7 +232,8 @@ class World:
                 raise KeyboardInterrupt
             self.stage.before_call = lambda _: None
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(place, "started", lambda _: "at another time")  # so that the first one seems to be dead
+                # The first process seems to be dead.
+                patch.setattr(process_identity, "start_time", lambda _: "at another time")
                 assert self.pgdl(*line).returncode in (0, 1)
 
         self.stage.made.clear()

@@ -50,7 +50,7 @@ def label(group: Group) -> str:
 
 
 def p_value_text(value: float) -> str:
-    """Return a p-value with two digits that matter."""
+    """Return a p-value with two significant digits."""
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 
