@@ -132,11 +132,11 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [WITHHELD_NOTE.format(", ".join(report.withheld))])
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
+    if report.endless is not None:
+        print_lines(console, ["", report.endless], style="none")
     if report.undecided and report.trial is not None:
         console.print()
         console.print(f"{name}: no verdict: {_why_undecided(report)}.", style="bold red")
-        if report.endless is not None:
-            console.print(report.endless)
         console.print("pgdl check --whole-calls waits for whole calls.")
         return
     if not report.passed:
