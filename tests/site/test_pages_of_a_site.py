@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from harness.task.notes import N_PERMUTATIONS
+from harness.task.task_notes import N_PERMUTATIONS
 from markupsafe import escape
 from site_examples import HOSTILE, make
 
