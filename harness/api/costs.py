@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baselines import MEASURES, Measure, Sizes
 from harness.api.calls import Run, begin_run
-from harness.api.comparisons import choose_measures
+from harness.api.chosen_measures import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import find
@@ -110,7 +111,7 @@ def forecast_costs(
         if run.withheld:
             raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
         progress.step("timing a forward pass and one there and back on two models")
-        timed = _time(run)
+        timed = time_passes(run)
     task, workers = run.tasks[0], run.executor.workers
     forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in chosen)
     return Costs(task.name, task.data.n_samples, timed, forecasts, workers)
@@ -125,8 +126,8 @@ def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
             yield MEASURES[name]
 
 
-def _time(run: Run) -> tuple[Timed, ...]:
-    """Call the timed measures, with more examples if a pass over fewer takes almost no time."""
+def time_passes(run: Run) -> tuple[Timed, ...]:
+    """Call the timed measures on two models of the only task, with more examples if a pass takes almost no time."""
     (task,) = run.tasks
     models, found = select_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:
@@ -147,10 +148,19 @@ def _seconds(result: CallResult) -> float:
     return result.call_wall_s if result.outcome is Outcome.OK else np.nan
 
 
+def seconds_on(
+    models: Sequence[Model], measure: Measure, timed: Sequence[Timed], n_examples: int
+) -> NDArray[np.float64]:
+    """Return the expected seconds of a call on each model, interpolated between the timed ones by size.
+
+    NaN where they are not known.
+    """
+    sizes, ends = [one.model.n_parameters for one in timed], [one.seconds(measure, n_examples) for one in timed]
+    return np.interp([model.n_parameters for model in models], sizes, ends)
+
+
 def _forecast(measure: Measure, models: Sequence[Model], timed: Sequence[Timed], n_examples: int) -> CostForecast:
-    """Interpolate between the timed models by their numbers of parameters."""
     ends = [one.seconds(measure, n_examples) for one in timed]
-    sizes = [one.model.n_parameters for one in timed]
-    every = float(np.interp([model.n_parameters for model in models], sizes, ends).sum())
+    every = seconds_on(models, measure, timed, n_examples).sum()
     smallest_s, largest_s, all_s = (None if np.isnan(s) else float(s) for s in (ends[0], ends[-1], every))
     return CostForecast(measure, smallest_s, largest_s, all_s, timed[-1].memory(measure))

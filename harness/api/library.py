@@ -9,7 +9,7 @@ import numpy as np
 
 import baselines
 from baselines import Complexity
-from harness.api.comparisons import choose_measures
+from harness.api.chosen_measures import choose_measures
 from harness.api.torch_measures import is_module, measures_of_module
 from harness.errors import UserError
 from harness.extras import extras_named

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.api.calls import begin_run, open_records, record_calls
+from harness.api.endless import endless_repeat
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, Confirm, decline, find, settle_names
@@ -93,6 +94,9 @@ def run(
             progress.note(line)
         run = replace(run, submissions=settled)
         plan, tally = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
+        for one in run.submissions:
+            if tally.timed_out(one.name) and (line := endless_repeat(one)):
+                progress.warn(f"{one.name}: {line}")
         claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
         rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])
         varying = not_deterministic(rows, claims, run.withheld)

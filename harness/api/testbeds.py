@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.api.calls import Run, begin_run, open_records, record_calls
-from harness.api.comparisons import choose_measures
+from harness.api.chosen_measures import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.credentials import RESULTS, Address

@@ -22,7 +22,9 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.models
 @options.names
 @click.option("--whole-calls", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
-@click.option("--whole-output", is_flag=True, help="Print the whole output of every call below the table.")
+@click.option(
+    "--whole-output", is_flag=True, help="Print below the table the last 16,000 characters that each call printed."
+)
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
     help="Output format.",
