@@ -1,6 +1,6 @@
 """Makes and records the calls of a run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +18,8 @@ from harness.execution.settings import RunSettings
 from harness.records import Records
 from harness.submission import Submission
 from harness.task.layout import TaskDirectory
-from harness.task.notes import notes_of, notes_of_initial_weights
 from harness.task.task import Task, read_tasks
+from harness.task.task_notes import notes_of, notes_of_initial_weights
 from harness.text import counted
 
 
@@ -99,13 +99,14 @@ def note_initial_weights(tasks: Sequence[Task], progress: Progress) -> None:
 
 def record_calls(
     run: Run, records: Records, progress: Progress, *, force: bool = False, retry_timeouts: bool = False,
-    repeats: int = 0,
+    repeats: int = 0, planned: Callable[[Plan], None] = lambda _: None,
 ) -> tuple[Plan, Tally]:  # fmt: skip
     """Make the calls that are not recorded yet; returns all calls, and a tally of outcomes.
 
     The context of the run's executor has been entered; `records` are those of `open_records`. `force` and
     `retry_timeouts` also make recorded calls (`harness.execution.run.make_plan`). `repeats` is the number of
-    repetitions of some of the calls (`harness.execution.repeated_models`).
+    repetitions of some of the calls (`harness.execution.repeated_models`). `planned` receives the plan before its first
+    call.
     """
     executor = run.executor
     records.warn = progress.warn
@@ -115,6 +116,7 @@ def record_calls(
         run.submissions, run.tasks, run.settings, executor, records,
         force=force, retry_timeouts=retry_timeouts, repeats=repeats, left_out=run.left_out,
     )  # fmt: skip
+    planned(plan)
     records.ask(requests_of(plan.calls))
     tally = Tally()
     for row in plan.recorded:

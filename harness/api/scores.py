@@ -24,7 +24,7 @@ from scoring import SubmissionScore, TaskCalls, score_submission
 
 
 class Scored(NamedTuple):
-    """The score of one submission in one configuration, or that of files, which have none."""
+    """The score of one submission in one configuration; scores of files have no configuration."""
 
     submission: str
     score: SubmissionScore
@@ -34,13 +34,13 @@ class Scored(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name, with what tells it from others of the same name."""
+        """The name, followed by what distinguishes it from others of the same name."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Scores; those on tasks `withheld` are rounded. `remarks` are on the records and tasks behind them."""
+    """Scores, which are rounded on the tasks `withheld`, and `remarks` on the records and tasks behind them."""
 
     scores: Sequence[Scored]
     remarks: Sequence[str]
@@ -48,7 +48,7 @@ class ScoreResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every submission has a final score, and no task of it is without one for want of a value."""
+        """Whether every submission has a final score, and no missing value leaves a task without a score."""
         return all(one.score.complete and one.score.score is not None for one in self.scores)
 
 
@@ -63,7 +63,7 @@ def score(
     reference: str | Path | None = None,
     predictions: str | Path | None = None,
 ) -> ScoreResult:
-    """Return the scores of recorded submissions, or those of a directory of `.predict` files.
+    """Return the scores of recorded submissions, or of a directory of `.predict` files.
 
     Args:
         submissions: paths and names as for `run`, for the files in their current version, or names of recorded
@@ -73,7 +73,7 @@ def score(
         results: database of the records.
         withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
         everything: every version and configuration of a submission.
-        reference: directory of the reference data; None: that of the tasks.
+        reference: directory of the reference data; None: the directory of the tasks.
         predictions: directory of files `TASK.predict`, which are scored instead of records.
 
     Raises:
@@ -100,7 +100,7 @@ def score(
 def _score_records(
     submissions: Sequence[str] | str, tasks_dir: Path, results: Address, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
-    """Return the scores of the submissions that are named, or of all, and notes on the tasks and on them."""
+    """Return the scores of the named submissions, or of all, and notes on the tasks and on the submissions."""
     with Records(results, read_only=True) as records:
         collected = collect_records(records, competition, submissions, everything=everything)
         require_records(collected, records.name)

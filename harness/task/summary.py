@@ -27,7 +27,7 @@ class GapSpread:
 
 @dataclass(frozen=True)
 class GapsOfValue:
-    """The gaps of the models that share one value of a hyperparameter."""
+    """The gaps of the models that share a value of a hyperparameter."""
 
     hyperparameter: str
     value: Value
@@ -37,7 +37,7 @@ class GapsOfValue:
 
 @dataclass(frozen=True)
 class Summary:
-    """One task; hyperparameters and gaps are unknown (None) without reference data, or withheld, as its size is."""
+    """The figures of a task; its size is None if withheld, hyperparameters and gaps also without reference data."""
 
     task: str
     layout: str
@@ -51,7 +51,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Architectures:
-    """Number of architectures among a task's models, the layers they consist of, and what their outputs are."""
+    """The number of architectures of a task's models, their kinds of layers, and the kind of their outputs."""
 
     number: int
     fewest_layers: int
@@ -61,7 +61,7 @@ class Architectures:
 
 
 def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
-    """Return models, hyperparameters and gaps of each task in a directory, without the last two of hidden ones."""
+    """Return models, hyperparameters and gaps of each task in a directory; of hidden tasks, only models."""
     return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(tasks_dir)).all()]
 
 
@@ -124,7 +124,7 @@ def architectures(files: TaskFiles) -> Architectures:
     read = [read_architecture(model) for model in files.models]
     depths = [len(architecture.canonical["layers"]) for architecture in read]
     layers = [layer for architecture in read for layer in architecture.canonical["layers"]]
-    kinds = {layer["class_name"] for layer in layers if "class_name" in layer}  # others are called again
+    kinds = {layer["class_name"] for layer in layers if "class_name" in layer}  # other entries are further calls
     number = len({architecture.digest for architecture in read})
     outputs = {str(architecture.output) for architecture in read}
     return Architectures(number, min(depths), max(depths), tuple(sorted(kinds)), tuple(sorted(outputs)))
@@ -142,7 +142,7 @@ class GapError:
     Attributes:
         n_test: examples of the test set.
         standard_error: of a model's gap, root mean square over models.
-        share: part of the variance of the gaps that it makes up, 0 to 1; None if all gaps are one number.
+        share: part of the variance of the gaps that this error explains, 0 to 1; None if all gaps are equal.
     """
 
     n_test: int

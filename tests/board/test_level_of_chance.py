@@ -8,7 +8,7 @@ from board_examples import GAPS, MEASURE, collect, references, rows
 from harness.board import chance
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
-from harness.task.notes import N_PERMUTATIONS
+from harness.task.task_notes import N_PERMUTATIONS
 from harness.text import p_value_equation, p_value_text
 from scoring import adjusted_p_values, compare_with_chance, p_values
 

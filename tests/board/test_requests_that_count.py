@@ -16,7 +16,7 @@ from hypothesis import given
 from harness.api.commands import run_command
 from harness.api.competition import choose
 from harness.board.collect import Calls
-from harness.board.remarks import of_records
+from harness.board.remarks import remarks_on_records
 from harness.board.versions import by_age
 from harness.cli import options, run
 from harness.cli.main import cli
@@ -110,7 +110,7 @@ def test_functions_are_renewed_by_no_command(known: dict[str, Reference]) -> Non
     found = collect(made, known, requests)
     stale = replace(found, shown=[replace(calls, stale=frozenset(calls.rows)) for calls in found.shown])
     command = partial(run_command, tasks=Path("task_data"), results=RESULTS)
-    lines = [line for line in of_records(stale, known, command) if line.startswith("stale:")]
+    lines = [line for line in remarks_on_records(stale, known, command) if line.startswith("stale:")]
     assert [line.partition("; to renew them: ")[2][:21] for line in lines] == [
         "hand in the functions", "pgdl run /home/one.py",
     ]  # fmt: skip

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import Pgdl
 
 import pgdl as api
 from harness.board.board import Board
@@ -23,7 +24,6 @@ from harness.cli.main import COMMANDS
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
-from tests.in_process import Pgdl
 
 #: Gaps and values of another competition, of which the official score is 29.45 instead of 29.54.
 OTHER_GAPS = [0.1125, 0.16, 0.06, 0.41, 0.31, 0.21, 0.23, 0.13]

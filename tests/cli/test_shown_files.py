@@ -1,11 +1,10 @@
 """Tasks and results that submissions could read are refused by every command that runs submissions."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl
 
 from harness.api.calls import Run, open_records
 from harness.api.execution import prepare
@@ -25,7 +24,7 @@ def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", [("run", "vc_dim"), ("check", "vc_dim"), ("compare", "--measures", "vc_dim")])
-def test_tasks(command: tuple[str, ...], environment: Path, pgdl: Callable[..., Any]) -> None:
+def test_tasks(command: tuple[str, ...], environment: Path, pgdl: Pgdl) -> None:
     task = make_task(environment)
     ended = pgdl(*command, "--tasks", environment)
     assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)

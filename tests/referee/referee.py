@@ -252,18 +252,9 @@ class Database:
             total = round(total, 1)
         n_models = sum(len(task.cells) for task in tasks.values())
         return Row(
-            version,
-            choice,
-            on,
-            total,
-            complete and bool(tasks),
-            n_ok,
-            n_models,
-            n_stale,
-            n_missing,
-            age,
+            version, choice, on, total, complete and bool(tasks), n_ok, n_models, n_stale, n_missing, age,
             frozenset(results),
-        )
+        )  # fmt: skip
 
     def _record(
         self, version: Version, task: str, model: str, choice: Choice, software: Software, present: Task
