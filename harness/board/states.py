@@ -1,7 +1,8 @@
 """The state of a row, and of its result on a task, in a sentence: every writer takes it from here."""
 
 from harness.board.disclosure import DECIMALS, INTERVAL_WITHHELD, ONLY_ROUNDED
-from harness.board.row import MISSING, OnTask, Row, counted
+from harness.board.on_task import MISSING, OnTask, counted
+from harness.board.row import Row
 from harness.board.scores import decimal
 
 

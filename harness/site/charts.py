@@ -5,7 +5,8 @@ from typing import Any
 
 from scipy.stats import rankdata
 
-from harness.board.row import OnTask, Row
+from harness.board.on_task import OnTask
+from harness.board.row import Row
 from harness.format.reference import Reference
 from scoring import Failure
 

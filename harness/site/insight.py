@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.board.row import SIGNIFICANT, OnTask, Row, vectors_of
+from harness.board.on_task import OnTask, vectors_of
+from harness.board.row import SIGNIFICANT, Row
 from harness.text import p_value_equation
 from scoring import (
     Chance,

@@ -9,7 +9,8 @@ from harness.board.across_tasks import pairs_across_tasks
 from harness.board.board import Board
 from harness.board.collect import value_of
 from harness.board.columns import mark_of
-from harness.board.row import OnTask, Row
+from harness.board.on_task import OnTask
+from harness.board.row import Row
 from harness.board.scores import decimal
 from harness.board.states import state_of, state_on
 from harness.configuration import GIB, MIB
