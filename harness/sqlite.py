@@ -107,9 +107,9 @@ class StatementWatch:
         self.begin()
         # The driver drops exceptions of its callback, such as that of a signal's handler, which Python calls where its
         # code goes on: at the beginning of a function, but inside of `try` in a generator that has begun.
-        looks = self._looks()
-        next(looks)
-        connection.set_progress_handler(looks.__next__, LOOK)
+        checks = self._checks()
+        next(checks)
+        connection.set_progress_handler(checks.__next__, LOOK)
 
     def begin(self) -> None:
         """A statement begins."""
@@ -126,7 +126,7 @@ class StatementWatch:
                 raise
             raise self.reason from error
 
-    def _looks(self) -> Iterator[bool]:
+    def _checks(self) -> Iterator[bool]:
         """Yield at each look whether the statement ends."""
         while True:
             try:

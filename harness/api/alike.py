@@ -3,22 +3,25 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-import baselines
-from harness.board.collect import Asked, Calls, Collected
+from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
     """Return the measures that order all networks as another of these names does: name -> that measure."""
-    found = {}
+    found: dict[str, str] = {}
+    if len(names) < 2:
+        return found
+    from baselines import MEASURES  # here: a board of submissions alone needs no library
+
     for name in names:
         plain, colon, parameters = name.partition(":")
-        measure = baselines.MEASURES.get(plain)  # records may be of a measure that is not here
+        measure = MEASURES.get(plain)  # records may be of a measure that is not here
         if measure is not None and (other := f"{measure.order}{colon}{parameters}") in names:
             found[name] = other
     return found
 
 
-def shown_once(collected: Collected, keep: Collection[Asked] = ()) -> tuple[Collected, list[str]]:
+def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
     """Leave out measures beside which another one, in the same settings, orders all networks alike.
 
     Args:
@@ -35,12 +38,12 @@ def shown_once(collected: Collected, keep: Collection[Asked] = ()) -> tuple[Coll
     same = {settings: ordered_alike(names) for settings, names in in_settings.items()}
     left_out = [
         calls for calls in collected.shown
-        if calls.is_baseline and calls.submission in same[_settings(calls)] and calls.asked not in keep
+        if calls.is_baseline and calls.submission in same[_settings(calls)] and calls.row_key not in keep
     ]  # fmt: skip
     if not left_out:
         return collected, []
-    names = {calls.asked for calls in left_out}
-    shown = [calls for calls in collected.shown if calls.asked not in names]
+    names = {calls.row_key for calls in left_out}
+    shown = [calls for calls in collected.shown if calls.row_key not in names]
     told = {calls.submission: same[_settings(calls)][calls.submission] for calls in left_out}
     return replace(collected, shown=shown, left_out=[*collected.left_out, *left_out]), told_alike(told)
 

@@ -19,7 +19,7 @@ from harness.task.hidden import Withhold
 
 @dataclass(frozen=True)
 class BoardResult:
-    """A leaderboard, and the site of it if one was asked for (`harness.site.write_site`)."""
+    """A leaderboard, and its site if the caller asked for a site (`harness.site.write_site`)."""
 
     board: Board
     site: SiteData | None = None

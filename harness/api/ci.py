@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.api.alike import shown_once
-from harness.api.calls import begin_run, record_calls
+from harness.api.calls import begin_run, record_calls, require_unseen_records
 from harness.api.ci_calls import check_submission, find_failures, records_of, without_reference
 from harness.api.competition import Competition, failed_outputs, read_competition
 from harness.api.execution import Execution
@@ -33,24 +33,24 @@ from harness.records import Records, add_records
 from harness.site import SiteData, gather, verify_site, write_site
 from harness.submission import Submission, find_named
 from harness.task.hidden import Withhold
-from harness.task.notes import named
+from harness.task.task_notes import abbreviated
 
 
 @dataclass(frozen=True)
 class ChangeJob:
-    """What a change is evaluated on, and how; raises `UserError` for revisions that are not there.
+    """The inputs and settings of an evaluation; raises `UserError` for a revision that does not exist.
 
     Attributes:
         repository: git repository with both commits; its working tree is not read.
         folder: folder of the submissions in the repository.
         head: commit with the change.
-        base: commit that it will be merged into; None: every submission is evaluated.
+        base: commit that the change will be merged into; None: every submission is evaluated.
         measures: measures of the library that are run as well.
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         results: database of the records.
         added: results files of other jobs, whose records are added first.
-        rules: what the change has to keep.
+        rules: the rules that the change has to keep.
         execution: limits, sandbox and engine; never without a sandbox.
     """
 
@@ -88,8 +88,8 @@ class ChangeJob:
 class _Boards:
     """The boards at the base and with the change, and the site of the latter.
 
-    `missing` has the submissions that the change does not touch and that lack records of their present version, `same`
-    those that are the same as one that it touches.
+    `missing` names the submissions that the change does not touch and that lack records of their present version.
+    `same` groups the submissions that equal a touched submission.
     """
 
     before: Board
@@ -170,6 +170,7 @@ def _call(
 ) -> Sequence[PlannedCall]:
     """Check the submissions if the rules say so, and make the calls of those that pass; returns these calls."""
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
+        require_unseen_records(run, job.results)
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
             if failed := check_submission(submission, run):
                 touched.refuse(name, *failed)
@@ -178,7 +179,7 @@ def _call(
 
 
 def _make_boards(job: ChangeJob, competition: Competition, records: Records, touched: Touched) -> _Boards:
-    """Build the boards of both revisions; only submissions with records or requests need to be read for that."""
+    """Build the boards of both revisions; this reads only the submissions that have records or requests."""
     change = job.change
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
@@ -196,12 +197,12 @@ def _make_boards(job: ChangeJob, competition: Competition, records: Records, tou
     )
     notes = [*competition.notes(calls.shown), *alike]
     if unseen := sorted(untouched - {one.submission for one in calls.shown}):
-        notes.append(f"no record of the present version of {named(unseen)}; pgdl ci without --base makes them")
+        notes.append(f"no record of the present version of {abbreviated(unseen)}; pgdl ci without --base makes them")
     board = _build(competition, calls, notes)
     site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls.shown))
     before = _build(competition, calls_before, ())
     entries = {name: change.after[name] for name in missing_in(board, untouched)}
-    missing = read_versions(job.objects, job.folder, entries)  # what cannot be read has no row in any case
+    missing = read_versions(job.objects, job.folder, entries)  # an unreadable submission has no row in any case
     return _Boards(before, board, site, list(missing), same_as(change.touched, calls.shown))
 
 
@@ -229,7 +230,7 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
 
 
 def _refuse_links(output: Path) -> None:
-    """Raise `UserError` for a link that would lead files elsewhere: where the job runs may be a change's checkout."""
+    """Raise `UserError` for a link that would lead files elsewhere: the job may run in the checkout of a change."""
     parents = () if output.is_absolute() else output.parents
     for path in (*reversed(parents), output, *output.glob("*")):
         refuse_link(path)

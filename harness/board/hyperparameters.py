@@ -1,7 +1,7 @@
-"""What hyperparameters alone score: two yardsticks beside the board.
+"""The scores of hyperparameters alone: two yardsticks beside the board.
 
-Neither fit is shown on hidden tasks. They take no part in the fit on other tasks, either: its score on a public task,
-with all digits, would tell something of their gaps.
+Neither fit is shown on hidden tasks. Hidden tasks take no part in the fit on other tasks, either: its score on a public
+task, with all digits, would tell something of their gaps.
 """
 
 from collections.abc import Collection, Mapping

@@ -15,7 +15,7 @@ class Oracle(Yardstick):
 
     @property
     def note(self) -> str:
-        """What it is and scores, for readers."""
+        """A line for readers that explains the oracle and gives its score."""
         if self.score is None:
             return "noisy oracle: none, because no submission can have an official score on these tasks."
         return (

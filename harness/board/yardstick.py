@@ -1,4 +1,4 @@
-"""A yardstick: what something that is no submission scores, beside the board for comparison by eye."""
+"""A yardstick: a score beside the board that is not of a submission, for comparison by eye."""
 
 import math
 import statistics
@@ -24,7 +24,7 @@ class ScoreSpread:
 
 @dataclass(frozen=True)
 class Yardstick:
-    """Scores of what is in no row, no rank and no comparison.
+    """Scores that have no row and no rank, and take part in no comparison.
 
     Attributes:
         tasks: score on each task; None if the task has no score, or is withheld.
@@ -36,7 +36,7 @@ class Yardstick:
 
     @classmethod
     def of(cls, tasks: Mapping[str, ScoreSpread | None], withheld: Collection[str] = ()) -> Self:
-        """Return the yardstick with these scores, without those of the tasks `withheld` and a mean that would have any.
+        """Return the yardstick with these scores; tasks `withheld` have none, and then there is no mean.
 
         Draws of tasks are independent, so variances add up.
         """

@@ -18,16 +18,16 @@ from harness.text import p_value_equation, p_value_text
 #: First line of every comment, by which the next one replaces it.
 MARK = "<!-- pgdl leaderboard -->"
 
-#: Entries of each list that are shown, and characters of a text.
+#: Maximum number of shown entries of a list, and of characters of a text.
 SHOWN, WIDTH = 30, 200
 
-#: Tracebacks that are shown.
+#: Maximum number of shown tracebacks.
 TRACEBACKS = 5
 
-#: Columns that a change has not if a task is hidden.
+#: Columns that are left out if a task is hidden.
 WITHHELD = ("interval (90 %)", "chance", "p", "possible ranks")
 
-#: P-value of a difference that is called clear.
+#: Largest p-value of a difference that is called clear.
 CLEAR = 0.05
 
 FOOTER = (
@@ -37,7 +37,7 @@ FOOTER = (
 
 
 def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return the comment; `links` are texts with their addresses, for its end, and not of the report."""
+    """Return the comment; it ends with `links`, texts with their addresses, which do not come from the report."""
     parts = [MARK, "## Leaderboard", "", *_verdict(report)]
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
@@ -110,7 +110,7 @@ def _before_and_after(before: str, after: str, line: Line) -> str:
 
 
 def _neighbours(line: Line) -> list[str]:
-    """Return sentences on the differences to the neighbours, where they were compared."""
+    """Return sentences on the differences to the neighbours that were compared."""
     pairs = (("below", line.above, line.above_p_value), ("above", line.below, line.below_p_value))
     return [
         f"{code(line.name)} is {side} {code(other)}: {_difference(p_value)}"

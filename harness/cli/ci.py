@@ -15,7 +15,7 @@ from harness.printing import put, say
 @click.argument("measures", nargs=-1, metavar="[MEASURE]...", shell_complete=completion.measures)
 @click.option("--head", required=True, metavar="REV", help="Commit with the change.")
 @click.option(
-    "--base", metavar="REV", help="Commit that it will be merged into. Default: none; every submission is evaluated."
+    "--base", metavar="REV", help="Commit to merge the change into. Without it, every submission is evaluated."
 )
 @click.option(
     "--repository", type=click.Path(path_type=Path), default=".", show_default=True, metavar="DIR",
@@ -30,7 +30,7 @@ from harness.printing import put, say
 @options.results
 @click.option(
     "--add-records", "added", multiple=True, callback=options.parse_addresses, metavar="FILE",
-    help="Results file of another job whose records are added first; may be repeated. None is replaced.",
+    help="Results file of another job whose records are added first; may be repeated. No record is replaced.",
 )  # fmt: skip
 @options.output("leaderboard, site, comment and report to this directory.")
 @click.option(

@@ -31,7 +31,7 @@ def command(
 
     With --html, DIR/NAME.html is written for each: a single file with plots, which needs no other.
 
-    Needs the records of a complete run. The interval, the rank and the adjusted p-value are those among all recorded
+    Needs the records of a complete run. The interval, the rank and the adjusted p-value refer to all recorded
     submissions.
 
     Example: pgdl report my_measure.py --html reports

@@ -53,6 +53,11 @@ class Records(Database):
             raise UserError("no such results file", file=self.name, remedy=FIRST_RUN)
         open_tables(self, read_only=read_only)
 
+    @staticmethod
+    def file_at(location: Address | Path | str) -> Path | None:
+        """Return the file of a database, which is neither opened nor made; None for a server."""
+        return Database(Address.of(location, "results")).file
+
     def add(self, *evaluations: Evaluation) -> None:
         """Write rows: all of them or none."""
         self._insert(EVALUATIONS, evaluations)

@@ -16,8 +16,8 @@ from harness.board.disclosure import REASON_WITHHELD, disclosure_note
 from harness.board.formats import csv as csv_format
 from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format
+from harness.board.rankings import FEW_TASKS_NOTE
 from harness.board.row import MISSING
-from harness.board.standings import FEW_TASKS_NOTE
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from scoring import kendall_tau

@@ -111,6 +111,7 @@ def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
 def test_what_the_tasks_can_tell_is_said_before_anybody_runs(pgdl: Pgdl, folder: Path, record: Record) -> None:
     gaps = [0.01 * ((7 * number) % 17) for number in range(16)]
     write_reference(folder / "task_data", "large", gaps, (2, 2, 2, 2))
+    write_reference(folder / "task_data", "middle", gaps[:12], (2, 2, 3))
     write_reference(folder / "task_data", "small")
     write_reference(folder / "task_data", "secret")
     (folder / "task_data" / "secret" / "metadata").write_text("hidden: true\n")
@@ -118,11 +119,10 @@ def test_what_the_tasks_can_tell_is_said_before_anybody_runs(pgdl: Pgdl, folder:
     small = "8 networks cannot show more than p = 0.0625: no measure can be told from chance on this task alone"
     for ended in (pgdl("board"), pgdl("task", "validate")):
         text = " ".join(ended.out.split())
-        assert re.search(
-            r"large: (note: )?16 networks can show p < 0\.0001 at best; a difference of [34]\d points", text
-        )
+        assert re.search(r"large: (note: )?16 networks can show a difference of [34]\d points", text)
+        assert re.search(r"middle: (note: )?12 networks can show p = 0\.0156 at best, and a difference of \d\d ", text)
         assert re.search(f"small: (note: )?{small}", text)
-        assert text.count("networks can") == 2
+        assert text.count("networks can") == 3
     assert small in json.loads(pgdl("board", "--format", "json").out)["remarks"][-1]
 
 

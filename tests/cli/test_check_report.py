@@ -4,6 +4,8 @@ The table stays whole; what calls printed is below it.
 """
 
 import json
+import subprocess
+import sys
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,6 +23,7 @@ from harness.execution.forecast import forecast
 from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
+from harness.sandbox import TAIL
 from harness.tables import wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
@@ -56,6 +59,19 @@ def test_what_is_doubtful() -> None:
     (warning,) = report(DIFFERENT, replace(OK, value=9.0)).warnings
     assert warning == "not repeatable: the same call gave 1.5 and 9.0; draw from the seeded generators"
     assert report(DIFFERENT, replace(OK, value=9.0), withheld=["toy"]).warnings == [], "values are withheld"
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [("data = dataset.repeat()", 2), ("\n\nx = dataset.batch(8).repeat(count=-1)", 4), ("dataset.repeat(None)", 2),
+     ("dataset.repeat(3)", None), ("np.repeat(x, 2)", None)],
+)  # fmt: skip
+def test_a_data_set_that_never_ends_is_named_if_a_call_did_not_end(source: str, line: int | None) -> None:
+    submission = make_submission("mine", f"import numpy as np\n{source}\n".encode())
+    late = report([replace(OK, outcome=Outcome.TIMEOUT, value=None), OK])
+    sentence = f"complexity.py:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
+    assert replace(late, submission=submission).endless == (None if line is None else sentence)
+    assert replace(report([OK, OK]), submission=submission).endless is None
 
 
 def test_json_has_what_may_be_shown() -> None:
@@ -117,7 +133,7 @@ def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, given: str,
             archive.writestr("complexity.py", source)
     ended = pgdl("check", given)
     assert ended.code == 1
-    assert ended.lines[0] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
+    assert ended.lines[1] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -189,5 +205,19 @@ def test_all_that_was_printed_is_there_on_request(capsys: pytest.CaptureFixture[
     assert below.count("  | line 0") == 2
 
 
+def test_of_a_call_that_printed_more_than_is_kept_no_lines_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    _, below = shown(capsys, CallResult(Outcome.OK, 1.0, output_tail="12345678\n" * (TAIL // 9) + "1234567"))
+    assert below[1] == "toy/model_0: printed at least 16,000 characters"
+
+
 def test_a_silent_call_leaves_the_table_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == []
+
+
+def test_the_first_line_waits_for_no_slow_import(folder: Path) -> None:
+    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    program = "import sys; sys.modules['harness.api'] = None; from harness.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "check", "mine.py"], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "Trying mine.py: the sandbox imports its framework, then calls it on a few models.\n"

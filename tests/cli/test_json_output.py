@@ -110,7 +110,7 @@ def test_a_run_counts_outcomes_and_withholds_times() -> None:
         call: Any = SimpleNamespace(call=planned, outcome=outcome, call_wall_s=1.5, is_starved=False, machine="")
         tally.add(call)
     plan: Any = None
-    found = summary_object(RunResult(plan, tally, "results.db", True, ["secret"], []))
+    found = summary_object(RunResult(plan, tally, "results.db", True, ["secret"], [], []))
     assert (found["ok"], found["withheld"]) == (False, ["secret"])
     assert [(one["task"], one["outcomes"], one["median_seconds"]) for one in found["calls"]] == [
         ("secret", {"OK": 1}, None), ("toy", {"OK": 1, "CRASH": 1}, 1.5),

@@ -16,7 +16,7 @@ from harness.execution.plan import plan_calls
 from harness.execution.run import CallSummary, Plan
 from harness.outcome import Outcome
 from harness.records import Evaluation
-from pgdl import Tally
+from pgdl import RunResult, Tally
 from tests.board.board_examples import failed, rows, write_reference
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_submission, make_task
 from tests.records.evaluation_rows import evaluation
@@ -28,21 +28,24 @@ def recorded(row: Evaluation) -> CallSummary:
     return CallSummary(planned, row.outcome, row.call_wall_s, row.call_cpu_s)
 
 
-def summary(evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = ()) -> tuple[int, str]:
-    """Exit code and what is printed."""
+def summary(
+    evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = (), refused: Sequence[str] = ()
+) -> tuple[bool, str]:
+    """Whether all went well, and what is printed."""
     console = Console(file=io.StringIO(), width=120)
     tally = Tally()
     for row in evaluations:
         tally.add(recorded(row))
     assert tally.total == len(evaluations)
-    code = print_summary(tally, "results.db", console, sandboxed=sandboxed, withheld=withheld)
-    return code, console.file.getvalue()  # type: ignore[attr-defined]
+    done = RunResult(Plan((), ()), tally, "results.db", sandboxed, withheld, (), refused)
+    print_summary(done, console)
+    return done.all_ok, console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_one_row_per_submission_and_task() -> None:
-    code, text = summary([*rows("b"), *rows("a"), *rows("a", task="second")])
+    all_ok, text = summary([*rows("b"), *rows("a"), *rows("a", task="second")])
     lines = text.splitlines()
-    assert code == 0
+    assert all_ok
     assert [" ".join(line.split()) for line in lines[1:4]] == [
         "a second 8 of 8 1.50",
         "a toy 8 of 8 1.50",
@@ -53,14 +56,18 @@ def test_one_row_per_submission_and_task() -> None:
 
 def test_failures_are_counted_by_outcome_the_most_frequent_first() -> None:
     late = [failed("a", f"model_{number}", Outcome.TIMEOUT) for number in (8, 9)]
-    code, text = summary([*rows("a"), failed("a", "model_10", Outcome.CRASH), *late])
-    assert code == 1
+    all_ok, text = summary([*rows("a"), failed("a", "model_10", Outcome.CRASH), *late])
+    assert not all_ok
     assert text.splitlines()[1].split() == ["a", "toy", "8", "of", "11", "1.50", "2", "TIMEOUT,", "1", "CRASH"]
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.OK])
-def test_any_failed_call_ends_with_1(outcome: Outcome) -> None:
-    assert summary([*rows("a"), failed("b", "model_0", outcome)])[0] == 1
+def test_after_any_failed_call_not_all_is_well(outcome: Outcome) -> None:
+    assert not summary([*rows("a"), failed("b", "model_0", outcome)])[0]
+
+
+def test_after_a_submission_was_refused_not_all_is_well() -> None:
+    assert not summary(rows("a"), refused=["b.py: line 1: invalid syntax"])[0]
 
 
 def test_the_time_is_the_median_of_the_calls() -> None:
@@ -75,9 +82,9 @@ def test_results_without_a_sandbox_are_called_what_they_are() -> None:
 
 def test_of_a_withheld_task_only_outcomes_are_counted() -> None:
     evaluations = [*rows("a"), *rows("a", task="secret"), failed("a", "model_0", Outcome.CRASH, task="secret")]
-    code, text = summary(evaluations, withheld=["secret"])
+    all_ok, text = summary(evaluations, withheld=["secret"])
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert code == 1
+    assert not all_ok
     assert lines[1:3] == ["a secret 8 of 9 - 1 CRASH", "a toy 8 of 8 1.50"]
     assert "Withheld on secret: outputs, messages, values, times and memory" in " ".join(lines)
 

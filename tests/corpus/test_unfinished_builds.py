@@ -194,7 +194,7 @@ def test_a_build_of_another_recipe_with_a_finished_model_is_kept(tmp_path: Path,
 
 def test_a_second_build_at_the_same_time_is_refused(tmp_path: Path, pgdl: Pgdl) -> None:
     directory, out = begin(tmp_path), tmp_path
-    with Build(read_recipe(directory / "recipe.toml"), out).alone():
+    with Build(read_recipe(directory / "recipe.toml"), out).locked():
         second = pgdl("task", "build", directory / "recipe.toml", "--output", out)
     assert (second.code, second.err.count("\n")) == (2, 1)
     assert f"{directory}: another pgdl task build is at work here; wait until it has ended" in second.err

@@ -92,7 +92,7 @@ def test_a_repetition_takes_nothing_from_the_budget_of_the_calls_that_count(tmp_
                 record(records, call, call_wall_s=12.0)
         resumed = make_plan(*arguments, records, force=False, repeats=2)
     clocks, orders = Clocks(), {call.repeat: call.order(0) for call in resumed.calls}
-    clocks.heed(orders.values())
+    clocks.update(orders.values())
     left = {repeat: clocks.of(order).left() for repeat, order in orders.items()}
     assert left == {0: pytest.approx(100.0), 1: pytest.approx(100.0 - 8 * 12.0), 2: pytest.approx(100.0)}
 

@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from harness import place
+from harness import process_identity
 from harness.records import Evaluation, Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
 from tests.records.statements import execute
@@ -159,9 +159,13 @@ def test_nobody_counts_as_dead_because_the_database_was_away(location: str, monk
 
 
 def test_a_process_is_told_from_a_later_one_with_its_number() -> None:
-    assert place.own() == (place.place(), os.getpid(), place.started(os.getpid()))
+    assert process_identity.own_identity() == (
+        process_identity.process_scope(),
+        os.getpid(),
+        process_identity.start_time(os.getpid()),
+    )
     with subprocess.Popen(["sleep", "60"]) as later:  # the parent may be of the same hundredth of a second
-        started = place.started(later.pid)
+        started = process_identity.start_time(later.pid)
         later.kill()
-    assert started not in ("", place.started(os.getpid()))
-    assert place.started(2**22 + 1) == ""
+    assert started not in ("", process_identity.start_time(os.getpid()))
+    assert process_identity.start_time(2**22 + 1) == ""

@@ -18,10 +18,10 @@ from throwaway import make_task
 
 from harness import machine_memory
 from harness.configuration import MIB
-from harness.sandbox.body import StartError
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.process import WorkerProcess
+from harness.sandbox.running_sandbox import StartError
 
 BODIES = {
     "prints": "print('to the log'); import os; os.write(1, b'to the log, too'); return 1.5",

@@ -58,7 +58,7 @@ def test_nobody_waits_for_what_takes_long_nor_begins_it_twice(monkeypatch: pytes
 
 
 def test_nothing_is_called_in_a_sandbox_that_cannot_be_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker = SimpleNamespace(body=SimpleNamespace(storage=lambda: None))
+    worker = SimpleNamespace(sandbox=SimpleNamespace(storage=lambda: None))
     call = Call(worker, Limits(), lambda: False)  # type: ignore[arg-type]
     monkeypatch.setattr(call, "_expect", lambda *_: {"environment": {}})
     with pytest.raises(Ended) as ended:

@@ -131,6 +131,7 @@ def test_without_a_harness_there_is_nothing_to_wait_for(ends: tuple[socket.socke
 def confined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refusals, "_is_confined", lambda: True)
     monkeypatch.setenv("MEMORY_LIMIT_BYTES", str(3 << 30))
+    monkeypatch.setenv("TMPDIR", "/full")
 
 
 def error_of(call: Callable[[], object]) -> Exception:
@@ -160,6 +161,8 @@ def wrapped() -> None:
         (BlockingIOError(errno.EAGAIN, "no"), "processes and threads"),
         (MemoryError(), "the sandbox limits a call to 3072 MiB of memory"),
         (error_of(lambda: subprocess.run(["no-such-program"], check=False)), PROGRAM),
+        (error_of(lambda: subprocess.run("no-such-program", shell=True, check=True)), PROGRAM),
+        (OSError(errno.EFBIG, "no"), "MiB of files under /full"),
     ],
 )
 def test_the_sandbox_is_named(error: Exception, sentence: str, tmp_path: Path) -> None:
@@ -178,6 +181,8 @@ def test_a_file_beside_the_measure_is_found(tmp_path: Path) -> None:
     assert "Path(__file__).parent / 'w.json'" in refusal(FileNotFoundError(errno.ENOENT, "no", "w.json"), tmp_path)
     own = FileNotFoundError(errno.ENOENT, "no", str(tmp_path / "none.json"))
     assert refusal(own, tmp_path) == ""
+    written = OSError(errno.EROFS, "no", str(tmp_path / "w.json"))
+    assert refusal(written, tmp_path) == " (in the sandbox only /full can be written to)"
 
 
 def test_nothing_is_said_without_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,13 @@ import pytest
 from markupsafe import escape
 from site_examples import HOSTILE, make
 
-from harness.board.chance import N_PERMUTATIONS
 from harness.board.collect import Collected
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
 from harness.site import charts, gather, submission_page, write_report
 from harness.site.pages import make_site, render_site
 from harness.task.layout import TaskDirectory
+from harness.task.task_notes import N_PERMUTATIONS
 from scoring import compare_with_chance, explain_score
 from tests.board.board_examples import GAPS, MEASURE, collect, references, rows, write_reference
 from tests.records.evaluation_rows import request

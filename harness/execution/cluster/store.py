@@ -1,4 +1,4 @@
-"""The inputs of calls on a cluster: `Supply` sends them from the driver, `Store` has them on a machine."""
+"""The inputs of calls on a cluster: `Supply` sends them from the driver, `Store` keeps them on a machine."""
 
 import threading
 from collections import OrderedDict
@@ -24,7 +24,7 @@ KEPT_BYTES = 4 * GIB
 
 
 class Store:
-    """Inputs that the threads of a pool ask for, and that the machine's process receives in `supply`."""
+    """The inputs that the threads of a pool request; the machine's process receives them in `supply`."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
         """`fetch` returns the bytes behind the reference of a bundle."""
@@ -36,20 +36,20 @@ class Store:
         self._is_closed = False
 
     def close(self) -> None:
-        """Let nobody wait any longer."""
+        """End all waits for inputs."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
 
     @property
     def needs(self) -> tuple[OrderNeed, ...]:
-        """What calls wait for."""
+        """The inputs that calls wait for."""
         with self._changed:
             return tuple(self._lacking)
 
     def announce(self, orders: Sequence[Order]) -> None:
-        """Ask for what orders will need, before a call waits for it."""
-        wanted = {need for order in orders if order.problem is None for need in needs_of(order)}
+        """Request the inputs of orders before their calls wait for them."""
+        wanted = {need for order in orders for need in needs_of(order)}
         with self._changed:
             self._lacking |= {need for need in wanted if not self._has(need)}
 
@@ -59,7 +59,7 @@ class Store:
         return need in self._bundles or self._cache.entry(need.kind, need.digest) is not None
 
     def supply(self, supplies: Supplies) -> None:
-        """Take what the driver has sent."""
+        """Store the inputs that the driver has sent."""
         with self._changed:
             for need, content in supplies.items():
                 if isinstance(content, Bundle):
@@ -87,7 +87,7 @@ class Store:
         while not self._cache.link(kind, digest, directory):
             self._await(need, lambda: need in self._bundles)
             with self._changed:
-                bundle = self._bundles.pop(need)  # lets go of the bytes in the engine's store
+                bundle = self._bundles.pop(need)  # releases the bytes in the engine's store
             self._cache.add(kind, digest, partial(self._unpack, bundle))
         with self._changed:
             self._bundles.pop(need, None)  # another process has written it meanwhile
@@ -112,18 +112,18 @@ class Supply:
     """Answers the needs of machines; files are written once, into the driver's own cache."""
 
     def __init__(self, put: Callable[[Sequence[Any]], Any], kept_bytes: int = KEPT_BYTES) -> None:
-        """`put` has the engine keep the bytes of some files, and returns its reference."""
+        """`put` stores the bytes of files in the engine, and returns its reference."""
         self._put, self._kept_bytes = put, kept_bytes
         self._cache = Cache()
         self._sources: dict[OrderNeed, Inputs] = {}
         self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: in the order of their last use
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Take note of where the inputs of orders come from."""
+        """Remember the sources of the inputs of orders."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[OrderNeed]) -> Supplies:
-        """Return what is needed; raises `UserError` if it cannot be read or kept."""
+        """Return the needed inputs; raises `UserError` if they cannot be read or kept."""
         return {
             need: dict(self._sources[need].files(need.digest)) if need.kind == "submission" else self._bundle(need)
             for need in needs

@@ -29,7 +29,7 @@ class Storage:
     sockets: int = 0
 
 
-class Body(ABC):
+class RunningSandbox(ABC):
     """A running sandbox with one worker in it, however it was started."""
 
     processes: Processes  #: of the call, all of them
