@@ -118,7 +118,11 @@ TASK_PRINTED = TaskColumn("printed", lambda task: task.printed, unit=POINTS)
 TASK_PUBLISHED = TaskColumn("published", lambda task: task.published, unit=POINTS, spare=4)
 TASK_CHANCE = TaskColumn("chance", lambda task: task.chance_level, unit=POINTS)
 TASK_P_VALUE = TaskColumn(
-    "p_value", lambda task: task.p_value, text=lambda task: p_value_text(task.p_value), title="p", unit=SHARE,
+    "p_value",
+    lambda task: task.p_value,
+    text=lambda task: p_value_text(task.p_value),
+    title="p",
+    unit=SHARE,
     low_is_best=True,
 )
 TASK_KENDALL = TaskColumn("kendall", lambda task: task.kendall, title="Kendall", digits=3, unit=CORRELATION)

@@ -7,7 +7,6 @@ import click
 from harness.cli import formats, options
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.extras import require
 from harness.printing import say
 
 #: Beginning of the names of the files.
@@ -51,8 +50,6 @@ def command(
     """
     if html is None and (title or organiser):
         raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")
-    if html is not None:
-        require("--html draws plots", "plotly")
     formats.require_directory(output, STEM)
     import pgdl
     from harness.board.formats import write

@@ -7,13 +7,13 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from harness.board.board import Board
+from harness.board.insight import is_on_front
+from harness.board.verdict import verdict
 from harness.site import charts
 from harness.site.axis import board_axis
 from harness.site.critical_difference import critical_difference
 from harness.site.data import SiteData
-from harness.site.insight import is_on_front
 from harness.site.table import table
-from harness.site.verdict import verdict
 from harness.text import printable_lines
 
 #: The file that notes refer to, and what a site has in its place.

@@ -7,13 +7,12 @@ from typing import Any
 from harness.board.across_tasks import pairs_across_tasks
 from harness.board.board import Board
 from harness.board.columns import mark_of
+from harness.board.insight import Insight, advice, time_steps
 from harness.board.row import Row
-from harness.board.states import state_of
+from harness.board.states import beside_chance, state_of
 from harness.configuration import GIB
 from harness.site.axis import Axis, board_axis
-from harness.site.insight import Insight, advice, time_steps
 from harness.site.part import part
-from harness.site.table import may_be_chance
 from harness.text import exact, p_value_equation, p_value_text
 
 #: Rows to both sides of a row that it is compared with; the comparison page has any others.
@@ -36,7 +35,8 @@ def submission_page(
         "position": number,
         "marks": [mark for mark in (mark_of(row), row.settings) if mark],
         "summary": state_of(row, len(board.rows)),
-        "chance": "" if row.adjusted_p_value is None else _beside_chance(row, row.adjusted_p_value),
+        "chance": beside_chance(row.may_be_chance),
+        "p_value": "" if row.adjusted_p_value is None else p_value_equation(row.adjusted_p_value),
         "axis": board_axis(board),
         "task_axis": _task_axis(row),
         "facts": _facts(row),
@@ -46,10 +46,6 @@ def submission_page(
         "others": _others(board, number, pages),
         "n_compared": sum(other.standing is not None for other in board.rows) - 1,
     }
-
-
-def _beside_chance(row: Row, p_value: float) -> str:
-    return f"{'could be chance' if may_be_chance(row) else 'beyond chance'} ({p_value_equation(p_value)})"
 
 
 def _task_axis(row: Row) -> Axis:

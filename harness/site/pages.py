@@ -14,9 +14,9 @@ from markupsafe import Markup
 
 from harness.board import formats
 from harness.board.board import Board
+from harness.board.insight import Insight, find_insights
 from harness.site.board import leaderboard
 from harness.site.data import TITLE, SiteData, TaskFacts
-from harness.site.insight import Insight, find_insights
 from harness.site.on_comparison import values_script
 from harness.site.on_index import index_page
 from harness.site.on_submission import submission_page
@@ -76,7 +76,7 @@ def render_site(site: Site) -> dict[str, bytes]:
     rendered |= {page: render_submission(site, number) for number, page in enumerate(site.pages)}
     rendered |= {task.page: _task(site, task) for task in site.tasks}
     rendered |= {f"leaderboard{form.SUFFIX}": _text(form.render(site.board)) for form in map(formats.find, DOWNLOADS)}
-    rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", *SCRIPTS, "compare.js")}
+    rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", "icon.svg", *SCRIPTS, "compare.js")}
     rendered |= {"compare.html": _render("compare.html", site), "assets/values.js": _values(site)}
     return {path: content.encode() for path, content in rendered.items()}
 

@@ -4,12 +4,12 @@ import statistics
 from typing import Any
 
 from harness.board.collect import value_of
-from harness.board.row import SIGNIFICANT, OnTask, Row
+from harness.board.insight import Insight
+from harness.board.row import OnTask, Row
 from harness.board.scores import decimal
-from harness.board.states import why_not_more
+from harness.board.states import beside_chance, why_not_more
 from harness.configuration import MIB
 from harness.site import charts
-from harness.site.insight import Insight
 from harness.text import p_value_text
 from scoring import Failure
 
@@ -29,7 +29,7 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
         "text": task.official_text(),
         "official": task.official,
         "level": task.chance_level,
-        "verdict": _verdict(task),
+        "verdict": beside_chance(task.may_be_chance),
         "withheld": task.withheld,
         "reason": "" if task.official is not None else _capitalized(why_not_more(task)),
         "figures": _figures(task, insight),
@@ -42,13 +42,6 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
         "more_failures": max(0, len(failures) - N_FAILURES),
         "calls": _calls(task),
     }
-
-
-def _verdict(task: OnTask) -> str:
-    """Return whether chance could explain the score; empty where that is not known or not told."""
-    if task.p_value is None:
-        return ""
-    return "could be chance" if task.p_value > SIGNIFICANT else "beyond chance"
 
 
 def _first(insight: Insight | None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from harness.board import columns, standings
 from harness.board.board import Board
 from harness.board.column import Column
-from harness.board.row import SIGNIFICANT, OnTask, Row
+from harness.board.row import OnTask, Row
 from harness.board.scores import decimal
 from harness.board.yardstick import Yardstick
 
@@ -71,11 +71,6 @@ def short_names(names: Sequence[str]) -> list[str]:
     return ["_".join(rest) or name for name, rest in zip(names, words, strict=True)]
 
 
-def may_be_chance(row: Row) -> bool:
-    """Whether chance could explain the row's score; False also where that is not known."""
-    return row.adjusted_p_value is not None and row.adjusted_p_value > SIGNIFICANT
-
-
 def _looks(board: Board, number: int, on_front: bool) -> list[str]:
     """Return the classes of a row: what it is, of `FILTERS`, and how it looks."""
     row, standing = board.rows[number], board.rows[number].standing
@@ -83,12 +78,12 @@ def _looks(board: Board, number: int, on_front: bool) -> list[str]:
     group = standing.group if standing else None
     any_ranked = any(other.rank is not None for other in board.rows)
     found = {
-        "beyond": row.adjusted_p_value is not None and not may_be_chance(row),
+        "beyond": row.may_be_chance is False,
         "first-group": group == 1,
         "front": on_front,
         "odd": group is not None and group % 2 == 1,
         "opens": group != (before.group if before else None),
-        "faint": may_be_chance(row) or (any_ranked and row.rank is None),
+        "faint": row.may_be_chance or (any_ranked and row.rank is None),
     }
     return [row.kind, *(name for name, holds in found.items() if holds)]
 

@@ -110,4 +110,4 @@ def test_no_writer_says_more_than_the_rule_allows(outputs: Callable[[str], list[
     exact, others = outputs("never")
     assert exact.keys() == one.keys()
     same = [writer for writer in exact if exact[writer] == others[writer]]
-    assert same == ["reading.html", "tasks/open.html"]
+    assert same == ["reading.html", "tasks/open.html", "compare.html"]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from harness.board.board import Board
 from harness.board.row import Row
 from harness.board.scores import decimal
-from harness.site.table import may_be_chance
 from harness.text import p_value_equation
 from scoring import MINIMUM_TASKS
 
@@ -81,19 +80,15 @@ def _beside_chance(leaders: Sequence[Row], compared: Sequence[Row]) -> list[Word
         return []
     p_value = p_value_equation(max(row.adjusted_p_value or 0.0 for row in leaders))
     gives = f" Chance gives {decimal(leaders[0].chance_level, 1)}"
-    if _may_be_chance(leaders):
+    if any(row.may_be_chance for row in leaders):
         return [Words(f"{gives} and could explain the leading score ({p_value}{_of_many(len(compared))}).")]
-    beyond = sum(not may_be_chance(row) for row in compared)
+    beyond = sum(not row.may_be_chance for row in compared)
     told = f"; {beyond} of {len(compared)} rows are beyond it" if len(compared) > 1 else ""
     return [Words(f"{gives} and would hardly reach the leading score ({p_value}{_of_many(len(compared))}){told}.")]
 
 
 def _of_many(n_rows: int) -> str:
     return f", for the best of {n_rows} rows" if n_rows > 1 else ""
-
-
-def _may_be_chance(leaders: Sequence[Row]) -> bool:
-    return any(map(may_be_chance, leaders))
 
 
 def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[Words]) -> list[Words]:
@@ -109,7 +104,7 @@ def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[W
     if compared:
         complete = "" if len(compared) == len(others) else " with a value for every model"
         worse = f" All others{complete} are worse, by more than luck explains."
-        return [] if _may_be_chance(leaders) else [Words(worse)]
+        return [] if any(row.may_be_chance for row in leaders) else [Words(worse)]
     return [] if len(leaders) > 1 else [Words(" There is no other complete row to compare it with.")]
 
 
