@@ -14,7 +14,7 @@ PAGES = {
     "Submit a measure": ["docs/submissions", "docs/runtimes", "docs/measures", "submissions/README"],
     "Tasks": [
         "docs/pgdl2020", "docs/fashion-mnist", "docs/build-your-own-task", "docs/recipes", "docs/datasets",
-        "docs/your-own-models", "docs/task-format", "task_data/README",
+        "docs/your-own-models", "docs/torch-zoo", "docs/task-format", "task_data/README",
     ],
     "Run": ["docs/systems", "docs/sandbox", "docs/outcomes", "docs/gpu", "docs/containers", "docs/cluster"],
     "Read a board": ["docs/statistics", "docs/certainty", "docs/records", "docs/json", "docs/results"],
@@ -31,6 +31,7 @@ author = "The pgdl-harness developers"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "README"
 include_patterns = ["README.md", *(f"{page}.md" for pages in PAGES.values() for page in pages)]
+exclude_patterns = [".*", "build", "harness", "baselines", "scoring", "tests"]  # hold no page: not walked through
 suppress_warnings = ["misc.highlighting_failure"]  # output that is shown as `json`, with an ellipsis
 
 myst_heading_anchors = 3  # as GitHub has them

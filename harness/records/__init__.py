@@ -15,10 +15,10 @@ from harness.records.versions import (
     recorded_calls,
     recorded_versions,
 )  # fmt: skip
-from harness.records.writer import Writer
+from harness.records.writer import RecordWriter
 
 __all__ = [
-    "EVALUATIONS", "REQUESTS", "Claims", "Evaluation", "Record", "RecordedCall", "Records", "Removal", "Request",
-    "Writer", "add_records", "columns_of", "has_several_builds", "machine_classes", "newest_of_version",
+    "EVALUATIONS", "REQUESTS", "Claims", "Evaluation", "Record", "RecordWriter", "RecordedCall", "Records", "Removal",
+    "Request", "add_records", "columns_of", "has_several_builds", "machine_classes", "newest_of_version",
     "plan_removal", "recorded_calls", "recorded_versions", "write_csv", "write_json_lines", "write_parquet",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from sqlalchemy import Column, Integer, String, Table, delete, insert, literal, 
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
-from harness import place
+from harness import process_identity
 from harness.errors import UserError
 from harness.records.connection import Database
 from harness.records.keys import rows_of
@@ -97,7 +97,7 @@ class Claims:
     def _be_there(self, connection: Connection) -> None:
         """Have a row in the table of runs; others have deleted it if they took this run for dead."""
         if not self._sign(connection):
-            where, process, started = place.own()
+            where, process, started = process_identity.own_identity()
             row = {"id": self._id, "place": where, "process": process, "started": started, "beats": 0}
             connection.execute(insert(RUNS).values(row))
 
@@ -119,8 +119,8 @@ class Claims:
             _forget(connection, dead)
 
     def _is_alive(self, run: str, where: str, process: int, started: str, beats: int) -> bool:
-        if where == place.place():
-            return place.started(process) == started
+        if where == process_identity.process_scope():
+            return process_identity.start_time(process) == started
         known, seen_at = self._pulses.get(run, (-1, 0.0))
         if known != beats:
             self._pulses[run] = beats, seen_at = beats, time.monotonic()

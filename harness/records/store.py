@@ -19,7 +19,7 @@ from harness.records.rows import ROWS_AT_ONCE, read, read_as, select_of
 from harness.records.schema import FIRST_RUN, open_tables
 from harness.records.tables import OTHER_DATABASE, Stored, columns_of
 from harness.records.unwritten import add_unwritten, has_unwritten
-from harness.records.writer import Writer
+from harness.records.writer import RecordWriter
 from harness.text import printable
 
 T = TypeVar("T")
@@ -52,6 +52,11 @@ class Records(Database):
         if read_only and self.file is not None and not self.file.exists():
             raise UserError("no such results file", file=self.name, remedy=FIRST_RUN)
         open_tables(self, read_only=read_only)
+
+    @staticmethod
+    def file_at(location: Address | Path | str) -> Path | None:
+        """Return the file of a database, which is neither opened nor made; None for a server."""
+        return Database(Address.of(location, "results")).file
 
     def add(self, *evaluations: Evaluation) -> None:
         """Write rows: all of them or none."""
@@ -94,9 +99,9 @@ class Records(Database):
         """Return a context in which this run claims calls."""
         return Claims(self)
 
-    def writer(self, claims: Claims | None) -> Writer:
+    def writer(self, claims: Claims | None) -> RecordWriter:
         """Return a context that writes the records of a run, of calls under its `claims`; None: of all calls."""
-        return Writer(self, claims)
+        return RecordWriter(self, claims)
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
         """Return outcome and times of the newest record of each key that has one."""

@@ -23,7 +23,7 @@ from harness.text import counted
 GROUP, INTERVAL_S = 100, 1.0
 
 
-class Writer:
+class RecordWriter:
     """Writes records in groups, in a thread of its own; a context that writes what is left on exit.
 
     The first record after an idle second is written at once. A group that the database does not take is tried again
@@ -66,7 +66,7 @@ class Writer:
             self._tell_failure(error)
             raise
         if kind is None or (isinstance(error, UserError) and (self._lost or isinstance(error, DatabaseError))):
-            # Otherwise the run would end with the words that finished work is kept.
+            # Otherwise the run would end without a word on the lost calls.
             self._require_success()
         self._tell_failure(error)
 

@@ -8,10 +8,9 @@ from typing import Any
 from harness.configuration import MIB
 from harness.machine_memory import memory_kills, usable_memory
 from harness.outcome import CallResult, Outcome
-from harness.sandbox.body import KILLED, LostError, StartError
 from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.job import Job, Limits
-from harness.sandbox.memory import Usage, Watch, end_and_measure, is_exhausted, measure
+from harness.sandbox.memory import MemoryWatch, Usage, end_and_measure, is_exhausted, measure
 from harness.sandbox.process import (
     TAIL,
     Ended,
@@ -22,6 +21,7 @@ from harness.sandbox.process import (
     printable,
     read_claim,
 )
+from harness.sandbox.running_sandbox import KILLED, LostError, StartError
 from harness.sandbox.stack import place_in, without_worker
 
 #: Multiple of the limit on processes and threads above which a call is ended where the kernel did not refuse them: it
@@ -37,6 +37,9 @@ BLAMED = 0.5
 
 #: In the message of a timeout, between how long it took and the line of the measure's own code.
 AT = ", at "
+
+#: In the message of a call whose worker SIGKILL ended: nothing tells who sent the signal.
+FROM_OUTSIDE = "by itself or from outside; if from outside, --force repeats the call"
 
 #: Outcomes after which the worker is intact and can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
@@ -79,7 +82,9 @@ class Call:
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
         self._worker, self._limits, self._stopping = worker, limits, stopping
         self._usage = Usage(0, 0.0)
-        self._watch = Watch(lambda: measure(worker.body.processes, limits.memory_bytes, self._deadline_passed), TICK)
+        self._watch = MemoryWatch(
+            lambda: measure(worker.sandbox.processes, limits.memory_bytes, self._deadline_passed), TICK
+        )
         self._peak = 0
         self._kills = memory_kills()
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
@@ -92,7 +97,7 @@ class Call:
     def wait_until_ready(self, started: float) -> None:
         """Wait for the worker's imports; raises `Ended` if they fail or cannot be watched, `StoppedError`."""
         ready = self._expect("ready", lambda: self._limits.startup_s - (time.monotonic() - started))
-        if self._worker.body.storage() is None:
+        if self._worker.sandbox.storage() is None:
             raise Ended(Outcome.INFRA_ERROR, "the harness cannot inspect the sandbox, and so cannot enforce its limits")
         startup = time.monotonic() - started
         self._result = replace(self._result, startup_wall_s=startup, environment=dict(ready["environment"]))
@@ -129,7 +134,7 @@ class Call:
         """Kill the worker and assemble the result; `killed` is as in `run`."""
         self.is_over = True
         self._watch.close()
-        if self._worker.body.ran_out_of_memory():  # overrides any claim of the worker
+        if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker
             limit = self._limits.memory_bytes
             self._peak = max(self._peak, limit)
             ended = Ended(Outcome.MEMORY, f"out of memory (limit {limit // MIB} MiB, all of it used){self._phase}")
@@ -176,7 +181,7 @@ class Call:
         self._phase = ""
         started = clock.start()
         left = clock.left()
-        self._deadline = deadline = Deadline(left, self._worker.body.kill)
+        self._deadline = deadline = Deadline(left, self._worker.sandbox.kill)
         try:
             with deadline:
                 self._worker.send(event="go", seconds=left)
@@ -225,7 +230,7 @@ class Call:
 
     def _enforce_limits(self) -> None:
         """Compare usage with the limits; raises `Ended`."""
-        storage = self._worker.body.storage()
+        storage = self._worker.sandbox.storage()
         if storage is None:  # the sandbox is not set up yet
             return
         self._sample_usage()
@@ -240,7 +245,7 @@ class Call:
             (Outcome.OUTPUT, "wrote too many files", storage.scratch_files, limits.scratch_files, 1),
         ):
             if used > limit:
-                self._worker.body.kill()  # at once: usage keeps growing
+                self._worker.sandbox.kill()  # at once: usage keeps growing
                 name = " MiB" if unit == MIB else ""
                 raise Ended(outcome, f"{problem} (limit {limit // unit}{name}, used {used // unit}{name}){self._phase}")
         if is_exhausted():
@@ -297,7 +302,7 @@ class Call:
         else:
             how = f"exited with status {status} without a result"
         if timed:
-            return Ended(Outcome.CRASH, how)
+            return Ended(Outcome.CRASH, f"{how}, {FROM_OUTSIDE}" if status == KILLED else how)
         return Ended(Outcome.INFRA_ERROR, f"the worker {how}{self._phase}")
 
 

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from harness import children
-from harness.place import own, place, started
-from harness.sandbox.body import KILLED, Body, StartError, shell_status
+from harness.process_identity import own_identity, process_scope, start_time
 from harness.sandbox.processes import Tree
+from harness.sandbox.running_sandbox import KILLED, RunningSandbox, StartError, shell_status
 
 #: The engine's client program.
 CLIENT = "docker"
@@ -37,7 +37,7 @@ for attempt in range(5):
 """
 
 
-class ContainerBody(Body):
+class RunningContainer(RunningSandbox):
     """A container, and the client process that forwards its streams.
 
     Kernel memory for files and sockets counts as the container's memory.
@@ -136,7 +136,7 @@ def _ask_or_empty(*arguments: str) -> str:
 
 def new_name() -> str:
     """Return an unused container name that identifies the harness process which created it."""
-    return f"{_prefix(*own())}{secrets.token_hex(6)}"
+    return f"{_prefix(*own_identity())}{secrets.token_hex(6)}"
 
 
 def start_reaper() -> children.Child:
@@ -145,13 +145,13 @@ def start_reaper() -> children.Child:
     Containers do not die with their client, and a submission in a loop does not notice the end of the harness.
     Containers of a harness that was killed together with its reaper are removed at once.
     """
-    names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{place()}-", "--format", "{{.Names}}")
+    names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")
     for name in names.split():
         pid, since = name.split("-")[2:4]
-        if started(int(pid)) != since:
+        if start_time(int(pid)) != since:
             _ask_or_empty("rm", "--force", "--volumes", name)
     return children.popen(
-        children.interpreter(REMOVAL, CLIENT, _prefix(*own()), options=("-S",)), os.environ,
+        children.interpreter(REMOVAL, CLIENT, _prefix(*own_identity()), options=("-S",)), os.environ,
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **children.OWN_GROUP,
     )  # fmt: skip
 

@@ -182,7 +182,7 @@ def _read(path: str) -> bytes:
         return file.read()
 
 
-class Watch:
+class MemoryWatch:
     """Measures repeatedly, one measurement at a time, in a thread of its own until it is closed.
 
     A measurement that takes longer than `patience_s` seconds is not waited for, and a pause of the same length follows.

@@ -13,9 +13,9 @@ from typing import Any
 from harness.children import never_wait, open_output
 from harness.configuration import MIB
 from harness.outcome import Outcome
-from harness.sandbox.body import Body, StartError
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.processes import progress
+from harness.sandbox.running_sandbox import RunningSandbox, StartError
 from harness.worker.channel import MAX_FRAME
 
 #: Outcomes that a worker may claim; only the harness can establish the others.
@@ -43,7 +43,7 @@ KILL_LIMIT = 120.0
 PROGRESS_S = 0.5
 
 #: Starts a sandbox, given job, limits, slot, and the worker's ends of the control channel and of the output pipe.
-Starter = Callable[[Job, Limits, int, int, int], Body]
+Starter = Callable[[Job, Limits, int, int, int], RunningSandbox]
 
 
 class Ended(Exception):
@@ -104,7 +104,7 @@ class WorkerProcess:
         self._output, sink = open_output()
         reason: str | None = None
         try:
-            self.body = start(job, limits, slot, theirs.fileno(), sink)
+            self.sandbox = start(job, limits, slot, theirs.fileno(), sink)
         except StartError as error:
             reason = str(error)
         finally:
@@ -150,8 +150,8 @@ class WorkerProcess:
 
     def wait(self, timeout: float) -> int | None:
         """Wait for the worker to end by itself; returns its exit status (128 + signal), None if it still runs."""
-        self._wait_until(lambda: self.body.exit_status() is not None, time.monotonic() + timeout)
-        return self.body.exit_status()
+        self._wait_until(lambda: self.sandbox.exit_status() is not None, time.monotonic() + timeout)
+        return self.sandbox.exit_status()
 
     def end(self, killed: Callable[[], None] = lambda: None) -> bool:
         """Kill every process of the sandbox and wait; returns False if some remain and the harness has given up.
@@ -159,7 +159,7 @@ class WorkerProcess:
         `killed` is called in between.
         """
         if not self._gone:
-            self.body.kill()
+            self.sandbox.kill()
             killed()
             self._gone = self._wait_until_gone()
         return self._gone
@@ -167,7 +167,7 @@ class WorkerProcess:
     def kill(self, killed: Callable[[], None] = lambda: None) -> bool:
         """End the sandbox as `end` does, and release its resources."""
         gone = self.end(killed)
-        self.body.close()
+        self.sandbox.close()
         self._control.close()
         self._output.close()
         return gone
@@ -176,7 +176,7 @@ class WorkerProcess:
         waited = idle = 0.0  # counted in checks: for the seconds of a pause of the harness, nothing can be said
         last = None
         while not self._wait_until(self._is_gone, time.monotonic() + PROGRESS_S):
-            now = progress(self.body.processes.entries())
+            now = progress(self.sandbox.processes.entries())
             waited, idle = waited + PROGRESS_S, 0.0 if now != last or now.runs else idle + PROGRESS_S
             last = now
             if idle > KILL_GRACE or waited > KILL_LIMIT:
@@ -185,7 +185,7 @@ class WorkerProcess:
 
     def _is_gone(self) -> bool:
         # End-of-file on the output pipe shows that no process holds its other end: the whole sandbox is gone.
-        return self.body.is_gone() and self._output not in self._open
+        return self.sandbox.is_gone() and self._output not in self._open
 
     def _wait_until(self, condition: Callable[[], bool], deadline: float) -> bool:
         pause = 0.001

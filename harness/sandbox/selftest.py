@@ -9,12 +9,12 @@ from pathlib import Path
 
 from harness.configuration import MIB
 from harness.outcome import CallResult, Outcome
-from harness.sandbox.body import StartError
 from harness.sandbox.call import prepare_call
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job, Limits, default_memory_bytes
 from harness.sandbox.process import Starter
+from harness.sandbox.running_sandbox import StartError
 from harness.sandbox.staging import Staging
 from harness.worker.runtimes import DEFAULT
 

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from harness import children
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import LostError, StartError, shell_status
 from harness.sandbox.job import Job
 from harness.sandbox.process import Starter
+from harness.sandbox.running_sandbox import LostError, StartError, shell_status
 from harness.sandbox.selftest import require_value
 
 #: Program of the zygote's interpreter; its arguments are the runtime and the worker's directory. Orders come through

@@ -7,7 +7,7 @@ from harness.board.collect import value_of
 from harness.board.insight import Insight
 from harness.board.row import OnTask, Row
 from harness.board.scores import decimal
-from harness.board.states import beside_chance, why_not_more
+from harness.board.states import beside_chance, state_on
 from harness.configuration import MIB
 from harness.site import charts
 from harness.text import p_value_text
@@ -30,13 +30,13 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
         "official": task.official,
         "level": task.chance_level,
         "verdict": beside_chance(task.may_be_chance),
-        "withheld": task.withheld,
-        "reason": "" if task.official is not None else _capitalized(why_not_more(task)),
+        "state": state_on(task),
+        "failed": task.official is None,
         "figures": _figures(task, insight),
         "scatter": charts.scatter(task, _first(insight)),
         "pairs": _pairs(task),
         "insight": insight,
-        "why": _why(insight) if insight else _capitalized(why_not_more(task)),
+        "why": _why(insight) if insight else "",
         "cells": insight.explanation.cells[:N_CELLS] if insight else [],
         "failures": [task.calls[model] for model in failures[:N_FAILURES]],
         "more_failures": max(0, len(failures) - N_FAILURES),
@@ -68,10 +68,6 @@ def _pairs(task: OnTask) -> dict[str, Any] | None:
             for row, name in enumerate(names[1:], start=1)
         ],
     }  # fmt: skip
-
-
-def _capitalized(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:

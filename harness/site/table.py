@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from harness.board import columns, standings
+from harness.board import columns, rankings
 from harness.board.board import Board
 from harness.board.column import Column
 from harness.board.row import OnTask, Row
@@ -14,7 +14,7 @@ from harness.board.yardstick import Yardstick
 #: Columns that have a place of their own in a row; all others are shown on request.
 IN_A_ROW = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.RUNTIME, columns.SCORE,
-    standings.RANKS,
+    rankings.RANKS,
 )  # fmt: skip
 
 #: Of a value that is missing; boards of text have a hyphen.
@@ -94,7 +94,7 @@ def _row(row: Row, most: float) -> dict[str, Any]:
     return {
         "row": row,
         "rank": DASH if row.rank is None else str(row.rank),
-        "ranks": "" if standing is None else standings.RANKS.shown(row).replace("-", DASH),
+        "ranks": "" if standing is None else rankings.RANKS.shown(row).replace("-", DASH),
         "marks": [mark for mark in (columns.mark_of(row), row.settings) if mark],
         "score": _shown(decimal(row.score, 1)),
         "tasks": [_on_task(task, most) for task in row.tasks.values()],

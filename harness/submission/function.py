@@ -21,7 +21,7 @@ from harness.errors import UserError
 from harness.names import FUNCTION
 from harness.submission.name import ALLOWED, clean, is_name, taken
 from harness.submission.submission import Submission
-from harness.text import hidden
+from harness.text import without_passwords
 
 #: Name of the function that the harness calls.
 MEASURE = "complexity"
@@ -112,7 +112,7 @@ class _Source:
         plain = value.item() if isinstance(value, np.generic) else value
         if type(plain) not in _PLAIN:
             raise UserError(f"{name}: a {type(value).__name__} cannot come with a function", remedy=_REMEDY)
-        if may_be_secret(name) or (isinstance(plain, str) and hidden(plain) != plain):
+        if may_be_secret(name) or (isinstance(plain, str) and without_passwords(plain) != plain):
             remedy = "if it is none, give it another name, or define it in the function"
             raise UserError(f"{name}: may be a secret, and would come with the function", remedy=remedy)
         self.parts.append(f"{name} = {_source_of(name, plain)}")

@@ -14,6 +14,7 @@ from harness.inspector.answer import MAX_ANSWER, MAX_PROBLEM, READY, Answer, Ans
 from harness.inspector.files import is_leftover
 from harness.inspector.limits import CPU_S
 from harness.reading import own_path, refuse_link
+from harness.submission.submission import Submission
 
 #: Seconds after which the process is killed; its processor time has a lower limit.
 WALL_S = 60.0
@@ -71,19 +72,25 @@ def inspect(path: Path) -> Answer:
     return answer._replace(problem=problem)
 
 
-def find_flaw(source: bytes, file: str = "complexity.py") -> str:
-    """Return a flaw in a measure's source, found without running it; empty text if none is found.
+def find_problem(submission: Submission) -> str | None:
+    """Return why no call of a submission can succeed, with its file, as far as that is known without running it."""
+    if submission.is_baseline:
+        return None
+    if submission.problem is not None:
+        return f"{submission.source}: {submission.problem}"
+    flaw = find_flaw(submission.files["complexity.py"])
+    return f"{submission.measure_file}: {flaw}" if flaw else None
 
-    `file` is the name of the source in the text.
-    """
+
+def find_flaw(source: bytes) -> str:
+    """Return a flaw in a measure's source, found without running it; empty text if none is found."""
     command = children.harness_interpreter(FIND_FLAW, options=OPTIONS)
     try:
         done = children.run(command, _environment(), seconds=WALL_S, content=source)
     except subprocess.TimeoutExpired:
         return ""
     text = done.stdout.decode(errors="replace") if done.returncode == 0 else ""
-    said = "".join(character for character in text if character.isprintable())[:MAX_PROBLEM]
-    return f"{file}: {said}" if said else ""
+    return "".join(character for character in text if character.isprintable())[:MAX_PROBLEM]
 
 
 def _kind(path: Path) -> str:

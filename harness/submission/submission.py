@@ -45,18 +45,16 @@ class Submission:
     needs: "frozenset[Need]" = frozenset()  #: of a measure of the library; what others need is not known
     source: str = LIBRARY  #: absolute path of the file or directory; of an installed measure, its name
     notes: tuple[str, ...] = ()  #: lines for its user on how it was read
-    problem: str | None = None  #: reason why it cannot be run; its calls are then INVALID_SUBMISSION
+    problem: str | None = None  #: reason why it cannot be run
 
     @functools.cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of all paths and contents, and of the reason why it cannot be run.
+        """SHA-256 (hex) of all paths and contents.
 
-        The same files may be refused for what their metadata say, and run under a name that is given. Of a measure of
-        the library only the code counts: its records outlive another word in a docstring.
+        Of a measure of the library only the code counts: its records outlive another word in a docstring.
         """
-        refusal = [] if self.problem is None else [("", self.problem.encode())]
         files = {path: code_of(content) for path, content in self.files.items()} if self.is_baseline else self.files
-        return digest_of([*sorted(files.items()), *refusal])
+        return digest_of(sorted(files.items()))
 
     @property
     def measure_file(self) -> str:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, INK, Figure, dark_rules, styled, svg_element, ticker
-from harness.task.notes import notes_of_resolution
 from harness.task.summary import GAP_COLUMNS, gap_rows
 from harness.task.task import Task
+from harness.task.task_notes import notes_of_resolution
 from harness.text import on_page
 
 

@@ -20,12 +20,12 @@ from harness.task.model import Model
 from harness.task.task import Task
 
 #: A number of models, or their names; None for all.
-Wanted = int | tuple[str, ...] | None
+ModelSelection = int | tuple[str, ...] | None
 
 T = TypeVar("T")
 
 
-def some_models(task: Task, wanted: Wanted) -> tuple[Model, ...]:
+def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
     """Return the wanted models of a task: the smallest first if a number is given, otherwise in the task's order."""
     if wanted is None:
         return task.models
@@ -40,7 +40,7 @@ def evenly(ordered: Sequence[T], number: int) -> list[T]:
     return [ordered[position] for position in positions]
 
 
-def require_known(tasks: Sequence[Task], wanted: Wanted) -> None:
+def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
     """Raise `UserError` for a name that no model of the tasks has."""
     known = [model.id for task in tasks for model in task.models]
     for unknown in (name for name in wanted if name not in known) if isinstance(wanted, tuple) else ():
@@ -81,7 +81,7 @@ class PartOfData(TrainingData):
         np.save(directory / LABELS, self.labels)
 
 
-def with_part(task: Task, number: int) -> Task:
+def select_examples(task: Task, number: int) -> Task:
     """Return a task with so many of its training examples."""
     data = task.data
     digest = hashlib.sha256(f"{number} examples of {data.digest}".encode()).hexdigest()

@@ -16,7 +16,7 @@ from scoring import Value
 
 
 @dataclass(frozen=True)
-class Spread:
+class GapSpread:
     """Distribution of generalization gaps."""
 
     minimum: float
@@ -32,7 +32,7 @@ class GapsOfValue:
     hyperparameter: str
     value: Value
     models: int
-    gaps: Spread | None  #: None if no model has the value
+    gaps: GapSpread | None  #: None if no model has the value
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Summary:
     withheld: bool
     models: int
     hyperparameters: tuple[str, ...] | None
-    gaps: Spread | None
+    gaps: GapSpread | None
     bytes: int  #: of all files in the task's directory
 
 
@@ -98,7 +98,7 @@ def gaps_by_value(reference: Reference) -> list[GapsOfValue]:
 GAP_COLUMNS = ("min gap", "mean", "median", "max")
 
 
-def gap_cells(gaps: Spread | None) -> tuple[str, ...]:
+def gap_cells(gaps: GapSpread | None) -> tuple[str, ...]:
     """Return the cells of `GAP_COLUMNS`; dashes for unknown gaps."""
     if gaps is None:
         return ("-",) * len(GAP_COLUMNS)
@@ -126,9 +126,9 @@ def architectures(files: TaskFiles) -> Architectures:
     return Architectures(number, min(depths), max(depths), tuple(sorted(kinds)), tuple(sorted(outputs)))
 
 
-def spread(gaps: Sequence[float]) -> Spread:
+def spread(gaps: Sequence[float]) -> GapSpread:
     """Return the distribution of one or more gaps."""
-    return Spread(min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps))
+    return GapSpread(min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps))
 
 
 @dataclass(frozen=True)

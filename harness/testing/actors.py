@@ -14,8 +14,8 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.execution.order import Allowance, Order
 from harness.sandbox import KINDS, Job, Kind, Limits
-from harness.sandbox.body import Body, StartError
 from harness.sandbox.processes import Tree
+from harness.sandbox.running_sandbox import RunningSandbox, StartError
 from harness.worker.channel import Channel
 
 LIMITS = Limits(startup_s=60.0, output_bytes=2**20)
@@ -73,7 +73,7 @@ class Actors(Kind):
             self.most_at_once = max(self.most_at_once, self._playing)
 
 
-class Actor(Body):
+class Actor(RunningSandbox):
     """A worker whose whole conversation with the harness is a part that it plays."""
 
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
@@ -176,16 +176,16 @@ class Parts:
     _texts: dict[str, bytes] = field(default_factory=dict)
 
     def order(
-        self, text: str, *, model: str = "model", is_baseline: bool = False, problem: str | None = None,
-        allowance: Allowance | None = None, repeat: int = 0,
+        self, text: str, *, model: str = "model", is_baseline: bool = False, allowance: Allowance | None = None,
+        repeat: int = 0,
     ) -> Order:  # fmt: skip
         """Return the order of a call that plays a part; its limit is 60 s unless `allowance` says otherwise."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         self._texts[digest] = text.encode()
         number = next(_numbers)
         return Order(
-            number=number, key=f"{number:064x}", submission=digest, is_baseline=is_baseline, problem=problem,
-            model=model, data="data", runtime="tensorflow", seed=number, repeat=repeat, limits=LIMITS,
+            number=number, key=f"{number:064x}", submission=digest, is_baseline=is_baseline, model=model,
+            data="data", runtime="tensorflow", seed=number, repeat=repeat, limits=LIMITS,
             allowance=allowance or Allowance(None, 60.0, 0.0, "the time limit of 60 s"),
         )  # fmt: skip
 

@@ -91,7 +91,6 @@ class ExecutorContract:
             parts.order("waits", allowance=short): (Outcome.TIMEOUT, "exceeded the time limit of 0.3 s (used "),
             parts.order("fails to load"): (Outcome.INFRA_ERROR, "the model or data could not be loaded: no such model"),
             parts.order("does not start"): (Outcome.INFRA_ERROR, "the sandbox did not start: no stage"),
-            parts.order("returns 1", problem="no complexity.py"): (Outcome.INVALID_SUBMISSION, "no complexity.py"),
         }
         with self.executor(2) as executor:
             executor.prepare(["tensorflow"])

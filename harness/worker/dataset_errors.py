@@ -10,12 +10,13 @@ WAYS = (
     "`inputs, labels = next(iter(dataset.batch(512)))` is the first, `inputs, labels = dataset.arrays` has all)"
 )
 
-_NOT_A_SEQUENCE = re.compile(r"'_?\w*Dataset' object (is not subscriptable|is not an iterator|has no attribute)")
+#: The type of a data set, as Python names it where an operation does not take one.
+_TYPE = re.compile(r"'\w*Dataset'")
 
 
 def dataset_advice(error: BaseException) -> str:
-    """Return what to write in place of an index, a slice, an attribute or an unpacking of a data set, to end a line."""
-    if isinstance(error, TypeError | AttributeError) and _NOT_A_SEQUENCE.search(str(error)):
+    """Return what to write in place of what a data set cannot do, such as a slice or an unpacking, to end a line."""
+    if isinstance(error, TypeError | AttributeError) and _TYPE.search(str(error)):
         return WAYS
     return WAYS if isinstance(error, ValueError) and _unpacks_dataset(error) else ""
 

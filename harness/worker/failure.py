@@ -17,7 +17,7 @@ MESSAGE = 300
 #: The end of the message about a module that does not exist.
 NOT_INSTALLED = (
     " (no file of the submission and no package where pgdl runs: `pip list` there shows them, `pip install` adds one; "
-    "docs/submissions.md#packages)"
+    "pgdl help submissions#packages)"
 )
 
 
@@ -37,10 +37,10 @@ def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
     """
     try:
         missing = NOT_INSTALLED if _is_not_installed(error) else ""
-        advice = runtime.advice(error, submission) or missing or refusal(error, submission)
+        advice = (runtime.advice(error, submission) or missing) + refusal(error, submission)
     except BaseException:
         advice = ""
-    return describe(error)[: MESSAGE - len(advice)] + advice
+    return describe(error)[: max(MESSAGE - len(advice), 0)] + advice
 
 
 def _is_not_installed(error: BaseException) -> bool:

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 from hypothesis import given, settings
 from sklearn.metrics import davies_bouldin_score
-from small_networks import dataset, dense, layers
+from small_networks import dataset, dense, gaussian, images, layers
 
 import baselines
 from baselines import MeasureUnavailable
@@ -23,15 +23,8 @@ def clusters(n=40, dim=6, classes=4, seed=0):
     return draw.normal(size=(classes, dim))[labels] + draw.normal(size=(n, dim)), labels
 
 
-def images(n, *shape, seed=0):
-    return np.random.default_rng(seed).random((n, *shape), np.float32)
-
-
 def conv(*first, shape=(8, 8, 1), n_classes=3):
-    model = tf.keras.Sequential([tf.keras.Input(shape), *first, layers.Flatten(), layers.Dense(n_classes)])
-    draw = np.random.default_rng(1)
-    model.set_weights([draw.normal(size=w.shape) for w in model.get_weights()])
-    return model
+    return gaussian(tf.keras.Sequential([tf.keras.Input(shape), *first, layers.Flatten(), layers.Dense(n_classes)]), 1)
 
 
 def output(model, number, inputs):

@@ -16,8 +16,8 @@ from harness.board.disclosure import REASON_WITHHELD, disclosure_note
 from harness.board.formats import csv as csv_format
 from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format
+from harness.board.rankings import FEW_TASKS_NOTE
 from harness.board.row import MISSING
-from harness.board.standings import FEW_TASKS_NOTE
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from scoring import kendall_tau
@@ -134,35 +134,14 @@ def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: di
 
 def test_cells_are_what_a_reader_sees(table: Board) -> None:
     assert table.headings == [
-        "rank",
-        "measure",
-        "family",
-        "score",
-        "interval",
-        "excess",
-        "p",
-        "beyond",
-        *TASKS,
-        "Kendall",
-        "s/model",
+        "rank", "measure", "family", "score", "interval", "excess", "p", "beyond", *TASKS, "Kendall", "s/model",
         "failed",
-    ]
+    ]  # fmt: skip
     shown = {row.submission: table.cells(row) for row in table.rows}
     assert shown["best:seed=3"] == [
-        "1",
-        "best:seed=3",
-        "size",
-        "100.00",
-        "100.0-100.0",
-        "73.5 (73.5 to 73.5)",
-        "0.0125",
-        "yes",
-        "100.00",
-        "100.00",
-        "1.000",
-        "4.000",
-        "",
-    ]
+        "1", "best:seed=3", "size", "100.00", "100.0-100.0", "73.5 (73.5 to 73.5)", "0.0125", "yes", "100.00", "100.00",
+        "1.000", "4.000", "",
+    ]  # fmt: skip
     assert shown["half"][3:10] == ["100.00", "-", "73.5", "-", "-", "failed", "100.00"]
     assert shown["half"][-1] == "5 EXCEPTION, 3 CRASH"
     assert shown["never"] == ["5", "never", "margin", *["-"] * 5, "failed", "failed", "-", "-", "16 missing"]

@@ -16,7 +16,7 @@ import harness
 from harness import children
 from harness.errors import UserError
 from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
-from harness.sandbox.container import CLIENT, ContainerBody, EngineError, ask, new_name, start_reaper
+from harness.sandbox.container import CLIENT, EngineError, RunningContainer, ask, new_name, start_reaper
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.kind import Kind, Parameter
 from harness.sandbox.seccomp import filter_program
@@ -93,10 +93,10 @@ class Docker(Kind):
         """Start the process that removes the containers when the harness ends."""
         self._reaper = self._reaper or start_reaper()
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> ContainerBody:
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningContainer:
         """Start a worker in a new container; raises `StartError`."""
         name = new_name()
-        return ContainerBody(name, self.command(job, limits, slot, name), control, sink, limits.startup_s)
+        return RunningContainer(name, self.command(job, limits, slot, name), control, sink, limits.startup_s)
 
     def command(self, job: Job, limits: Limits, slot: int, name: str) -> list[str]:
         """Return the arguments of `docker` that run the worker of `job` in a container of that name.

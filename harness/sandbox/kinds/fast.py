@@ -12,11 +12,11 @@ from typing import Self
 from harness.cache import runs_programs
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import Body, StartError, memory_file
 from harness.sandbox.cgroup import RunGroup
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.fresh import Enclosure, Fresh, new_group
 from harness.sandbox.kinds.kind import Warn
+from harness.sandbox.running_sandbox import RunningSandbox, StartError, memory_file
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.staging import ECHO
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
@@ -68,10 +68,10 @@ class Fast(Fresh):
                 raise UserError(reason, remedy="use --sandbox fresh") from error
             self._instead(f"{reason}; every call starts a new interpreter")
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
         """Fork a worker into a new sandbox, or start an interpreter there without a zygote; raises `StartError`."""
         forked = self._zygotes.fork(
-            job, lambda zygote: ForkedBody(zygote, job, limits, slot, control, sink, self.groups)
+            job, lambda zygote: ForkedSandbox(zygote, job, limits, slot, control, sink, self.groups)
         )
         return super().start(job, limits, slot, control, sink) if forked is None else forked
 
@@ -118,7 +118,7 @@ class Placeholder(Enclosure):
         super().close()
 
 
-class ForkedBody(Placeholder):
+class ForkedSandbox(Placeholder):
     """A placeholder's sandbox with a worker that a zygote has forked into it."""
 
     def __init__(

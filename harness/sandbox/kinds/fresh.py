@@ -14,12 +14,19 @@ from typing import IO
 from harness import children
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import Body, StartError, Storage, memory_file, shell_status, storage_of_sandbox
 from harness.sandbox.cgroup import CallGroup, NoCgroupError, RunGroup
 from harness.sandbox.devices import search_path
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
 from harness.sandbox.processes import Namespace
+from harness.sandbox.running_sandbox import (
+    RunningSandbox,
+    StartError,
+    Storage,
+    memory_file,
+    shell_status,
+    storage_of_sandbox,
+)
 from harness.sandbox.seccomp import filter_program
 from harness.worker.limits import limit_process
 
@@ -99,7 +106,7 @@ class Fresh(Kind):
             with suppress(NoCgroupError):
                 self.groups = RunGroup()
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
         """Start a new interpreter in a new sandbox; raises `StartError`."""
         seccomp = memory_file(filter_program(job.gpu is not None))
         try:
@@ -126,7 +133,7 @@ class Fresh(Kind):
         return frozenset(path.resolve() for path in (*sources, *search_path()) if path.exists())
 
 
-class Enclosure(Body):
+class Enclosure(RunningSandbox):
     """bubblewrap around a command in its own PID namespace; killing PID 1 kills everything inside."""
 
     processes: Namespace

@@ -10,8 +10,8 @@ from typing import ClassVar, Self
 
 from harness.errors import UserError
 from harness.extras import install
-from harness.sandbox.body import Body
 from harness.sandbox.job import Job, Limits
+from harness.sandbox.running_sandbox import RunningSandbox
 from harness.worker.runtimes import RUNTIMES, version_of
 
 #: The option for the kind, and the value that leaves the choice to `choose_kind`.
@@ -91,7 +91,7 @@ class Kind(ABC):
         """
 
     @abstractmethod
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
         """Start a worker; `control` and `sink` are its ends of the control channel and of the output pipe.
 
         `slot` numbers the workers that exist at once. Raises `StartError`.

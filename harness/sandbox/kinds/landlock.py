@@ -18,12 +18,12 @@ import psutil
 from harness.cache import cache_directory
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import Body, StartError, Storage, memory_file
 from harness.sandbox.bubblewrap import becomes_others
 from harness.sandbox.devices import gpu_files, gpu_nodes, search_path
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.processes import Processes, Tree
+from harness.sandbox.running_sandbox import RunningSandbox, StartError, Storage, memory_file
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.zygote import WorkerReport, Zygote, Zygotes
 from harness.worker.scratch import remove
@@ -107,12 +107,12 @@ class Landlock(Kind):
         except StartError as error:
             raise UserError(f"the sandbox does not work here: {error}", remedy="see pgdl help sandbox") from error
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedBody":
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedSandbox":
         """Fork a worker that confines itself; raises `StartError`."""
-        body = self._zygotes.fork(job, lambda zygote: _fork(zygote, job, limits, slot, control, sink))
-        if body is None:
+        sandbox = self._zygotes.fork(job, lambda zygote: _fork(zygote, job, limits, slot, control, sink))
+        if sandbox is None:
             raise StartError("the process from which workers are forked was ended twice")
-        return body
+        return sandbox
 
     def close(self) -> None:
         """End the zygotes."""
@@ -124,7 +124,7 @@ class Landlock(Kind):
         return frozenset(path.resolve() for path in paths if path.exists())
 
 
-def _fork(zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedBody":
+def _fork(zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedSandbox":
     """Have a worker forked that confines itself; raises `StartError`."""
     uid = bubblewrap.worker_uid(slot)
     scratch = make_scratch(job.worker.parent, uid)
@@ -145,7 +145,7 @@ def _fork(zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sin
         finally:
             theirs.close()
             os.close(program)
-        return SupervisedBody(ours, scratch, limits, zygote)
+        return SupervisedSandbox(ours, scratch, limits, zygote)
     except StartError:
         ours.close()
         remove(str(scratch))
@@ -198,7 +198,7 @@ def _inaccessible() -> UserError | None:
     return None
 
 
-class SupervisedBody(Body):
+class SupervisedSandbox(RunningSandbox):
     """A worker, the supervisor that ends all its processes, and their scratch directory."""
 
     def __init__(self, line: socket.socket, scratch: Path, limits: Limits, zygote: Zygote) -> None:

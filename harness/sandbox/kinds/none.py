@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from harness import children
 from harness.configuration import UNSANDBOXED
-from harness.sandbox.body import Body, shell_status
 from harness.sandbox.job import BOOTSTRAP, Job, Limits
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
 from harness.sandbox.processes import Tree
+from harness.sandbox.running_sandbox import RunningSandbox, shell_status
 
 
 class Plain(Kind):
@@ -32,12 +32,12 @@ class Plain(Kind):
     def prepare(self, trials: Sequence[Job]) -> None:
         """Do nothing: there is nothing to try."""
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "PlainBody":
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "UnsandboxedWorker":
         """Start a new interpreter."""
-        return PlainBody(job, control, sink)
+        return UnsandboxedWorker(job, control, sink)
 
 
-class PlainBody(Body):
+class UnsandboxedWorker(RunningSandbox):
     """A worker without a sandbox, in its own process group; what it writes is not measured."""
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
