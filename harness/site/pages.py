@@ -77,7 +77,7 @@ def render_site(site: Site) -> dict[str, bytes]:
     rendered |= {task.page: _task(site, task) for task in site.tasks}
     rendered |= {f"leaderboard{form.SUFFIX}": _text(form.render(site.board)) for form in map(formats.find, DOWNLOADS)}
     rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", "icon.svg", *SCRIPTS, "compare.js")}
-    rendered |= {"compare.html": _render("compare.html", site), "assets/values.js": _values(site)}
+    rendered |= {"compare.html": _render("compare.html", site), "values.js": _values(site)}
     return {path: content.encode() for path, content in rendered.items()}
 
 
