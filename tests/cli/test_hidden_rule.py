@@ -86,6 +86,7 @@ OTHERS = {
 #: What has no number of the hidden task even for the organiser.
 OF_NEITHER = [
     "everything/site/data/reference_data/open/model_configs.json",
+    "everything/site/compare.html",
     "everything/site/reading.html",
     "everything/site/tasks/open.html",
 ]
