@@ -14,7 +14,7 @@ PAGES = {
     "Submit a measure": ["docs/submissions", "docs/runtimes", "docs/measures", "submissions/README"],
     "Tasks": [
         "docs/pgdl2020", "docs/fashion-mnist", "docs/build-your-own-task", "docs/recipes", "docs/datasets",
-        "docs/your-own-models", "docs/task-format", "task_data/README",
+        "docs/your-own-models", "docs/torch-zoo", "docs/task-format", "task_data/README",
     ],
     "Run": ["docs/systems", "docs/sandbox", "docs/outcomes", "docs/gpu", "docs/containers", "docs/cluster"],
     "Read a board": ["docs/statistics", "docs/certainty", "docs/records", "docs/json", "docs/results"],

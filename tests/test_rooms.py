@@ -17,9 +17,12 @@ HARNESS = ROOT / "harness"
 #: Frameworks; only what runs in processes of their own may import them.
 FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 
-#: Files of harness/ that run in such processes, beside the whole of `worker`: the trainer of corpora. Measures on a
-#: caller's own network run in the caller's process.
-TRAINER = {HARNESS / "api" / "library.py"} | {
+#: Files of harness/ that run in such processes, beside the whole of `worker`: the trainer of corpora, and what runs
+#: exported networks. Measures on a caller's own network run in the caller's process, where modules are exported.
+TRAINER = {
+    HARNESS / "api" / "library.py", HARNESS / "api" / "torch_data.py", HARNESS / "torch_import" / "export.py",
+    HARNESS / "torch_import" / "reference.py",
+} | {
     HARNESS / "corpus" / f"{name}.py"
     for name in (
         "augmentation", "autoaugment", "datasets", "network", "sources", "trainer", "training",
@@ -133,9 +136,8 @@ def test_the_checksum_of_records_is_written_once() -> None:
     assert knows == [HARNESS / "format" / "shards.py"]
 
 
-@pytest.mark.parametrize("module", ["harness.site", "harness.api.scores", "harness.api.boards"])
-def test_who_reads_records_imports_neither_measures_nor_sandbox_nor_an_extra(module: str) -> None:
-    program = f"import sys, {module}; print(*sys.modules)"
+def test_who_reads_records_imports_neither_measures_nor_sandbox_nor_an_extra() -> None:
+    program = "import sys, harness.site, harness.api.scores, harness.api.boards; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     unwanted = r"baselines|harness\.(sandbox|execution|worker\.landlock)|submissions|" + "|".join(EXTRA_OF)
     assert not [name for name in done.stdout.split() if re.match(rf"({unwanted})(\.|$)", name)]

@@ -1,6 +1,6 @@
 """The table of models to import: a CSV file with one row per model.
 
-Its columns are those with a meaning of their own and hyperparameters; others are refused.
+A column either has a meaning of its own or is a hyperparameter; other columns are refused.
 """
 
 import csv
@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.problems import Problems
@@ -28,10 +31,10 @@ OWN = (FILE, WEIGHTS, INITIAL_WEIGHTS, TRAIN_ACCURACY, TEST_ACCURACY)
 _INDEX = re.compile(r"Unnamed: \d+|index|level_\d+")
 WITHOUT_INDEX = "write the table without an index: index=False in pandas"
 
-#: What tables of other programs have in place of commas.
+#: Separators of other programs' tables in place of commas.
 _SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
-#: Words of which names of results consist, such as `val_acc`, `gen_gap` and `sparse_categorical_crossentropy`.
+#: Words that form the names of results, such as `val_acc`, `gen_gap` and `sparse_categorical_crossentropy`.
 _ACCURACY = {"acc", "accuracy"}
 _RESULT = {"auc", "crossentropy", "err", "error", "gap", "loss"}
 _WHICH = {
@@ -39,15 +42,15 @@ _WHICH = {
     "sparse", "test", "testing", "top", "train", "training", "val", "valid", "validation",
 }  # fmt: skip
 
-#: Most rows, and bytes of the file.
+#: Maximum number of rows, and size of the file in bytes.
 MAX_ROWS = 10_000
 MAX_BYTES = 16 * 1024**2
 
 
 def require_header(path: Path, header: Sequence[str]) -> None:
-    """Raise `UserError` unless the columns have distinct names, and the models' files one of them.
+    """Raise `UserError` unless the columns have distinct names, including the column of the models' files.
 
-    Of a header without any of the own columns nothing is quoted but misspelt ones: it may be no table at all.
+    If a header has none of the known columns, the message quotes only misspelt names: the file may be no table at all.
     """
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:
@@ -69,8 +72,8 @@ def require_header(path: Path, header: Sequence[str]) -> None:
     raise UserError("header", file=path, expected=expected, found=printable(found)[:200], remedy=remedy)
 
 
-def require_hyperparameter(path: Path, name: str, cells: Iterable[str]) -> None:
-    """Raise `UserError` for a column that cannot be meant as a hyperparameter, under whose name it would be taken."""
+def require_hyperparameter(path: Path | str, name: str, cells: Iterable[str]) -> None:
+    """Raise `UserError` for a column that is probably not meant as a hyperparameter."""
     if name in OWN:
         return
     if name.lower() in OWN:
@@ -83,7 +86,7 @@ def require_hyperparameter(path: Path, name: str, cells: Iterable[str]) -> None:
         name.lower(), (TRAIN_ACCURACY, TEST_ACCURACY), cutoff=0.85
     ):
         found, remedy = f"an accuracy, {name!r}", f"call it {TRAIN_ACCURACY} or {TEST_ACCURACY}, or leave it out"
-    elif named and any(_is_number(cell) for cell in cells):  # a loss may also be the name of a function
+    elif named and any(_is_number(cell) for cell in cells):  # a column `loss` may also name functions
         found, remedy = f"a result of training, {name!r}", "leave it out, or rename it if it was chosen before training"
     else:
         return
@@ -106,6 +109,7 @@ class ImportedRow:
         train: stated accuracy on the training data, if any.
         test: stated accuracy on the test data, if any.
         initial: file of the weights before training, if any.
+        outputs: outputs (n, classes) of the network for the first training examples, if they are known.
     """
 
     where: str
@@ -115,6 +119,7 @@ class ImportedRow:
     train: Stated | None
     test: Stated | None
     initial: Path | None = None
+    outputs: NDArray[np.float32] | None = None
 
     @property
     def name(self) -> str:
@@ -124,7 +129,7 @@ class ImportedRow:
 
 @dataclass(frozen=True)
 class Table:
-    """The models to import, in the order of the table, the grid that they form, and the text that says so."""
+    """The models to import, in the order of the table, the grid that they form, and the text of the table."""
 
     rows: tuple[ImportedRow, ...]
     grid: Grid
@@ -132,7 +137,7 @@ class Table:
 
     @property
     def notes(self) -> list[str]:
-        """Lines on stated accuracies that tell little."""
+        """Lines on stated accuracies that are too imprecise."""
         stated = {TRAIN_ACCURACY: [row.train for row in self.rows], TEST_ACCURACY: [row.test for row in self.rows]}
         return [line for name, cells in stated.items() for line in notes_on_rounding(name, [c for c in cells if c])]
 
@@ -155,11 +160,11 @@ def read_table(path: Path) -> Table:
     found = [row for row in rows if row is not None]
     problems.attempt(_require_distinct, found)
     problems.raise_if_any()
-    return Table(tuple(found), _grid(path, found), text)
+    return Table(tuple(found), grid_of(path, found), text)
 
 
 def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header and the lines, with their numbers, that are not empty."""
+    """Return the header, and the lines that are not empty with their numbers."""
     text = text.removeprefix(BOM)
     if text.lstrip().startswith(("{", "[")):
         raise UserError("not CSV", file=path, expected="text, one row per model", found="JSON")
@@ -208,8 +213,12 @@ def _require_distinct(rows: Sequence[ImportedRow]) -> None:
             raise UserError("one model twice", file=row.where, expected="each model in one row", found=other.where)
 
 
-def _grid(path: Path, rows: Sequence[ImportedRow]) -> Grid:
-    """Return the grid; values are normalised, so that `0.10` and `0.1` are one."""
+def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
+    """Return the grid; values are normalised, so that `0.10` equals `0.1`.
+
+    Raises:
+        UserError: two rows are of one cell.
+    """
     current = {row.where: {name: normalise(name, value) for name, value in row.hyperparameters.items()} for row in rows}
     names = rows[0].hyperparameters
     possible = {name: list(dict.fromkeys(values[name] for values in current.values())) for name in names}

@@ -2,13 +2,12 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl
 
-Pgdl = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"pgdl help ([a-z0-9-]+(?:#[a-z-]+)?)")
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from in_process import Pgdl, in_process
+from in_process import Pgdl
 
 from harness.corpus.recipe import read_recipe
 from harness.format.reference import read_reference
@@ -26,12 +26,6 @@ CORPORA = sorted(path.name for path in (RECORDED / "reference_data").iterdir())
 @pytest.fixture(params=CORPORA)
 def corpus(request: pytest.FixtureRequest) -> str:
     return str(request.param)
-
-
-@pytest.fixture
-def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    monkeypatch.setenv("COLUMNS", "120")
-    return in_process(monkeypatch, capsys)
 
 
 def test_the_gaps_are_those_of_the_shipped_recipe(corpus: str) -> None:

@@ -5,8 +5,8 @@ from harness.api.boards import BoardResult as BoardResult
 from harness.api.boards import board as board
 from harness.api.check_report import CheckReport as CheckReport
 from harness.api.checks import check as check
+from harness.api.ci import ChangeJob as ChangeJob
 from harness.api.ci import ChangeResult as ChangeResult
-from harness.api.ci import Job as Job
 from harness.api.ci import evaluate_change as evaluate_change
 from harness.api.comparisons import CompareResult as CompareResult
 from harness.api.comparisons import compare as compare
@@ -45,6 +45,8 @@ from harness.api.tasks import hide_task as hide_task
 from harness.api.tasks import show_tasks as show_tasks
 from harness.api.testbeds import TestbedResult as TestbedResult
 from harness.api.testbeds import testbed as testbed
+from harness.api.torch_tasks import TorchModel as TorchModel
+from harness.api.torch_tasks import import_torch as import_torch
 from harness.codabench.bundle import write_bundle as write_bundle
 from harness.codabench.competition import read_competition as read_competition
 from harness.codabench.ingestion import ingest as ingest

@@ -1,0 +1,99 @@
+"""The certainty of a board's scores and order: intervals, ranks and groups of rows, and their columns."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from harness.board.column import Column
+from harness.board.columns import POINTS
+from harness.board.row import Row
+from harness.format.reference import Reference
+from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, compare_submissions
+
+#: Explains the columns of intervals.
+NOTE = (
+    "interval: on these tasks, trained anew: holds the mean score over new trainings of the same networks (90 %). "
+    "ranks: those that a submission may have; all hold together (90 %). Submissions of one group cannot be told apart. "
+    "Explained in pgdl help statistics."
+)
+
+#: Notes on compared rows: on four scored tasks or more, and on fewer.
+OTHER_TASKS_NOTE = "other tasks: on other tasks like these: holds the mean score over such tasks (90 %)."
+FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer than four scored tasks."
+
+
+def _figure(name: str, kind: type, unit: str = "") -> Column[Row]:
+    return Column(name, lambda row: None if row.standing is None else getattr(row.standing, name), kind, unit=unit)
+
+
+def _text(text: Callable[[Standing], str]) -> Callable[[Row], str]:
+    return lambda row: "-" if row.standing is None else text(row.standing)
+
+
+def _ranks(standing: Standing) -> str:
+    best, worst = standing.best_rank, standing.worst_rank
+    return str(best) if best == worst else f"{best}-{worst}"
+
+
+def _other_tasks(standing: Standing) -> str:
+    low, high = standing.tasks_low, standing.tasks_high
+    return "-" if low is None or high is None else f"{low:.1f}-{high:.1f}"
+
+
+LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR = (
+    _figure(name, float, POINTS) for name in ("low", "high", "error", "gap_error", "model_error")
+)
+BEST_RANK, WORST_RANK = _figure("best_rank", int), _figure("worst_rank", int)
+TASKS_LOW, TASKS_HIGH = (_figure(name, float, POINTS) for name in ("tasks_low", "tasks_high"))
+GROUP = replace(_figure("group", int), optional=True, spare=3)
+
+_INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
+INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, note=NOTE)
+OTHER_TASKS = replace(
+    TASKS_LOW, key="other_tasks", title="other tasks", text=_text(_other_tasks), optional=True, spare=4
+)  # fmt: skip
+RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=2)
+
+
+def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
+    """Return the test sets on which gaps were measured; None if a task's number of test samples is not known."""
+    known: dict[str, HeldOut] = {}
+    for name, reference in references.items():
+        n_samples = n_test.get(name)
+        if n_samples is None:
+            return None
+        known[name] = HeldOut([reference.test_accuracy[model] for model in reference.models], n_samples)
+    return known
+
+
+def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
+    """Return the note on other tasks than those of the board, if rows are compared."""
+    known = [row.standing.tasks_low is not None for row in rows if row.standing is not None]
+    return [OTHER_TASKS_NOTE if all(known) else FEW_TASKS_NOTE] if known else []
+
+
+def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
+    """Return the rows with their standings in `found`, a comparison of these rows; unchanged if it is None."""
+    if found is None:
+        return list(rows)
+    return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]
+
+
+def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
+    """Compare the ranked rows, under their positions as text; None without ranked rows, or with a withheld task.
+
+    `held_out` has the test set of each task; None if the test set of some task is not known.
+    """
+    values = {str(number): _values(row) for number, row in enumerate(rows) if row.rank is not None}
+    compared = {name: tasks for name, tasks in values.items() if tasks is not None}
+    if len(compared) < len(values):
+        return None
+    try:
+        return compare_submissions(compared, held_out)
+    except ScoreUndefined:  # no row is complete, or no task has an official score
+        return None
+
+
+def _values(row: Row) -> dict[str, TaskCalls] | None:
+    """Return the row's values by task; None if a task is withheld."""
+    tasks = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
+    return tasks if len(tasks) == len(row.tasks) else None

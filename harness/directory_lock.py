@@ -1,0 +1,48 @@
+"""Lets one process at a time work in a directory, and tells others so."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import lock_descriptor
+
+from harness.errors import UserError, writing
+
+
+@contextmanager
+def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None]:
+    """Hold the lock of a directory.
+
+    Args:
+        root: the directory, for messages.
+        lock_file: is created with its own directory, which is removed in the end if nothing else is in it.
+        command: what holds the lock, for messages.
+
+    Raises:
+        UserError: another process holds it, or the file system has no locks.
+    """
+    with writing(root, remedy="name another directory"):
+        lock_file.parent.mkdir(parents=True, exist_ok=True)
+        lock = lock_file.open("wb")  # a file that can be written: some network file systems lock no other
+    with lock:
+        try:
+            # Another command may have removed the file since it was opened.
+            is_ours = lock_descriptor(lock.fileno(), blocking=False) and _is_at(lock_file, lock.fileno())
+        except OSError as error:
+            raise UserError("cannot be locked", file=lock_file, found=error.strerror) from error
+        if not is_ours:
+            raise UserError(f"another {command} is at work here", file=root, remedy="wait until it has ended")
+        try:
+            yield
+        finally:
+            if sys.platform == "win32":  # where no open file can be removed, and so none that another command locks
+                lock.close()
+            with suppress(OSError):  # unless something in the directory is to be continued
+                lock_file.unlink()
+                lock_file.parent.rmdir()
+
+
+def _is_at(file: Path, descriptor: int) -> bool:
+    return file.exists() and os.path.samestat(file.stat(), os.fstat(descriptor))

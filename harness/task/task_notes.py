@@ -1,0 +1,146 @@
+"""Notes on valid tasks that matter before a run, and to readers of scores."""
+
+import math
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from harness.format.output import Output
+from harness.format.reference import Reference
+from harness.task.contents import Contents
+from harness.task.task import Task
+from harness.text import counted, p_value_equation
+from scoring import ScoreUndefined, detectable_difference, require_official, smallest_p_value
+from scoring.resolution import LEVEL, POWER, TYPICAL
+
+#: Permutations of a board for each pair of hyperparameters: its smallest p-value is 0.0025.
+N_PERMUTATIONS = 400
+
+#: Maximum number of names in a line.
+NAMED = 3
+
+#: Standard deviations above the share of the largest class up to which a train accuracy may be chance.
+DEVIATIONS = 3
+
+
+def notes_of(task: Task) -> list[str]:
+    """Return notes on a valid task, one per line, without the task's name; see also `notes_of_initial_weights`."""
+    lines = [] if task.reference is None else notes_of_reference(task.reference)
+    return [*lines, *_of_outputs(task), *_of_chance(task)]
+
+
+def notes_of_initial_weights(task: Task) -> list[str]:
+    """Return a note on models without weights before training, for measures that need them; empty without any."""
+    return _of_initial_weights([model.id for model in task.models if not model.has_initial_weights], len(task.models))
+
+
+def outputs_of(task: Task) -> str:
+    """Return the kind of the models' outputs: logits, probabilities or their logarithms."""
+    numbers = {output: len(_with_output(task, output)) for output in reversed(Output)}
+    found = [output for output, number in numbers.items() if number]
+    if len(found) == 1:
+        return str(found[0])
+    first, *others = found
+    return ", ".join(
+        [f"{first} of {counted(numbers[first], 'model')}", *(f"{one} of {numbers[one]}" for one in others)]
+    )
+
+
+def _of_chance(task: Task) -> list[str]:
+    """Return a note on models that have not learned their training set: some measures are best there."""
+    if task.reference is None:
+        return []
+    number, most = task.data.n_samples, int(np.bincount(task.data.labels).max())
+    chance = most / number
+    highest = chance + DEVIATIONS * math.sqrt(chance * (1 - chance) / number)
+    found = [model for model, accuracy in task.reference.train_accuracy.items() if accuracy <= highest]
+    if not found:
+        return []
+    which = f"{len(found)} models ({abbreviated(found)}) have" if len(found) > 1 else f"{found[0]} has"
+    return [
+        f"{which} a train accuracy that chance reaches (up to {highest:.3g}): measures of collapse, of the order of "
+        "classes, of steadiness and of mixtures say nothing there, whatever their value (pgdl help measures#at-chance)"
+    ]
+
+
+def _of_outputs(task: Task) -> list[str]:
+    meanings = {
+        Output.PROBABILITIES: "in a softmax: model(x) gives probabilities there, model.logits(x) logits",
+        Output.LOG_PROBABILITIES: "in a log-softmax: model(x) gives log-probabilities, model.logits(x) logits",
+        Output.NO_LOGITS: "in sigmoids, or have layers behind a softmax: model.logits(x) gives the same as "
+        "model(x), and measures of the library that need logits refuse",
+    }
+    lines = []
+    for output, meaning in meanings.items():
+        if found := _with_output(task, output):
+            number = f"{len(found)} models ({abbreviated(found)}) end" if len(found) > 1 else f"{found[0]} ends"
+            lines.append(f"{'all models end' if len(found) == len(task.models) else number} {meaning}")
+    return lines
+
+
+def _with_output(task: Task, output: Output) -> list[str]:
+    return [model.id for model in task.models if model.architecture.output is output]
+
+
+def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
+    """Return notes on the models that belong to reference data; `contents` is None without models.
+
+    `initial_weights`: whether to name the models that lack weights before training.
+    """
+    if contents is None:
+        return ["its models are missing, so it cannot be checked whether records are of these models"]
+    missing = [model for model in reference.models if model not in contents.models]
+    lines = []
+    if missing:
+        share = f"{len(missing)} of {len(reference.models)} models"
+        lines.append(f"{share} are missing ({abbreviated(missing)}): records of them count once their files are back")
+    lacking = contents.without_initial_weights if initial_weights else ()
+    return [*lines, *_of_initial_weights(lacking, len(contents.models))]
+
+
+def notes_of_reference(reference: Reference) -> list[str]:
+    """Return notes on hyperparameters and gaps, and on models that were not fetched."""
+    lines = [reference.part] if reference.part else []
+    try:
+        require_official(reference.grid)
+    except ScoreUndefined as error:
+        lines.append(f"no {error}; only scores that need no full grid can be computed (Kendall's coefficients)")
+    gaps = list(reference.gaps.values())
+    if len(set(gaps)) == 1 and len(gaps) > 1:
+        lines.append(f"all {len(gaps)} generalization gaps are {gaps[0]:g}: there is nothing to predict")
+    return lines
+
+
+def notes_of_resolution(reference: Reference) -> list[str]:
+    """Return a line on the least p-value and difference of a task; empty without official score or different gaps.
+
+    The line leaves the p-value out if the permutations of a board allow no p-value as small.
+    """
+    grid = reference.grid
+    try:
+        difference = detectable_difference([reference.gaps[model] for model in grid.models], grid)
+    except ScoreUndefined:
+        return []
+    smallest, networks = smallest_p_value(grid), f"{len(grid.models)} networks"
+    p_value = p_value_equation(smallest)
+    if smallest > LEVEL:
+        alone = "no measure can be told from chance on this task alone"
+        return [f"{networks} cannot show more than {p_value}: {alone}"]
+    at_best = f"can show {p_value} at best, and " if smallest > 1 / (1 + N_PERMUTATIONS) else "can show "
+    points = f"a difference of {difference:.0f} points between two scores near {100 * TYPICAL:.0f}"
+    return [f"{networks} {at_best}{points} in {10 * POWER:.0f} of 10 cases"]
+
+
+def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:
+    if not lacking:
+        return []
+    which = "no model has" if len(lacking) == number else f"{len(lacking)} of {number} models lack"
+    names = "" if len(lacking) == number else f" ({abbreviated(list(lacking))})"
+    none = "model.initial_weights is None there, and measures that need it cannot work"
+    return [f"{which} weights_init.hdf5{names}: {none}"]
+
+
+def abbreviated(names: Sequence[str]) -> str:
+    """Return the names as text: the first three, and the number of the others."""
+    more = len(names) - NAMED
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more} more"

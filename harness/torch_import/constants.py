@@ -1,0 +1,157 @@
+"""Operations on weights and other constants alone: they are computed by NumPy when a network is translated."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.torch_import.pt2 import Array
+from harness.torch_import.refused import RefusedError
+
+#: PyTorch's numbers of types of what `zeros`, `arange` and others make.
+_TYPES = {4: np.int32, 5: np.int64, 7: np.float32, 8: np.float64, 12: np.bool_}
+
+
+def _dims(dim: Any) -> tuple[int, ...] | None:
+    return tuple(dim) if isinstance(dim, list) else None if dim is None else (dim,)
+
+
+def _expand(x: Array, size: Sequence[int], **_: Any) -> Array:
+    shape = [0] * (len(size) - x.ndim) + list(x.shape)
+    return np.broadcast_to(x, [have if wanted == -1 else wanted for have, wanted in zip(shape, size, strict=True)])
+
+
+def _slice(x: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Array:
+    return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
+
+
+def _index(x: Array, indices: Sequence[Any]) -> Array:
+    return x[tuple(slice(None) if index is None else index for index in indices)]
+
+
+def _var(x: Array, dim: Any = None, unbiased: bool = True, correction: Any = None, keepdim: bool = False) -> Array:
+    ddof = int(unbiased) if correction is None else int(correction)
+    return np.asarray(x.var(axis=_dims(dim), ddof=ddof, keepdims=keepdim))
+
+
+def _linear(input: Array, weight: Array, bias: Array | float = 0.0) -> Array:
+    return np.asarray(input @ weight.T + bias, np.float32)
+
+
+def _batch_norm(input: Array, weight: Any = None, bias: Any = None, eps: float = 1e-5, **other: Any) -> Array:
+    """Standardize weights, as networks with standardized convolutions do."""
+    if not other.get("training") or weight is not None or bias is not None:
+        scale = np.ones(input.shape[1], np.float32) if weight is None else weight
+        axes, shape = (0, *range(2, input.ndim)), (1, -1, *[1] * (input.ndim - 2))
+        mean, variance = (
+            (input.mean(axes), input.var(axes))
+            if other.get("training") else (other["running_mean"], other["running_var"])
+        )  # fmt: skip
+        shift = 0.0 if bias is None else bias.reshape(shape)
+        normal = (input - mean.reshape(shape)) / np.sqrt(variance.reshape(shape) + eps)
+        return np.asarray(normal * scale.reshape(shape) + shift, np.float32)
+    axes = (0, *range(2, input.ndim))
+    mean, variance = input.mean(axes, keepdims=True), input.var(axes, keepdims=True)
+    return np.asarray((input - mean) / np.sqrt(variance + eps), np.float32)
+
+
+def _filled(value: float) -> Callable[..., Array]:
+    def make(first: Any, size: Any = None, dtype: Any = None, **_: Any) -> Array:
+        shape = size if size is not None else first if isinstance(first, list) else first.shape
+        return np.full(shape, value, _TYPES.get(dtype, np.float32))
+
+    return make
+
+
+def _arange(end: float, start: float = 0, step: float = 1, dtype: Any = None, **_: Any) -> Array:
+    is_whole = all(isinstance(number, int) for number in (start, end, step))
+    return np.arange(start, end, step, _TYPES.get(dtype, np.int64 if is_whole else np.float32))
+
+
+def _split(x: Array, split_size: Any, dim: int = 0) -> list[Array]:
+    sizes = split_size if isinstance(split_size, list) else [split_size] * math.ceil(x.shape[dim] / split_size)
+    return np.split(x, np.cumsum(sizes)[:-1].tolist(), dim)
+
+
+_BINARY = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power, "eq": np.equal,
+    "ne": np.not_equal, "maximum": np.maximum, "minimum": np.minimum, "matmul": np.matmul,
+    "floor_divide": np.floor_divide,
+    "gt": np.greater, "lt": np.less, "fill": lambda x, value: np.full_like(x, value),
+    "copy": lambda x, src, **_: np.broadcast_to(src, x.shape),
+}  # fmt: skip
+
+_UNARY = {
+    "abs": np.abs, "cos": np.cos, "exp": np.exp, "log": np.log, "neg": np.negative, "sin": np.sin, "sqrt": np.sqrt,
+    "relu": lambda x: np.maximum(x, 0), "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "sign": np.sign, "log2": np.log2, "square": np.square,
+}  # fmt: skip
+
+#: Operations that make constants, of which the first argument may say the shape alone.
+MAKING = {"full_like", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like"}
+
+_OTHERS: dict[str, Callable[..., Any]] = {
+    "arange": _arange,
+    "batch_norm": _batch_norm,
+    "cat": lambda tensors, dim=0: np.concatenate(tensors, dim),
+    "full": lambda size, fill_value, **other: _filled(fill_value)(size, **other),
+    "full_like": lambda x, fill_value, **other: _filled(fill_value)(x, **other),
+    "new_full": lambda x, size, fill_value, **other: _filled(fill_value)(x, size, **other),
+    "new_ones": _filled(1.0),
+    "linear": _linear,
+    "meshgrid": lambda tensors, indexing="ij": [np.array(a) for a in np.meshgrid(*tensors, indexing=indexing)],
+    "new_zeros": _filled(0.0),
+    "ones": _filled(1.0),
+    "ones_like": _filled(1.0),
+    "stack": lambda tensors, dim=0: np.stack(tensors, dim),
+    "zeros": _filled(0.0),
+    "zeros_like": _filled(0.0),
+    "zero": _filled(0.0),
+    "chunk": lambda x, chunks, dim=0: _split(x, math.ceil(x.shape[dim] / chunks), dim),
+    "clamp": lambda x, min=None, max=None: np.clip(x, min, max),
+    "dropout": lambda x, **_: x,
+    "expand": _expand,
+    "flatten": lambda x, start_dim=0, end_dim=-1: x.reshape(
+        *x.shape[:start_dim], -1, *(x.shape[end_dim % x.ndim + 1 :])
+    ),
+    "index": _index,
+    "masked_fill": lambda x, mask, value: np.where(mask, np.asarray(value, x.dtype), x),
+    "mean": lambda x, dim=None, keepdim=False, **_: np.asarray(x.mean(_dims(dim), keepdims=keepdim)),
+    "permute": lambda x, dims: x.transpose(dims),
+    "repeat": lambda x, repeats: np.tile(x, repeats),
+    "select": lambda x, dim, index: x[(slice(None),) * (dim % x.ndim) + (index,)],
+    "slice": _slice,
+    "split": _split,
+    "split_with_sizes": lambda x, split_sizes, dim=0: _split(x, split_sizes, dim),
+    "squeeze": lambda x, dim=None: np.squeeze(x, _dims(dim)),
+    "sum": lambda x, dim=None, keepdim=False, **_: np.asarray(x.sum(_dims(dim), keepdims=keepdim)),
+    "t": lambda x: x.T,
+    "transpose": lambda x, dim0, dim1: np.swapaxes(x, dim0, dim1),
+    "unbind": lambda x, dim=0: list(np.moveaxis(x, dim, 0)),
+    "unsqueeze": lambda x, dim: np.expand_dims(x, dim),
+    "var": _var,
+    "view": lambda x, size: x.reshape(size),
+    "reshape": lambda x, shape: x.reshape(shape),
+}
+
+
+ON_CONSTANTS = {*_UNARY, *_BINARY, *_OTHERS}
+
+
+def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
+    """Return the result of an operation on constants; raises `RefusedError` if NumPy's counterpart is not known.
+
+    Args:
+        name: of the operation, without overload.
+        first: its first argument.
+        others: the others by name.
+    """
+    if name in _OTHERS:
+        return _OTHERS[name](first, **others)
+    if name in _UNARY:
+        return np.asarray(_UNARY[name](first))
+    if name in _BINARY:
+        found = np.asarray(_BINARY[name](first, *list(others.values())[:1]))
+        return found.astype(np.float32) if found.dtype == np.float64 else found
+    raise RefusedError("has no translation for constants")

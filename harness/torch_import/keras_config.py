@@ -1,0 +1,122 @@
+"""Layers as the configuration of a functional Keras model, with the weights by layer."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.errors import UserError
+from harness.format.architecture import Architecture, ModelShapes, parse_architecture
+from harness.format.files import located
+from harness.format.inbound import INPUT, NAMED_INPUTS
+from harness.format.weights import finite
+from harness.format.writer import VERSION
+from harness.torch_import.network import Layer
+from harness.torch_import.pt2 import Array
+
+#: The version of Keras whose layers the configuration means.
+_VERSION = "3.8.0"
+
+_INPUT_NAME = "input"
+
+
+@dataclass(frozen=True)
+class KerasModel:
+    """A model in Keras' own JSON.
+
+    Attributes:
+        file: the file that it was translated from, for messages.
+        config: the content of config.json.
+        by_name: the weights of each layer, in the order of `get_weights()`.
+        names: number of a layer of the translation -> its name; superfluous ones have none.
+    """
+
+    file: Path
+    config: dict[str, Any]
+    by_name: Mapping[str, tuple[Array, ...]]
+    names: Mapping[int, str]
+
+    @cached_property
+    def architecture(self) -> Architecture:
+        """The architecture in canonical form."""
+        return parse_architecture(self.config, self.file)
+
+    @property
+    def weights(self) -> list[Array]:
+        """The weights in the order of `architecture`."""
+        return [array for name in self.architecture.names for array in self.by_name[str(name)]]
+
+    def weights_for(self, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
+        """Return the weights; raises `UserError` unless they are finite, and those of an architecture."""
+        if self.architecture.digest != architecture.digest:
+            expected = f"the network of {architecture.file}"
+            raise UserError("weights", file=self.file, expected=expected, found="those of another one")
+        names = [f"{owner}: {name}" for owner, layer in zip(architecture.names, shapes.layers, strict=True)
+                 for name, _ in layer.weights]  # fmt: skip
+        with located(self.file):
+            return [finite(name, array) for name, array in zip(names, self.weights, strict=True)]
+
+    def write_canonical(self, directory: Path, archive: str) -> None:
+        """Write the files of a worker: architecture.json, and the weights into an archive beside it."""
+        directory.mkdir(exist_ok=True)
+        (directory / "architecture.json").write_text(json.dumps(self.architecture.canonical))
+        np.savez(directory / archive, **{f"w{number}": array for number, array in enumerate(self.weights)})
+
+
+def keras_model(layers: Sequence[Layer], output: int, input_shape: Sequence[int], file: Path) -> KerasModel:
+    """Return the model of the layers that lead to layer `output`; `input_shape` is PyTorch's, with the batch."""
+    if output == INPUT:
+        raise UserError("layers", file=file, expected="at least one", found="none")
+    needed = _leading_to(output, layers)
+    names = {INPUT: _INPUT_NAME} | _names(needed, layers)
+    shape = [*input_shape[2:], input_shape[1]]
+    source = {"class_name": "InputLayer", "name": _INPUT_NAME, "inbound_nodes": [],
+              "config": {"name": _INPUT_NAME, "batch_shape": [None, *shape], "dtype": "float32"}}  # fmt: skip
+    config = {
+        "name": "translated", "layers": [source, *(_entry(layers[number], names, number) for number in needed)],
+        "input_layers": [[_INPUT_NAME, 0, 0]], "output_layers": [[names[output], 0, 0]],
+    }  # fmt: skip
+    content = {VERSION: _VERSION, "module": "keras", "class_name": "Functional", "config": config}
+    weights = {names[number]: layers[number].weights for number in needed}
+    return KerasModel(file, content, weights, names)
+
+
+def _leading_to(output: int, layers: Sequence[Layer]) -> list[int]:
+    needed, pending = set[int](), [output]
+    while pending:
+        number = pending.pop()
+        if number != INPUT and number not in needed:
+            needed.add(number)
+            pending += layers[number].sources
+    return sorted(needed)
+
+
+def _names(numbers: Sequence[int], layers: Sequence[Layer]) -> dict[int, str]:
+    """Return a name for each layer: that of its module, with the class if the module has several layers."""
+    uses = Counter(layers[number].path for number in numbers)
+    found: dict[int, str] = {}
+    taken = {_INPUT_NAME}
+    for number in numbers:
+        layer = layers[number]
+        base = layer.path if layer.path and uses[layer.path] == 1 else f"{layer.path}.{layer.class_name}".strip(".")
+        name, count = base, 1
+        while name in taken:
+            count += 1
+            name = f"{base}_{count}"
+        taken.add(name)
+        found[number] = name
+    return found
+
+
+def _entry(layer: Layer, names: Mapping[int, str], number: int) -> dict[str, Any]:
+    keywords = {name: [names[source], 0, 0] for name, source in layer.keywords.items()}
+    call = [[names[source], 0, 0, keywords if layer.class_name in NAMED_INPUTS else {}] for source in layer.inputs]
+    return {
+        "module": "keras.layers", "class_name": layer.class_name, "name": names[number],
+        "config": {"name": names[number], **layer.config}, "inbound_nodes": [call], "registered_name": None,
+    }  # fmt: skip

@@ -1,0 +1,248 @@
+"""The layers of a Keras model while it grows, and the values that they put out."""
+
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from harness.format.inbound import INPUT
+from harness.torch_import.pt2 import Array
+from harness.torch_import.refused import RefusedError
+from harness.torch_import.values import Group, Groups, Value, arranged, flat, group_of, size_of, sizes_of
+
+#: Activations and layers whose outputs are never negative.
+_NOT_NEGATIVE = {"relu", "relu6", "sigmoid", "hard_sigmoid", "softplus", "exponential", "softmax"}
+
+#: Layers whose outputs are not negative if no input is.
+_KEEPING_SIGNS = {
+    "Add", "AveragePooling2D", "Concatenate", "Cropping1D", "Cropping2D", "Dropout", "Flatten",
+    "GlobalAveragePooling2D", "MaxPooling2D", "Maximum", "Multiply", "Permute", "Reshape", "ZeroPadding2D",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of the model, called once.
+
+    Attributes:
+        class_name: of Keras.
+        config: its settings, without a name.
+        weights: in the order of `get_weights()`.
+        inputs: numbers of the layers that it takes in, `INPUT` for the model's input.
+        keywords: further inputs by the names of their arguments.
+        path: the module that it translates.
+    """
+
+    class_name: str
+    config: dict[str, Any]
+    weights: tuple[Array, ...]
+    inputs: tuple[int, ...]
+    keywords: dict[str, int]
+    path: str
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """All layers that it takes in."""
+        return (*self.inputs, *self.keywords.values())
+
+
+@dataclass
+class Network:
+    """The layers so far; some may turn out to be superfluous."""
+
+    layers: list[Layer] = field(default_factory=list)
+    path: str = ""  #: the module whose operation is being translated
+    _known: dict[str, int] = field(default_factory=dict)  #: layers without weights by all that they are
+
+    def add(
+        self, class_name: str, inputs: Sequence[int], config: dict[str, Any] | None = None,
+        weights: Sequence[Array] = (), keywords: dict[str, int] | None = None,
+    ) -> int:  # fmt: skip
+        """Add a layer, unless there is the same without weights; returns its number."""
+        arrays = tuple(np.ascontiguousarray(array, np.float32) for array in weights)
+        layer = Layer(class_name, config or {}, arrays, tuple(inputs), keywords or {}, self.path)
+        key = json.dumps([class_name, layer.config, inputs, layer.keywords])
+        if weights or key not in self._known:
+            self.layers.append(layer)
+            number = len(self.layers) - 1
+            return number if weights else self._known.setdefault(key, number)
+        return self._known[key]
+
+    def after(
+        self, value: Value, class_name: str, config: dict[str, Any] | None = None, weights: Sequence[Array] = (),
+        stored: Groups | None = None,
+    ) -> Value:  # fmt: skip
+        """Return the value that a layer makes of another; its axes stay, if no others are given."""
+        number = self.add(class_name, [self.source(value)], config, weights)
+        return replace(value, source=number, stored=value.stored if stored is None else stored)
+
+    def source(self, value: Value) -> int:
+        """Return the number of the layer that puts out a value."""
+        if not isinstance(value.source, int):
+            what = type(value.source).__name__.lower()
+            raise RefusedError(f"uses a {what} otherwise than for the layer that it is part of")
+        return value.source
+
+    # Order of the axes
+
+    def stored_as(self, value: Value, groups: Groups) -> Value:
+        """Return the value, put out with these axes in this order."""
+        value = self.settled(value)
+        have, wanted = flat(value.stored), flat(groups)
+        if sorted(map(id, have)) != sorted(map(id, wanted)):
+            raise RefusedError("needs axes that are part of the batch, or the batch as another axis")
+        if have != wanted:
+            chunks = _chunks(have, wanted)
+            value = self._reshaped(value, tuple(chunks))
+            order = sorted(range(len(chunks)), key=lambda number: wanted.index(chunks[number][0]))
+            stored = tuple(chunks[number] for number in order)
+            value = self.after(value, "Permute", {"dims": [number + 1 for number in order]}, stored=stored)
+        return self._reshaped(value, groups)
+
+    def _reshaped(self, value: Value, groups: Groups) -> Value:
+        if value.stored == groups:
+            return value
+        if sizes_of(value.stored) == sizes_of(groups):
+            return replace(value, stored=groups)
+        if len(groups) == 1:
+            return self.after(value, "Flatten", stored=groups)
+        return self.after(value, "Reshape", {"target_shape": list(sizes_of(groups))}, stored=groups)
+
+    def settled(self, value: Value) -> Value:
+        """Return the value without fixed axes: the rest is cut off."""
+        while value.fixed:
+            (axis, index), *rest = value.fixed.items()
+            left = tuple(tuple(one for one in group if one is not axis) for group in value.stored if group != (axis,))
+            cut = self.cut(replace(value, fixed={}), (axis,), index, index + 1)
+            value = self._reshaped(replace(cut, fixed=dict(rest)), left)
+        return value
+
+    def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
+        """Return the places from `start` to `stop` of the product of some axes, which one axis replaces."""
+        axes = tuple(axis for axis in flat(value.stored) if axis not in group)
+        first = flat(value.stored).index(group[0])
+        before, behind, made = axes[:first], axes[first:], group_of(stop - start)
+        ends = [start, size_of(group) - stop]
+        if before:
+            value = self.stored_as(value, (before, group, behind))
+            value = self.after(value, "Cropping2D", {"cropping": [[0, 0], ends]}, stored=(before, made, behind))
+        else:
+            value = self.stored_as(value, (group, behind))
+            value = self.after(value, "Cropping1D", {"cropping": ends}, stored=(made, behind))
+        return value
+
+    def channels_last(self, value: Value) -> Value:
+        """Return a map (batch, channels, *places) as convolutions take it: (*places, channels)."""
+        batch, channels, *places = value.view
+        if len(batch) != 1 or not batch[0].is_batch:
+            raise RefusedError("takes in a map whose first axis is not the batch")
+        return self.stored_as(value, (*places, channels))
+
+    def with_last(self, value: Value, last: Group) -> Value:
+        """Return a value whose last stored axis is the product of some axes, in any order; others keep theirs."""
+        value = self.settled(value)
+        if value.stored and {*value.stored[-1]} == {*last}:
+            return value
+        inner = tuple(axis for axis in flat(value.stored) if axis in last)
+        if size_of(inner) != size_of(last):
+            raise RefusedError("sums over the batch")
+        outer = [tuple(axis for axis in group if axis not in last) for group in value.stored]
+        return self.stored_as(value, (*(group for group in outer if group), inner))
+
+    # Constants
+
+    def shifted(self, value: Value, array: Array) -> Value:
+        """Return the value plus constants, an array as PyTorch would add it."""
+        return self._with_constants(value, array, is_factor=False)
+
+    def scaled(self, value: Value, array: Array) -> Value:
+        """Return the value times constants, an array as PyTorch would multiply by it."""
+        return self._with_constants(value, array, is_factor=True)
+
+    def _with_constants(self, value: Value, array: Array, *, is_factor: bool) -> Value:
+        value = self.settled(_widened(value, array))
+        array = _without_batch(array, value)
+        if array.size == 1:
+            number = float(array.reshape(()))
+            config = {"scale": number, "offset": 0.0} if is_factor else {"scale": 1.0, "offset": number}
+            return self.after(value, "Rescaling", config)
+        axes = flat(value.view)
+        shape = [size_of([axis for axis in group if not axis.is_batch]) for group in value.view]
+        if np.broadcast_shapes(array.shape, tuple(shape)) != tuple(shape):
+            raise RefusedError(f"repeats a value of shape {value.shape} for constants of shape {array.shape}")
+        full = np.broadcast_to(array, shape)
+        numbers = arranged(full, tuple(a for a in axes if not a.is_batch), flat(value.stored))
+        numbers = numbers.reshape(sizes_of(value.stored)).astype(np.float32)
+        differing = {axis for group, n in zip(value.view, array.shape, strict=True) if n > 1 for axis in group}
+        if differing <= {*value.stored[-1]}:
+            return self._by_channel(value, numbers.reshape(-1, numbers.shape[-1])[0], is_factor=is_factor)
+        return self._by_place(value, numbers, is_factor=is_factor)
+
+    def _by_channel(self, value: Value, numbers: Array, *, is_factor: bool) -> Value:
+        """Scale or shift channels: a batch normalization of mean 0 and variance 1 does nothing else."""
+        config = {"axis": -1, "epsilon": 0.0, "scale": is_factor, "center": not is_factor}
+        unchanged = [np.zeros_like(numbers), np.ones_like(numbers)]
+        return self.after(value, "BatchNormalization", config, [numbers, *unchanged])
+
+    def _by_place(self, value: Value, numbers: Array, *, is_factor: bool) -> Value:
+        letters = "bcdefgh"[: numbers.ndim]
+        config: dict[str, Any] = {"equation": f"a{letters},{letters}->a{letters}", "output_shape": list(numbers.shape)}
+        if is_factor:
+            return self.after(value, "EinsumDense", config, [numbers])
+        before = self.layers[value.source] if self.source(value) != INPUT else None
+        config["bias_axes"] = letters
+        if before is not None and before.class_name == "EinsumDense" and before.config == config:
+            value = replace(value, source=before.inputs[0])  # as for class tokens: both are one layer's bias
+            numbers = numbers + before.weights[1]
+        return self.after(value, "EinsumDense", config, [np.ones_like(numbers), numbers])
+
+    def is_not_negative(self, value: Value) -> bool:
+        """Whether no number of a value can be negative."""
+        pending = [self.source(value)]
+        while pending:
+            number = pending.pop()
+            if number == INPUT:
+                return False
+            layer = self.layers[number]
+            if layer.config.get("activation") in _NOT_NEGATIVE or layer.class_name == "ReLU":
+                continue
+            if layer.class_name not in _KEEPING_SIGNS:
+                return False
+            pending += layer.sources
+        return True
+
+
+def _chunks(have: Group, wanted: Group) -> list[Group]:
+    """Cut `have` into the longest parts that are in `wanted`, too."""
+    chunks = [have[:1]]
+    for before, axis in itertools.pairwise(have):
+        if wanted.index(axis) == wanted.index(before) + 1:
+            chunks[-1] = (*chunks[-1], axis)
+        else:
+            chunks.append((axis,))
+    return chunks
+
+
+def _widened(value: Value, array: Array) -> Value:
+    """Return a value with as many axes as an array, the first ones of size 1."""
+    return replace(value, view=((),) * (np.ndim(array) - len(value.view)) + value.view)
+
+
+def _without_batch(array: Array, value: Value) -> Array:
+    """Return constants with size 1 in place of the batch; raises `RefusedError` unless examples have the same ones."""
+    array = np.asarray(array)
+    array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
+    for place, group in enumerate(value.view):
+        batch = [axis for axis in group if axis.is_batch]
+        if not batch or array.shape[place] == 1:
+            continue
+        if group[0] is not batch[0] or array.shape[place] != size_of(group):
+            raise RefusedError("combines the batch with constants of another shape")
+        parts = np.split(array, batch[0].size, axis=place)
+        if not all(np.array_equal(part, parts[0]) for part in parts):
+            raise RefusedError("combines the examples of a batch with different constants")
+        array = parts[0]
+    return array

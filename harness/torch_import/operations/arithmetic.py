@@ -1,0 +1,200 @@
+"""Activations, sums, products and other operations on each number."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from harness.torch_import.network import Network
+from harness.torch_import.operations.attention import Scores, attend, product_of_heads
+from harness.torch_import.operations.normalization import Length, normalized
+from harness.torch_import.refused import RefusedError
+from harness.torch_import.registry import translates
+from harness.torch_import.values import Value, aligned
+
+#: Operations that are an activation of the same meaning in Keras.
+_ACTIVATIONS = {
+    "relu": "relu", "relu6": "relu6", "sigmoid": "sigmoid", "tanh": "tanh", "silu": "silu", "selu": "selu",
+    "hardsigmoid": "hard_sigmoid", "softsign": "softsign", "exp": "exponential",
+}  # fmt: skip
+
+
+def activated(network: Network, value: Value, name: str) -> Value:
+    """Return the value after an activation of Keras."""
+    return network.after(value, "Activation", {"activation": name})
+
+
+def _activation(name: str) -> Callable[..., Value]:
+    return lambda network, x: network.after(x, "ReLU") if name == "relu" else activated(network, x, name)
+
+
+for _name, _keras in _ACTIVATIONS.items():
+    translates(_name)(_activation(_keras))
+
+
+@translates("gelu")
+def gelu(network: Network, x: Value, approximate: str = "none") -> Value:
+    """Translate a GELU; Keras 2 and Keras 3 have the exact one in common."""
+    if approximate == "none":
+        return activated(network, x, "gelu")
+    factor = 2 * math.sqrt(2 / math.pi)  # x sigmoid(2 u) is x (1 + tanh(u)) / 2
+    inside = network.after(_multiplied(network, x, x), "Rescaling", {"scale": factor * 0.044715, "offset": factor})
+    return _multiplied(network, x, activated(network, _multiplied(network, x, inside), "sigmoid"))
+
+
+@translates("hardswish")
+def hardswish(network: Network, x: Value) -> Value:
+    """Translate x relu6(x + 3) / 6."""
+    return _multiplied(network, x, activated(network, x, "hard_sigmoid"))
+
+
+@translates("mish")
+def mish(network: Network, x: Value) -> Value:
+    """Translate x tanh(softplus(x))."""
+    return _multiplied(network, x, activated(network, activated(network, x, "softplus"), "tanh"))
+
+
+@translates("softplus")
+def softplus(network: Network, x: Value, beta: float = 1, threshold: float = 20) -> Value:
+    """Translate log(1 + exp(x)); above the threshold PyTorch takes x, which is the same in float32."""
+    if beta != 1 or threshold < 20:
+        raise RefusedError("has a beta or threshold, which that of Keras has not")
+    return activated(network, x, "softplus")
+
+
+@translates("leaky_relu")
+def leaky_relu(network: Network, x: Value, negative_slope: float = 0.01) -> Value:
+    """Translate a leaky ReLU."""
+    return network.after(x, "LeakyReLU", {"negative_slope": negative_slope})
+
+
+@translates("elu", "celu")
+def elu(network: Network, x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
+    """Translate an ELU."""
+    if (scale, input_scale) != (1, 1):
+        raise RefusedError("has scales, which that of Keras has not")
+    return network.after(x, "ELU", {"alpha": alpha})
+
+
+@translates("hardtanh", "clamp")
+def clamp(network: Network, x: Value, **bounds: Any) -> Value:
+    """Translate a ReLU with a maximum."""
+    low, high = bounds.get("min_val", bounds.get("min")), bounds.get("max_val", bounds.get("max"))
+    if low != 0:
+        raise RefusedError(f"cuts numbers off below {low}")
+    return network.after(x, "ReLU", {} if high is None else {"max_value": float(high)})
+
+
+@translates("softmax", "log_softmax", "_softmax", "_log_softmax")
+def softmax(network: Network, x: Value, dim: int, **_: Any) -> Value:
+    """Translate a softmax along one axis."""
+    if isinstance(x.source, Scores):
+        return x.source.normalized(x, dim)
+    value = network.with_last(x, x.view[dim])
+    return activated(network, value, "softmax")
+
+
+@translates("add")
+def add(network: Network, x: Any, other: Any, alpha: float = 1) -> Value:
+    """Translate a sum."""
+    if isinstance(x, Value) and isinstance(other, Value):
+        return _merged(network, "Add", x, other if alpha == 1 else network.scaled(other, np.float32(alpha)))
+    value, numbers = (x, np.multiply(alpha, other)) if isinstance(x, Value) else (other, x)
+    if isinstance(value.source, Scores):
+        return value.source.shifted(value, numbers)
+    return network.shifted(value, numbers)
+
+
+@translates("sub")
+def sub(network: Network, x: Any, other: Any, alpha: float = 1) -> Value:
+    """Translate a difference."""
+    if isinstance(x, Value) and isinstance(other, Value):
+        return _merged(network, "Subtract", x, other)
+    if isinstance(x, Value):
+        return add(network, x, np.negative(other), alpha)
+    return network.shifted(network.scaled(other, np.float32(-1)), x)
+
+
+@translates("rsub")
+def rsub(network: Network, x: Value, other: Any) -> Value:
+    """Translate other - x."""
+    return sub(network, other, x)
+
+
+@translates("mul")
+def mul(network: Network, x: Any, other: Any) -> Value:
+    """Translate a product."""
+    if isinstance(x, Value) and isinstance(other, Value):
+        return _multiplied(network, x, other)
+    value, numbers = (x, other) if isinstance(x, Value) else (other, x)
+    if isinstance(value.source, Scores):
+        return value.source.scaled(value, numbers)
+    return network.scaled(value, numbers)
+
+
+@translates("div")
+def div(network: Network, x: Any, other: Any) -> Value:
+    """Translate a division by constants, or of vectors by their lengths."""
+    if isinstance(other, Value) and isinstance(other.source, Length):
+        return normalized(network, x, other.source)
+    if isinstance(other, Value):
+        raise RefusedError("divides by something computed, which no layer does")
+    return mul(network, x, 1 / np.asarray(other, np.float32))
+
+
+@translates("neg")
+def neg(network: Network, x: Value) -> Value:
+    """Translate a change of sign."""
+    return network.scaled(x, np.float32(-1))
+
+
+@translates("pow", "square")
+def power(network: Network, x: Value, exponent: float = 2) -> Value:
+    """Translate a square."""
+    if exponent != 2:
+        raise RefusedError("is a power other than the square")
+    return _multiplied(network, x, x)
+
+
+@translates("maximum")
+def maximum(network: Network, x: Value, other: Value) -> Value:
+    """Translate a maximum of two values."""
+    return _merged(network, "Maximum", x, other)
+
+
+@translates("minimum")
+def minimum(network: Network, x: Value, other: Value) -> Value:
+    """Translate a minimum of two values."""
+    return _merged(network, "Minimum", x, other)
+
+
+@translates("matmul", "bmm")
+def matmul(network: Network, x: Any, other: Any = None, mat2: Any = None) -> Value:
+    """Translate the products of an attention."""
+    other = mat2 if other is None else other
+    if isinstance(x, Value) and isinstance(other, Value):
+        return attend(network, x, other) if isinstance(x.source, Scores) else product_of_heads(x, other)
+    raise RefusedError("multiplies by a matrix that is not a dense layer's")
+
+
+def _multiplied(network: Network, one: Value, other: Value) -> Value:
+    return _merged(network, "Multiply", one, other)
+
+
+def _merged(network: Network, kind: str, one: Value, other: Value) -> Value:
+    """Combine two values; both are put out in the same order, that of the one with more numbers."""
+    if math.prod(one.shape) < math.prod(other.shape) and kind != "Subtract":
+        one, other = other, one
+    if any(isinstance(value.source, Scores) for value in (one, other)):
+        raise RefusedError("combines scores of an attention with something computed")
+    one, other = aligned(network.settled(one), network.settled(other))
+    if any(mine == () and theirs for mine, theirs in zip(one.view, other.view, strict=True)):
+        raise RefusedError(f"repeats both of the shapes {one.shape} and {other.shape}")
+    there = {axis for group in other.view for axis in group}
+    if any(len({axis in there for axis in group}) == 2 for group in one.stored):
+        raise RefusedError("repeats a value along a part of an axis")
+    stored = tuple(group if not group or group[0] in there else () for group in one.stored)
+    other = network.stored_as(other, stored)
+    number = network.add(kind, [network.source(one), network.source(other)])
+    return Value(number, one.stored, one.view)

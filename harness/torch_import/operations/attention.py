@@ -1,0 +1,287 @@
+"""Attention of several heads, as one layer with its projections.
+
+Scores of queries and keys are no layer's output: they are kept apart until they weigh the sum of values. A bias of
+scores, such as that of relative positions, goes into the products: queries get further numbers that say at which place
+they are, and keys the biases for all places.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from harness.format.inbound import INPUT
+from harness.torch_import.network import Layer, Network
+from harness.torch_import.pt2 import Array
+from harness.torch_import.refused import RefusedError
+from harness.torch_import.registry import translates
+from harness.torch_import.values import Axis, Group, Value, aligned, arranged, flat, group_of, size_of, sizes_of
+
+_KIND = "MultiHeadAttention"
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Products of queries and keys.
+
+    Attributes:
+        query: (batch, ..., places, numbers).
+        key: likewise.
+        scale: their factors, (heads and other axes between batch and places, or 1).
+        bias: is added; (the same or 1, places of queries or 1, places of keys or 1).
+        is_normalized: whether a softmax has been taken over the keys.
+    """
+
+    query: Value
+    key: Value
+    scale: Array
+    bias: Array
+    is_normalized: bool = False
+
+    def _with(self, value: Value, **changes: Any) -> Value:
+        return replace(value, source=replace(self, **changes))
+
+    def normalized(self, value: Value, dim: int) -> Value:
+        """Return the weights of values."""
+        if dim not in (-1, len(value.view) - 1) or size_of(value.view[-1]) != self.key.shape[-2]:
+            raise RefusedError("is a softmax of scores along another axis than that of keys")
+        return self._with(value, is_normalized=True)
+
+    def scaled(self, value: Value, numbers: Any) -> Value:
+        """Return the scores times a number, or one for each head."""
+        if self.is_normalized:
+            raise RefusedError("multiplies the weights of an attention by constants")
+        factors = _of_each_example(value, numbers)
+        of_heads = factors.reshape(*factors.shape[:-2], -1)
+        if not (of_heads == of_heads[..., :1]).all():
+            raise RefusedError("multiplies the scores of places by different numbers")
+        return self._with(value, scale=self.scale * of_heads[..., 0], bias=self.bias * factors)
+
+    def shifted(self, value: Value, numbers: Any) -> Value:
+        """Return the scores plus constants."""
+        if self.is_normalized:
+            raise RefusedError("adds constants to the weights of an attention")
+        return self._with(value, bias=self.bias + np.maximum(_of_each_example(value, numbers), -1e9))
+
+
+def _of_each_example(value: Value, numbers: Any) -> Array:
+    """Return constants for scores of shape (axes in front of the places..., places of queries, places of keys).
+
+    A number stays one, with as many axes of size 1 as are needed.
+    """
+    if np.size(numbers) == 1:
+        return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
+    if not (axes := flat(value.view))[0].is_batch:
+        raise RefusedError("has scores whose first axis is not the batch")
+    apart = np.broadcast_to(numbers, value.shape).reshape(axes[0].size, -1)
+    if not (apart == apart[0]).all():
+        raise RefusedError("combines the scores of each example with other constants")
+    return apart[0].reshape(-1, *value.shape[-2:])
+
+
+def product_of_heads(query: Value, key: Value) -> Value:
+    """Return the scores of queries (..., places, numbers) and keys (..., numbers, places)."""
+    key = key.permuted([*range(len(key.view) - 2), len(key.view) - 1, len(key.view) - 2])
+    query, key = _matched(query, key, is_key=True)
+    return Value(Scores(query, key, np.ones(1), np.zeros((1, 1, 1))), (), (*query.view[:-1], key.view[-2]))
+
+
+def attend(network: Network, weights: Value, value: Value) -> Value:
+    """Return the sum of values with the weights of a softmax."""
+    scores = weights.source
+    if not isinstance(scores, Scores) or not scores.is_normalized:
+        raise RefusedError("is a sum of values with weights of no softmax")
+    return _attention(network, scores, value)
+
+
+@translates("scaled_dot_product_attention")
+def scaled_dot_product_attention(
+    network: Network, query: Value, key: Value, value: Value, attn_mask: Array | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, scale: float | None = None, **_: Any,
+) -> Value:  # fmt: skip
+    """Translate an attention."""
+    if dropout_p or is_causal:
+        raise RefusedError("has dropout, or is causal")
+    scores = product_of_heads(query, key.permuted([*range(len(key.view) - 2), -1, -2]))
+    scores = scores.source.scaled(scores, scale or 1 / math.sqrt(query.shape[-1]))
+    if attn_mask is not None:
+        mask = np.where(attn_mask, 0.0, -1e9) if attn_mask.dtype == np.bool_ else attn_mask
+        scores = scores.source.shifted(scores, mask)
+    return _attention(network, scores.source, value)
+
+
+def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
+    """Give axes in front of the places the same names in keys or values as in queries; and those of numbers."""
+    ends = 1 if is_key else 0
+    last, place = other.view[-1], other.view[-2]
+    one = replace(query, view=(*query.view[:-2], query.view[-1])[: len(query.view) - 2 + ends])
+    two = replace(other, view=(*other.view[:-2], last)[: len(other.view) - 2 + ends])
+    if len(one.view) != len(two.view):
+        raise RefusedError("is an attention of queries and keys with different axes")
+    one, two = aligned(one, two)
+    front = len(query.view) - 2
+    query = replace(one, view=(*one.view[:front], query.view[-2], one.view[front] if is_key else query.view[-1]))
+    return query, replace(two, view=(*two.view[:front], place, two.view[front] if is_key else last))
+
+
+@dataclass(frozen=True)
+class _Projection:
+    """Queries, keys or values as a dense layer makes them of its input.
+
+    Attributes:
+        input: stored as (*windows, places, channels).
+        kernel: (channels, heads, numbers).
+        bias: (heads, numbers).
+    """
+
+    input: Value
+    kernel: Array
+    bias: Array
+
+
+def _attention(network: Network, scores: Scores, value: Value) -> Value:
+    query, value = _matched(scores.query, value, is_key=False)
+    query, key = _matched(query, scores.key, is_key=True)
+    heads = _heads(query)
+    front = flat(query.view[:-2])
+    windows = tuple(axis for axis in front if not axis.is_batch and axis not in heads)
+    inner = [axis for axis in front if not axis.is_batch]
+
+    def by_windows(numbers: Array) -> Array:
+        """Return constants as (windows, heads, ...)."""
+        full = np.broadcast_to(numbers, (size_of(inner), *numbers.shape[1:])).reshape(-1, *numbers.shape[1:])
+        apart = full.reshape(*[axis.size for axis in inner], *numbers.shape[1:])
+        order = [inner.index(axis) for axis in (*windows, *heads)]
+        ordered = apart.transpose(*order, *range(len(inner), apart.ndim))
+        return ordered.reshape(size_of(windows), size_of(heads), *numbers.shape[1:])
+
+    scale = by_windows(scores.scale)
+    if not (scale == scale[:1]).all():
+        raise RefusedError("multiplies the scores of windows by different numbers")
+    made = [_projection(network, one, windows, heads) for one in (query, key, value)]
+    scaled = scale[0][:, None]
+    made[0] = replace(made[0], kernel=made[0].kernel * scaled, bias=made[0].bias * scaled)
+    if scores.bias.size > 1:
+        shape = (len(scores.bias), query.shape[-2], key.shape[-2])
+        made[:2] = _with_bias(network, made[0], made[1], by_windows(np.broadcast_to(scores.bias, shape)))
+    return _layer(network, made, windows, heads, query, value)
+
+
+def _heads(query: Value) -> Group:
+    """Return the axes of heads: those that are stored together with the numbers of a head."""
+    numbers = query.view[-1]
+    together = next((group for group in query.stored if numbers and numbers[0] in group), ())
+    return tuple(axis for axis in flat(query.view[:-2]) if axis in together)
+
+
+def _projection(network: Network, value: Value, windows: Group, heads: Group) -> _Projection:
+    """Return a value as its dense layer's, or with a projection that changes nothing."""
+    numbers, places = value.view[-1], value.view[-2]
+    outer = (*((axis,) for axis in windows), places)
+    wanted = (*heads, *numbers)
+    last = value.stored[-1] if value.stored else ()
+    layer = _dense_of(network, value)
+    if layer is not None and {*last} == {*wanted, *value.fixed} and all(axis in last for axis in value.fixed):
+        kernel, *bias = layer.weights
+        channels = group_of(kernel.shape[0])
+        source = Value(layer.inputs[0], (*value.stored[:-1], channels), ())
+        arrays = []
+        for array in (kernel, bias[0] if bias else np.zeros((1, kernel.shape[1]))):
+            apart = array.reshape(-1, *(axis.size for axis in last))
+            chosen = apart[(slice(None), *(value.fixed.get(axis, slice(None)) for axis in last))]
+            left = [axis for axis in last if axis not in value.fixed]
+            order = [0, *(left.index(axis) + 1 for axis in wanted)]
+            arrays.append(chosen.transpose(order).reshape(-1, size_of(heads), size_of(numbers)))
+        return _Projection(network.stored_as(source, (*outer, channels)), arrays[0], arrays[1][0])
+    stored = network.stored_as(value, (*outer, wanted))
+    n = size_of(wanted)
+    identity = np.eye(n, dtype=np.float32).reshape(n, size_of(heads), size_of(numbers))
+    return _Projection(stored, identity, np.zeros(identity.shape[1:], np.float32))
+
+
+def _dense_of(network: Network, value: Value) -> Layer | None:
+    number = network.source(value)
+    layer = None if number == INPUT else network.layers[number]
+    return layer if layer is not None and layer.class_name == "Dense" else None
+
+
+def _with_bias(network: Network, query: _Projection, key: _Projection, bias: Array) -> list[_Projection]:
+    """Return queries and keys whose products have a bias (windows, heads, places of queries, places of keys)."""
+    n_windows, n_heads, n_queries, n_keys = bias.shape
+    of_heads, of_windows = bias[:1], bias[:, :1] - bias[:1, :1]
+    if not np.allclose(of_heads + of_windows, bias):
+        raise RefusedError("has a bias of scores that is no sum of one for heads and one for windows")
+    at_query, at_key = np.eye(n_queries)[None], np.eye(n_keys)[None]
+    same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)  # of places of queries, to heads and the same places
+    kernel = of_heads[0].transpose(2, 0, 1)  # of places of keys, to heads and places of queries
+    if of_windows.any():
+        at_key = np.concatenate([np.repeat(at_key, n_windows, 0), of_windows[:, 0].transpose(0, 2, 1)], -1)
+        kernel = np.concatenate([kernel, same])
+    return [_extended(network, query, at_query, same), _extended(network, key, at_key, kernel)]
+
+
+def _extended(network: Network, part: _Projection, constants: Array, kernel: Array) -> _Projection:
+    """Return a projection with constants (windows or 1, places, n) as further channels, and their kernel."""
+    sizes = sizes_of(part.input.stored)
+    n = constants.shape[-1]
+    made = group_of(sizes[-1] + n)
+    outer = part.input.stored[:-1]
+    inner = (flat(outer), part.input.stored[-1], ())
+    value = network.stored_as(part.input, inner)
+    stored = (inner[0], made, ())
+    value = network.after(value, "ZeroPadding2D", {"padding": [[0, 0], [0, n]]}, stored=stored)
+    value = network.stored_as(Value(value.source, stored, (*outer, made)), (*outer, made))
+    full = np.zeros((*sizes[:-1], size_of(made)), np.float32)
+    full[..., sizes[-1] :] = np.broadcast_to(
+        constants.reshape(*(sizes[:-2] if len(constants) > 1 else [1] * len(sizes[:-2])), *constants.shape[1:]),
+        (*sizes[:-1], n),
+    )
+    value = network.shifted(replace(value, view=(*outer, made)), full)
+    old, (channels, heads, numbers) = part.kernel, part.kernel.shape
+    more = kernel.shape[-1]
+    whole = np.zeros((channels + n, heads, numbers + more), np.float32)
+    whole[:channels, :, :numbers], whole[channels:, :, numbers:] = old, kernel
+    bias = np.concatenate([part.bias, np.zeros((heads, more), np.float32)], -1)
+    return _Projection(value, whole, bias)
+
+
+def _layer(
+    network: Network, made: list[_Projection], windows: Group, heads: Group, query: Value, value: Value
+) -> Value:
+    (_, n_heads, key_dim), (_, _, value_dim) = made[0].kernel.shape, made[2].kernel.shape
+    scale = math.sqrt(key_dim)  # Keras divides by it
+    weights = [array for part, factor in zip(made, (scale, 1, 1), strict=True)
+               for array in (part.kernel * factor, part.bias * factor)]  # fmt: skip
+    n = n_heads * value_dim
+    weights += [np.eye(n, dtype=np.float32).reshape(n_heads, value_dim, n), np.zeros(n, np.float32)]
+    config: dict[str, Any] = {"num_heads": n_heads, "key_dim": key_dim, "value_dim": value_dim, "output_shape": [n]}
+    if windows:
+        config["attention_axes"] = [len(windows) + 1]
+    sources = [network.source(part.input) for part in made]
+    number = network.add(_KIND, sources[:1], config, weights, {"value": sources[2], "key": sources[1]})
+    stored = (*((axis,) for axis in windows), query.view[-2], (*heads, *value.view[-1]))
+    return Value(number, stored, (*query.view[:-1], value.view[-1]))
+
+
+def is_open(network: Network, value: Value) -> bool:
+    """Whether a value is that of an attention, all of its heads side by side, without a projection of the output."""
+    number = network.source(value)
+    layer = None if number == INPUT else network.layers[number]
+    if layer is None or layer.class_name != _KIND or value.fixed:
+        return False
+    n = layer.weights[6].shape[-1]
+    is_identity = np.array_equal(layer.weights[6].reshape(n, n), np.eye(n))
+    return is_identity and {*value.view[-1]} == {*value.stored[-1]}
+
+
+def close(network: Network, value: Value, kernel: Array, bias: Array | None) -> Value:
+    """Return the value after a dense layer, which becomes the attention's own projection of its output."""
+    layer = network.layers[network.source(value)]
+    made: Group = (Axis(kernel.shape[1]),)
+    arranged_kernel = arranged(kernel, (*value.view[-1], *made), (*value.stored[-1], *made))
+    shape = (*layer.weights[6].shape[:2], kernel.shape[1])
+    weights = [*layer.weights[:6], arranged_kernel.reshape(shape), np.zeros(shape[-1]) if bias is None else bias]
+    config = layer.config | {"output_shape": [kernel.shape[1]]}
+    number = network.add(_KIND, layer.inputs, config, weights, layer.keywords)
+    return Value(number, (*value.stored[:-1], made), (*value.view[:-1], made))

@@ -1,0 +1,92 @@
+"""Convolutions and dense layers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.torch_import.network import Network
+from harness.torch_import.operations.attention import close, is_open
+from harness.torch_import.pt2 import Array
+from harness.torch_import.refused import RefusedError
+from harness.torch_import.registry import translates
+from harness.torch_import.values import Value, arranged, group_of, size_of, sizes_of
+
+
+@translates("conv1d", "conv2d", "conv3d")
+def convolution(
+    network: Network, input: Value, weight: Array, bias: Array | None = None, stride: Any = 1,
+    padding: Any = 0, dilation: Any = 1, groups: int = 1,
+) -> Value:  # fmt: skip
+    """Translate a convolution; one with a group for each channel is a depthwise one."""
+    rank = weight.ndim - 2
+    value = network.channels_last(input)
+    strides, dilations = each(stride, rank), each(dilation, rank)
+    if max(strides) > 1 and max(dilations) > 1:
+        raise RefusedError("has strides and dilation, which Keras does not combine")
+    size = weight.shape[2:]
+    wide = [step * (n - 1) for n, step in zip(size, dilations, strict=True)]
+    if padding == "same" or padding == "valid":
+        pads = [n // 2 for n in wide] if padding == "same" else [0] * rank
+        if padding == "same" and any(n % 2 for n in wide):
+            raise RefusedError("pads one side more than the other")
+    else:
+        pads = each(padding, rank)
+    is_same = max(strides) == 1 and all(2 * pad == n for pad, n in zip(pads, wide, strict=True))
+    places = [
+        (n + 2 * pad - w - 1) // step + 1
+        for n, pad, w, step in zip(sizes_of(value.stored), pads, wide, strides, strict=False)
+    ]
+    if not is_same:
+        value = pad_places(network, value, [(pad, pad) for pad in pads])
+    config: dict[str, Any] = {
+        "kernel_size": [*size], "strides": strides, "dilation_rate": dilations, "use_bias": bias is not None,
+        "padding": "same" if is_same else "valid",
+    }  # fmt: skip
+    n_outputs, per_group = weight.shape[:2]
+    n_inputs = groups * per_group
+    kernel = np.moveaxis(weight, (1, 0), (-2, -1))
+    if groups > 1 and per_group == 1 and rank < 3 and n_outputs % groups == 0:
+        kind, multiplier = f"DepthwiseConv{rank}D", n_outputs // groups
+        config["depth_multiplier"] = multiplier
+        kernel = kernel.reshape(*size, n_inputs, multiplier)
+    else:
+        kind = f"Conv{rank}D"
+        config |= {"filters": n_outputs, "groups": groups}
+    stored = (*(group_of(n) for n in places), group_of(n_outputs))
+    found = network.after(value, kind, config, [kernel, *([] if bias is None else [bias])], stored)
+    return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
+
+
+@translates("linear")
+def linear(network: Network, input: Value, weight: Array, bias: Array | None = None) -> Value:
+    """Translate a dense layer: the order of flattened maps goes into its kernel."""
+    last = input.view[-1]
+    kernel = weight.T
+    if is_open(network, input):
+        return close(network, input, kernel, bias)
+    value = network.with_last(input, last)
+    kernel = arranged(kernel, (*last, *(made := group_of(weight.shape[0]))), (*value.stored[-1], *made))
+    config = {"units": weight.shape[0], "use_bias": bias is not None}
+    weights = [kernel.reshape(size_of(last), -1), *([] if bias is None else [bias])]
+    stored = (*value.stored[:-1], made)
+    found = network.after(value, "Dense", config, weights, stored)
+    return Value(found.source, stored, (*value.view[:-1], made))
+
+
+def each(value: Any, rank: int) -> list[int]:
+    """Return a setting for each axis of places."""
+    values = list(value) if isinstance(value, Sequence) else [value]
+    return values * rank if len(values) == 1 else values
+
+
+def pad_places(network: Network, value: Value, pads: Sequence[tuple[int, int]]) -> Value:
+    """Return a map, stored as (*places, channels), with zeros around the places."""
+    if not any(map(any, pads)):
+        return value
+    rank = len(pads)
+    padding: Any = [list(pad) for pad in pads] if rank > 1 else list(pads[0])
+    places = [n + sum(pad) for n, pad in zip(sizes_of(value.stored), pads, strict=False)]
+    stored = (*(group_of(n) for n in places), value.stored[-1])
+    found = network.after(value, f"ZeroPadding{rank}D", {"padding": padding}, stored=stored)
+    return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))

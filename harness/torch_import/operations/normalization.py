@@ -1,0 +1,179 @@
+"""Normalizations."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from harness.torch_import.network import Network
+from harness.torch_import.pt2 import Array
+from harness.torch_import.refused import RefusedError
+from harness.torch_import.registry import translates
+from harness.torch_import.values import Group, Value, arranged, flat, group_of, size_of, sizes_of
+
+
+@translates("batch_norm", "instance_norm", "_native_batch_norm_legit_no_training", "native_batch_norm")
+def batch_norm(
+    network: Network, input: Value, weight: Array | None = None, bias: Array | None = None,
+    running_mean: Array | None = None, running_var: Array | None = None, eps: float = 1e-5, **other: Any,
+) -> Value:  # fmt: skip
+    """Translate a batch normalization with its own moving statistics."""
+    if running_mean is None or running_var is None or other.get("training") or other.get("use_input_stats"):
+        raise RefusedError("normalizes by the statistics of the batch")
+    config = {"axis": -1, "epsilon": eps, "scale": weight is not None, "center": bias is not None}
+    weights = [array for array in (weight, bias, running_mean, running_var) if array is not None]
+    value = network.with_last(input, input.view[1])
+    if value.stored[-1] != input.view[1]:
+        weights = [arranged(array, input.view[1], value.stored[-1]).reshape(-1) for array in weights]
+    return network.after(value, "BatchNormalization", config, weights)
+
+
+@translates("layer_norm")
+def layer_norm(
+    network: Network, input: Value, normalized_shape: list[int], weight: Array | None = None,
+    bias: Array | None = None, eps: float = 1e-5, **_: Any,
+) -> Value:  # fmt: skip
+    """Translate a layer normalization."""
+    axes = flat(input.view[-len(normalized_shape) :])
+    value = network.settled(input)
+    if not _is_apart(value, axes):
+        value = network.with_last(value, axes)
+    places = [number for number, group in enumerate(value.stored) if group and group[0] in axes]
+    made = flat(tuple(value.stored[place] for place in places))
+    shape = [size_of(value.stored[place]) for place in places]
+    weights = [arranged(array, axes, made).reshape(shape) for array in (weight, bias) if array is not None]
+    config: dict[str, Any] = {"epsilon": eps, "scale": weight is not None, "center": bias is not None}
+    config["axis"] = -1 if places == [len(value.stored) - 1] else [place + 1 for place in places]
+    return network.after(value, "LayerNormalization", config, weights)
+
+
+def _is_apart(value: Value, axes: Group) -> bool:
+    """Whether stored axes are either products of some axes or of others."""
+    groups = [group for group in value.stored if group]
+    return all(len({axis in axes for axis in group}) == 1 for group in groups)
+
+
+@translates("group_norm")
+def group_norm(
+    network: Network, input: Value, num_groups: int, weight: Array | None = None, bias: Array | None = None,
+    eps: float = 1e-5, **_: Any,
+) -> Value:  # fmt: skip
+    """Translate a group normalization."""
+    value = network.channels_last(input)
+    config = {
+        "groups": num_groups, "axis": -1, "epsilon": eps, "scale": weight is not None, "center": bias is not None,
+    }  # fmt: skip
+    return network.after(value, "GroupNormalization", config, [a for a in (weight, bias) if a is not None])
+
+
+#: Largest bound of lengths that only keeps from dividing by 0.
+SMALL = 1e-6
+
+
+@dataclass(frozen=True)
+class Length:
+    """The Euclidean length of a value's vectors, by which nothing but the value itself can be divided."""
+
+    of: Value
+    dim: int
+
+
+@translates("linalg_vector_norm")
+def length(network: Network, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
+    """Keep a length apart until the vectors are divided by it."""
+    if ord != 2 or dim is None or len(dim) != 1 or not keepdim:
+        raise RefusedError("is another norm than the Euclidean one along one axis")
+    place = dim[0] % len(x.view)
+    return replace(x, source=Length(x, place), view=(*x.view[:place], (), *x.view[place + 1 :]))
+
+
+@translates("clamp_min")
+def clamp_min(network: Network, x: Value, min: float) -> Value:
+    """Translate a lower bound: of lengths, it keeps from dividing by 0."""
+    if isinstance(x.source, Length) and 0 < min <= SMALL:
+        return x
+    if min != 0:
+        raise RefusedError(f"cuts numbers off below {min}")
+    return network.after(x, "ReLU")
+
+
+@translates("expand_as")
+def expand_as(network: Network, x: Value, other: Value) -> Value:
+    """Repeat nothing: sums, products and divisions do so by themselves."""
+    return x
+
+
+def normalized(network: Network, value: Value, length: Length) -> Value:
+    """Return a value divided by its own length."""
+    if value != length.of:
+        raise RefusedError("divides by the length of another value")
+    last = value.view[length.dim]
+    value = network.settled(value)
+    outer = [tuple(axis for axis in group if axis not in last) for group in value.stored]
+    value = network.stored_as(value, (*filter(None, outer), last))
+    return network.after(value, "UnitNormalization", {"axis": -1})
+
+
+@translates("prelu")
+def prelu(network: Network, x: Value, weight: Array) -> Value:
+    """Translate a PReLU with one slope for each channel, or for all."""
+    value = network.channels_last(x)
+    n_channels = size_of(value.stored[-1])
+    slopes = np.broadcast_to(weight, [n_channels]).reshape([*[1] * (len(value.stored) - 1), n_channels])
+    return network.after(value, "PReLU", {"shared_axes": list(range(1, len(value.stored)))}, [slopes])
+
+
+@translates("dropout", "alpha_dropout", "feature_dropout")
+def dropout(network: Network, input: Value, p: float, train: bool = False) -> Value:
+    """Keep a dropout as a layer that does nothing."""
+    if train and p:
+        raise RefusedError("drops numbers, because the module is in training mode; export module.eval()")
+    return network.after(input, "Dropout", {"rate": p}) if isinstance(input.source, int) else input
+
+
+@translates("mean", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
+def mean(
+    network: Network, x: Value, dim: Any = None, keepdim: bool = False, output_size: Any = None, **_: Any
+) -> Value:
+    """Translate a mean, and a pooling to a given number of places."""
+    if output_size is not None:
+        return _adaptive(network, x, output_size)
+    dims = [axis % len(x.view) for axis in (range(len(x.view)) if dim is None else dim)]
+    axes = flat(tuple(x.view[axis] for axis in dims))
+    value = network.settled(x)
+    rest = tuple(axis for axis in flat(value.stored) if axis not in axes)
+    if any(axis.is_batch for axis in axes) or not rest:
+        raise RefusedError("is a mean over the batch, or over all numbers of an example")
+    is_map = len(value.stored) == 3 and value.stored[2] == rest
+    if not is_map:
+        inner = tuple(axis for axis in flat(value.stored) if axis in axes)
+        value = network.stored_as(value, (inner, rest))
+    kind = f"GlobalAveragePooling{len(value.stored) - 1}D"
+    stored = (*[()] * (len(value.stored) - 1) * keepdim, rest)
+    found = network.after(value, kind, {"keepdims": True} if keepdim else {}, stored=stored)
+    view = [() if axis in dims else group for axis, group in enumerate(x.view) if keepdim or axis not in dims]
+    return Value(found.source, stored, tuple(view))
+
+
+def _adaptive(network: Network, x: Value, output_size: Any) -> Value:
+    value = network.channels_last(x)
+    rank = len(value.stored) - 1
+    have = sizes_of(value.stored)[:-1]
+    sizes = list(output_size) * (rank if len(output_size) == 1 else 1)
+    wanted = tuple(n if size is None else size for n, size in zip(have, sizes, strict=True))
+    if set(wanted) == {1}:
+        return mean(network, x, list(range(2, len(x.view))), keepdim=True)
+    if wanted == have:
+        return x
+    stored = (*map(group_of, wanted), value.stored[-1])
+    if all(n % size == 0 for n, size in zip(have, wanted, strict=True)):
+        pool = [n // size for n, size in zip(have, wanted, strict=True)]
+        config: dict[str, Any] = {"pool_size": pool, "strides": pool, "padding": "valid"}
+        found = network.after(value, f"AveragePooling{rank}D", config, stored=stored)
+    elif all(size % n == 0 for n, size in zip(have, wanted, strict=True)):  # each place is repeated
+        times = [size // n for n, size in zip(have, wanted, strict=True)]
+        size = times if rank > 1 else times[0]
+        found = network.after(value, f"UpSampling{rank}D", {"size": size}, stored=stored)
+    else:
+        raise RefusedError(f"pools {have} places to {wanted}, which takes windows of several sizes")
+    return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))

@@ -1,0 +1,93 @@
+"""Pooling in windows."""
+
+from typing import Any
+
+from harness.torch_import.network import Network
+from harness.torch_import.operations.convolutions import each, pad_places
+from harness.torch_import.refused import RefusedError
+from harness.torch_import.registry import translates
+from harness.torch_import.values import Value, group_of, sizes_of
+
+
+@translates("max_pool1d", "max_pool2d", "max_pool3d")
+def max_pool(
+    network: Network, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Value:  # fmt: skip
+    """Translate a pooling to maxima; PyTorch pads with minus infinity."""
+    if max(each(dilation, 1)) > 1:
+        raise RefusedError("has dilation, which pooling in Keras has not")
+    pool = _Pool(network, x, "MaxPooling", kernel_size, stride, padding, ceil_mode)
+    return pool.with_zeros() if network.is_not_negative(x) else pool.without_padding()
+
+
+@translates("avg_pool1d", "avg_pool2d", "avg_pool3d")
+def avg_pool(
+    network: Network, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: Any = None,
+) -> Value:  # fmt: skip
+    """Translate a pooling to means."""
+    if divisor_override is not None:
+        raise RefusedError("divides by a number of its own")
+    pool = _Pool(network, x, "AveragePooling", kernel_size, stride, padding, ceil_mode)
+    if count_include_pad and any(right > left for left, right in pool.pads):
+        raise RefusedError("counts some of its padding only, in ceil mode")
+    return pool.with_zeros() if count_include_pad else pool.without_padding()
+
+
+class _Pool:
+    """A pooling of a map in channels last.
+
+    Attributes:
+        pads: places before and after each axis that windows reach beyond it; windows that leave places out have fewer.
+    """
+
+    def __init__(
+        self, network: Network, x: Value, kind: str, size: Any, stride: Any, padding: Any, ceil_mode: bool
+    ) -> None:
+        self._network, self._value = network, network.channels_last(x)
+        rank = len(self._value.stored) - 1
+        self._kind = f"{kind}{rank}D"
+        self._size = each(size, rank)
+        self._strides = each(stride, rank) if stride else self._size
+        self._places, self.pads = [], []
+        places = sizes_of(self._value.stored)
+        for n, width, step, pad in zip(places, self._size, self._strides, each(padding, rank), strict=False):
+            room = n + 2 * pad - width
+            count = (room + (step - 1) * ceil_mode) // step + 1
+            if ceil_mode and (count - 1) * step >= n + pad:  # PyTorch has no window that begins behind the end
+                count -= 1
+            self._places.append(count)
+            self.pads.append((pad, max(pad, (count - 1) * step + width - n - pad) if ceil_mode else pad))
+
+    def with_zeros(self) -> Value:
+        """Pool with zeros as padding."""
+        return self._pooled(pad_places(self._network, self._value, self.pads), self._size, self._strides, "valid")
+
+    def without_padding(self) -> Value:
+        """Pool with the places that are there: Keras does so with padding "same", which must be the same places."""
+        if not any(map(any, self.pads)):
+            return self.with_zeros()
+        places = sizes_of(self._value.stored)
+        if all(self._same(n, k) == self.pads[k] and -(-n // self._strides[k]) == self._places[k]
+               for k, n in enumerate(places[:-1])):  # fmt: skip
+            return self._pooled(self._value, self._size, self._strides, "same")
+        if any(2 * left != width - 1 for (left, _), width in zip(self.pads, self._size, strict=True)):
+            raise RefusedError("pads in a way that Keras has not")
+        ones = [1] * len(self._size)  # windows around each place, of which the strides take some
+        everywhere = self._network.after(self._value, self._kind, self._config(self._size, ones, "same"))
+        return self._pooled(everywhere, ones, self._strides, "valid", kind=f"MaxPooling{len(ones)}D")
+
+    def _same(self, n: int, axis: int) -> tuple[int, int]:
+        step = self._strides[axis]
+        total = max((-(-n // step) - 1) * step + self._size[axis] - n, 0)
+        return total // 2, total - total // 2
+
+    def _config(self, size: list[int], strides: list[int], padding: str) -> dict[str, Any]:
+        return {"pool_size": size, "strides": strides, "padding": padding}
+
+    def _pooled(self, value: Value, size: list[int], strides: list[int], padding: str, kind: str = "") -> Value:
+        stored = (*map(group_of, self._places), value.stored[-1])
+        config = self._config(size, strides, padding)
+        found = self._network.after(value, kind or self._kind, config, stored=stored)
+        return Value(found.source, stored, (self._value.view[0], stored[-1], *stored[:-1]))

@@ -1,0 +1,217 @@
+"""Operations that change shape and order, and parts of values: most need no layer."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from harness.torch_import.network import Network
+from harness.torch_import.operations.convolutions import pad_places
+from harness.torch_import.refused import RefusedError
+from harness.torch_import.registry import translates
+from harness.torch_import.values import Value, aligned, flat, group_of
+
+
+@translates("view", "reshape", "_unsafe_view", "unflatten", "flatten")
+def reshape(
+    network: Network, x: Value, size: Any = None, shape: Any = None, dim: int | None = None, sizes: Any = None,
+    start_dim: int = 0, end_dim: int = -1,
+) -> Value:  # fmt: skip
+    """Change the shape; the order of numbers stays."""
+    rank = len(x.view)
+    if size is not None or shape is not None:
+        return x.reshaped([*(shape if size is None else size)])
+    if dim is not None:
+        first, last, middle = dim % rank, dim % rank, list(sizes)
+    else:
+        first, last = start_dim % rank, end_dim % rank
+        middle = [math.prod(x.shape[first : last + 1])]
+    if middle.count(-1):
+        rest = x.shape[first] // -math.prod(middle)
+        middle = [rest if n == -1 else n for n in middle]
+    return x.reshaped([*x.shape[:first], *middle, *x.shape[last + 1 :]])
+
+
+@translates("permute")
+def permute(network: Network, x: Value, dims: Sequence[int]) -> Value:
+    """Change the order of the axes."""
+    return x.permuted([dim % len(dims) for dim in dims])
+
+
+@translates("transpose", "t")
+def transpose(network: Network, x: Value, dim0: int = 0, dim1: int = 1) -> Value:
+    """Swap two axes."""
+    order = list(range(len(x.view)))
+    order[dim0], order[dim1] = order[dim1], order[dim0]
+    return x.permuted(order)
+
+
+@translates("unsqueeze")
+def unsqueeze(network: Network, x: Value, dim: int) -> Value:
+    """Insert an axis of size 1."""
+    return x.with_axis(dim % (len(x.view) + 1))
+
+
+@translates("squeeze")
+def squeeze(network: Network, x: Value, dim: Any = None) -> Value:
+    """Remove axes of size 1."""
+    dims = range(len(x.view)) if dim is None else (dim if isinstance(dim, list) else [dim])
+    for place in sorted((axis % len(x.view) for axis in dims), reverse=True):
+        x = x.without_axis(place) if x.view[place] == () else x
+    return x
+
+
+@translates("expand")
+def expand(network: Network, x: Value, size: Sequence[int], **_: Any) -> Value:
+    """Repeat nothing: sums and products do so by themselves."""
+    if len(size) != len(x.view) or any(n not in (-1, have) for n, have in zip(size, x.shape, strict=True)):
+        raise RefusedError("repeats something computed")
+    return x
+
+
+@translates("slice")
+def slice_(
+    network: Network, x: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Value:
+    """Take a part of an axis."""
+    dim %= len(x.view)
+    chosen = range(x.shape[dim])[start:end:step]
+    return part_of(network, x, dim, chosen.start, step, len(chosen))
+
+
+@translates("select")
+def select(network: Network, x: Value, dim: int, index: int) -> Value:
+    """Take one place of an axis."""
+    dim %= len(x.view)
+    return part_of(network, x, dim, index % x.shape[dim], 1, 1).without_axis(dim)
+
+
+def part_of(network: Network, x: Value, dim: int, start: int, step: int, count: int) -> Value:
+    """Take places of an axis, by a layer if there is no other way."""
+    found = x.part(dim, start, step, count) if count else None
+    if found is not None:
+        return found.with_axis(dim) if len(found.view) < len(x.view) else found
+    if step != 1 or not count:
+        raise RefusedError(f"takes every {step}th place of {x.shape[dim]}")
+    cut = network.cut(network.settled(x), x.view[dim], start, start + count)
+    made = tuple(axis for axis in flat(cut.stored) if axis not in flat(x.stored))
+    return replace(cut, view=(*x.view[:dim], made, *x.view[dim + 1 :]))
+
+
+@translates("split", "split_with_sizes")
+def split(network: Network, x: Value, split_size: Any = None, split_sizes: Any = None, dim: int = 0) -> list[Value]:
+    """Cut an axis into parts of a size, or of several."""
+    dim %= len(x.view)
+    sizes = split_sizes or split_size
+    if not isinstance(sizes, list):
+        sizes = [min(sizes, x.shape[dim] - start) for start in range(0, x.shape[dim], sizes)]
+    starts = np.cumsum([0, *sizes])[:-1].tolist()
+    return [part_of(network, x, dim, start, 1, size) for start, size in zip(starts, sizes, strict=True)]
+
+
+@translates("chunk")
+def chunk(network: Network, x: Value, chunks: int, dim: int = 0) -> list[Value]:
+    """Cut an axis into a number of parts."""
+    return split(network, x, math.ceil(x.shape[dim] / chunks), dim=dim)
+
+
+@translates("unbind")
+def unbind(network: Network, x: Value, dim: int = 0) -> list[Value]:
+    """Take the places of an axis apart."""
+    return [select(network, x, dim, index) for index in range(x.shape[dim])]
+
+
+@translates("roll")
+def roll(network: Network, x: Value, shifts: Any, dims: Any = ()) -> Value:
+    """Move places round an axis."""
+    for shift, dim in zip(shifts, dims, strict=True):
+        size = x.shape[dim]
+        if start := -shift % size:
+            x = cat(
+                network, [part_of(network, x, dim, start, 1, size - start), part_of(network, x, dim, 0, 1, start)], dim
+            )
+    return x
+
+
+@translates("cat", "concat")
+def cat(network: Network, tensors: list[Any], dim: int = 0) -> Value:
+    """Concatenate values; constants at an end, such as class tokens, are added to empty places."""
+    values = [one for one in tensors if isinstance(one, Value)]
+    dim %= len(values[0].view)
+    if len(values) < len(tensors):
+        return _with_constants(network, tensors, dim)
+    if len(values) == 1:
+        return values[0]
+    first = _with_own_axis(network, values[0], dim)
+    place = len(first.stored) - 1 - first.stored[::-1].index(first.view[dim])
+    sources = [network.source(first)]
+    outer = [(*first.view[:dim], (), *first.view[dim + 1 :]), first.stored[:place], first.stored[place + 1 :]]
+    for value in values[1:]:
+        group = value.view[dim]
+        rest = replace(value, view=(*value.view[:dim], (), *value.view[dim + 1 :]))
+        _, same = aligned(Value(first.source, first.stored, outer[0]), rest)
+        same = network.stored_as(same, (*outer[1], group, *outer[2]))
+        sources.append(network.source(same))
+    made = group_of(sum(value.shape[dim] for value in values))
+    number = network.add("Concatenate", sources, {"axis": place + 1})
+    stored = (*first.stored[:place], made, *first.stored[place + 1 :])
+    return Value(number, stored, (*first.view[:dim], made, *first.view[dim + 1 :]))
+
+
+def _with_own_axis(network: Network, value: Value, dim: int) -> Value:
+    """Return a value of which an axis of the view is a stored one."""
+    value = network.settled(value)
+    group = value.view[dim]
+    if group in value.stored and group:
+        return value
+    rest = [tuple(axis for axis in other if axis not in group) for other in value.stored]
+    outer = [other for other, before in zip(rest, value.stored, strict=True) if other or not before]
+    is_first = group and flat(value.stored)[: len(group)] == group
+    return network.stored_as(value, (group, *outer) if is_first else (*outer, group))
+
+
+def _with_constants(network: Network, tensors: list[Any], dim: int) -> Value:
+    (number,) = [number for number, one in enumerate(tensors) if isinstance(one, Value)]
+    value = tensors[number]
+    before, behind = (
+        sum(one.shape[dim] for one in part) for part in (tensors[:number], tensors[number + 1 :])
+    )  # fmt: skip
+    empty = [np.asarray(one) if not isinstance(one, Value) else np.zeros([1, *value.shape[1:]]) for one in tensors]
+    count = max(len(one) for one in empty)
+    constants = np.concatenate([np.broadcast_to(one, (count, *one.shape[1:])) for one in empty], dim)
+    return network.shifted(padded(network, value, dim, before, behind), constants)
+
+
+def padded(network: Network, x: Value, dim: int, before: int, behind: int) -> Value:
+    """Return the value with zeros at the ends of an axis."""
+    value, group = network.settled(x), x.view[dim]
+    axes = tuple(axis for axis in flat(value.stored) if axis not in group)
+    is_first = flat(value.stored)[: len(group)] == group
+    outer, inner = ((), axes) if is_first else (axes, ())
+    value = network.stored_as(value, (group, inner) if is_first else (outer, group, ()))
+    made = group_of(x.shape[dim] + before + behind)
+    if is_first:
+        stored = (made, inner)
+        found = network.after(value, "ZeroPadding1D", {"padding": [before, behind]}, stored=stored)
+    else:
+        stored = (outer, made, ())
+        found = network.after(value, "ZeroPadding2D", {"padding": [[0, 0], [before, behind]]}, stored=stored)
+    return Value(found.source, stored, (*x.view[:dim], made, *x.view[dim + 1 :]))
+
+
+@translates("pad", "constant_pad_nd")
+def pad(network: Network, x: Value, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Value:
+    """Translate a padding with zeros."""
+    if mode != "constant" or value:
+        raise RefusedError(f"pads with something else than zeros ({mode})")
+    ends = {len(x.view) - 1 - k: (pad[2 * k], pad[2 * k + 1]) for k in range(len(pad) // 2)}
+    ends = {dim: sides for dim, sides in ends.items() if any(sides)}
+    if min((side for sides in ends.values() for side in sides), default=0) < 0:
+        raise RefusedError("pads by less than nothing")
+    if len(x.view) == 4 and ends and set(ends) <= {2, 3}:
+        return pad_places(network, network.channels_last(x), [ends.get(dim, (0, 0)) for dim in (2, 3)])
+    for dim, sides in ends.items():
+        x = padded(network, x, dim, *sides)
+    return x

@@ -1,0 +1,223 @@
+"""Reads `.pt2` files, which `torch.export.save` writes: a graph as JSON and its weights as plain bytes.
+
+PyTorch is not needed, nothing is unpickled, and the module's own code is not in the file. Sample inputs, the only
+pickled part of an ordinary file, are skipped.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import UserError
+from harness.format.archive import names, open_archive, read_member
+from harness.format.files import located, parse_json
+from harness.machine_memory import usable_memory
+from harness.text import printable
+
+Array = NDArray[Any]
+
+#: Most members of an archive: each weight is one.
+MAX_MEMBERS = 20_000
+
+#: Most bytes of a graph; the largest of torchvision and timm have 20 MB.
+MAX_GRAPH = 256 * 1024**2
+
+#: PyTorch's numbers of types -> NumPy's types.
+_TYPES = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 6: "<f2", 7: "<f4", 8: "<f8", 12: "?"}
+_HALF = {6: "float16", 13: "bfloat16"}
+
+_MARK = "archive_format"
+
+_REMEDY = "torch.export.save(torch.export.export(module.eval(), (inputs,)), 'model.pt2') writes it"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The value with a name, as an argument of an operation."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One node of a graph.
+
+    Attributes:
+        target: `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`.
+        arguments: by name; those with default values are missing. Values are numbers, text, lists, `Reference`s.
+        outputs: names of its results; None for one that is not used.
+        is_list: whether the results are the members of a list.
+        path: the module that called it, such as `layer2.0.bn1`.
+    """
+
+    target: str
+    arguments: Mapping[str, Any]
+    outputs: tuple[str | None, ...]
+    is_list: bool
+    path: str
+
+    @property
+    def name(self) -> str:
+        """The operation without its namespace and overload: `conv2d`, `relu_`."""
+        return self.target.split(".")[1]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An exported network, of which every operation takes results of earlier ones.
+
+    Attributes:
+        file: where it was read, for messages.
+        operations: in order.
+        tensors: weights and other constants by the names that operations use.
+        parameters: the names in the module of trained tensors: `conv1.weight`.
+        input: the name of the input.
+        input_shape: with the batch axis, whose size is that of the example with which the module was exported.
+        output: the name of the output.
+    """
+
+    file: Path
+    operations: tuple[Operation, ...]
+    tensors: Mapping[str, Array]
+    parameters: Mapping[str, str]
+    input: str
+    input_shape: tuple[int, ...]
+    output: str
+
+
+def is_pt2(archive: ZipFile) -> bool:
+    """Whether an archive is one of `torch.export.save`."""
+    return any(PurePosixPath(name).name == _MARK for name in names(archive))
+
+
+def read_pt2(path: Path) -> Graph:
+    """Read an exported network.
+
+    Raises:
+        UserError: the file is damaged, holds pickled weights or half precision, or several inputs or outputs.
+    """
+    with open_archive(path, MAX_MEMBERS) as archive, located(path):
+        (mark,) = [name for name in names(archive) if PurePosixPath(name).name == _MARK][:1] or [""]
+        home = mark.removesuffix(_MARK)
+        try:
+            model = _json(archive, f"{home}models/model.json", path)
+            return _graph(_Archive(archive, home, path), model["graph_module"])
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+            found = printable(repr(error))[:200]
+            expected = "a graph as torch.export.save of PyTorch 2.13 writes it"
+            raise UserError("malformed", expected=expected, found=found, remedy=_REMEDY) from error
+
+
+def _json(archive: ZipFile, name: str, path: Path) -> dict[str, Any]:
+    if name not in names(archive):
+        expected = f"{name}, as torch.export.save of PyTorch 2.13 writes it"
+        raise UserError("no exported network", expected=expected, found="none", remedy=_REMEDY)
+    return parse_json(read_member(archive, name, MAX_GRAPH), path)
+
+
+@dataclass(frozen=True)
+class _Archive:
+    archive: ZipFile
+    home: str
+    path: Path
+
+    def tensors(self, folder: str, kind: str) -> dict[str, tuple[Any, str]]:
+        """Return name -> (declaration, member) of the tensors in a folder."""
+        config = _json(self.archive, f"{self.home}data/{folder}/model_{folder}_config.json", self.path)["config"]
+        return {name: (entry, f"{self.home}data/{folder}/{entry['path_name']}") for name, entry in config.items()}
+
+    def read(self, name: str, entry: Mapping[str, Any], member: str) -> Array:
+        """Return the numbers of a tensor, which are strided in their bytes."""
+        if entry["use_pickle"]:
+            remedy = f"pickled data are never read; export the module on the CPU: {_REMEDY}"
+            raise UserError(f"weight {printable(name)}", expected="plain bytes", found="a pickle", remedy=remedy)
+        meta = entry["tensor_meta"]
+        dtype = np.dtype(_dtype(name, meta["dtype"]))
+        content = np.frombuffer(read_member(self.archive, member, usable_memory().available), np.uint8)
+        numbers = content[: len(content) // dtype.itemsize * dtype.itemsize].view(dtype)
+        shape, strides = (tuple(one["as_int"] for one in meta[part]) for part in ("sizes", "strides"))
+        start = meta["storage_offset"]["as_int"]
+        last = start + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+        if min(shape, default=1) < 1:
+            return np.zeros(shape, dtype)
+        if min((start, *strides)) < 0 or last >= len(numbers):
+            found = f"{len(content)} bytes"
+            raise UserError(f"weight {printable(name)}", expected=f"{dtype} of shape {shape}", found=found)
+        steps = [stride * dtype.itemsize for stride in strides]
+        return np.array(np.lib.stride_tricks.as_strided(numbers[start:], shape, steps))
+
+
+def _dtype(name: str, number: int) -> str:
+    if number in _HALF:
+        remedy = "export module.float()"
+        raise UserError(f"weight {printable(name)}", expected="float32", found=_HALF[number], remedy=remedy)
+    if number not in _TYPES:
+        raise UserError(f"weight {printable(name)}", expected="real numbers", found=f"PyTorch's type {number}")
+    return _TYPES[number]
+
+
+def _graph(archive: _Archive, module: Mapping[str, Any]) -> Graph:
+    stored = archive.tensors("weights", "weight") | archive.tensors("constants", "constant")
+    graph, tensors, parameters, inputs = module["graph"], {}, {}, []
+    for spec in module["signature"]["input_specs"]:
+        ((kind, content),) = spec.items()
+        argument = content["arg"]
+        if kind == "user_input":
+            inputs.append(_one(argument))
+            continue
+        name = next(content[key] for key in content if key.endswith("_name"))
+        tensors[argument["name"]] = archive.read(name, *stored[name])
+        if kind == "parameter":
+            parameters[argument["name"]] = name
+    outputs = [_one(content["arg"]) for spec in module["signature"]["output_specs"]
+               for kind, content in spec.items() if kind == "user_output"]  # fmt: skip
+    for role, found in (("inputs", inputs), ("outputs", outputs)):
+        if len(found) != 1 or not isinstance(found[0], Reference):
+            remedy = f"wrap the module in one with one tensor as {role[:-1]}"
+            raise UserError(role, expected="1 tensor", found=len(found), remedy=remedy)
+    (source,), (end,) = inputs, outputs
+    shape = tuple(_size(size) for size in graph["tensor_values"][source.name]["sizes"])
+    operations = tuple(map(_operation, graph["nodes"]))
+    return Graph(archive.path, operations, tensors, parameters, source.name, shape, end.name)
+
+
+def _operation(node: Mapping[str, Any]) -> Operation:
+    arguments = {given["name"]: _one(given["arg"]) for given in node["inputs"]}
+    found = [_one(output) for output in node["outputs"]]
+    is_list = len(found) == 1 and isinstance(found[0], list)
+    references = found[0] if is_list else found
+    stack = str(node["metadata"].get("nn_module_stack", "")).split(";")[-1].split(",")
+    path = stack[1] if len(stack) == 3 and not stack[1].startswith("_empty_nn") else ""
+    outputs = tuple(one.name if isinstance(one, Reference) else None for one in references)
+    return Operation(node["target"].removeprefix("torch.ops."), arguments, outputs, is_list, path)
+
+
+def _one(argument: Mapping[str, Any]) -> Any:
+    """Return an argument: the one entry of an object says its kind."""
+    ((kind, content),) = argument.items()
+    if kind in ("as_none", "as_memory_format", "as_layout", "as_device"):
+        return None
+    if kind == "as_tensor":
+        return Reference(content["name"])
+    if kind in ("as_sym_int", "as_name"):
+        return Reference(content) if kind == "as_name" else _one(content)
+    if kind == "as_tensors":
+        return [Reference(one["name"]) for one in content]
+    if kind in ("as_sym_ints", "as_optional_tensors"):
+        return [_one(one) for one in content]
+    if kind in ("as_int", "as_ints", "as_float", "as_floats", "as_bool", "as_bools", "as_string", "as_scalar_type"):
+        return content
+    raise UserError("argument", expected="tensors, numbers and text", found=printable(kind)[:50])
+
+
+def _size(size: Mapping[str, Any]) -> int:
+    found = size["as_int"] if "as_int" in size else size["as_expr"]["hint"]["as_int"]
+    if not 0 < int(found) < math.inf:
+        raise ValueError(f"size {found}")
+    return int(found)

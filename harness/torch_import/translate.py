@@ -1,0 +1,182 @@
+"""Translates an exported network of PyTorch, operation by operation, into a plain Keras model."""
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from harness.errors import UserError
+from harness.format.inbound import INPUT
+from harness.text import printable
+from harness.torch_import.constants import MAKING, ON_CONSTANTS, computed
+from harness.torch_import.keras_config import KerasModel, keras_model
+from harness.torch_import.network import Network
+from harness.torch_import.pt2 import Graph, Operation, Reference
+from harness.torch_import.refused import RefusedError
+from harness.torch_import.registry import translations
+from harness.torch_import.values import Axis, Value, group_of
+
+#: Operations that pass on their first argument.
+_IDLE = {"_to_copy", "alias", "clone", "contiguous", "detach", "lift_fresh_copy", "requires_grad", "to", "type_as"}
+
+#: Operations without a result, which only check sizes.
+_CHECKS = {"_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range_for_size"}
+
+#: Operators of Python on sizes.
+_ON_SIZES: dict[str, Callable[..., Any]] = {
+    name: getattr(operator, name)
+    for name in ("add", "sub", "mul", "floordiv", "mod", "neg", "eq", "ne", "lt", "le", "gt", "ge", "truediv")
+}
+
+#: Operations whose weights are trained; a second use of a weight makes two layers of one.
+_WITH_WEIGHTS = {"conv1d", "conv2d", "conv3d", "linear", "batch_norm", "layer_norm", "group_norm", "prelu"}
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A network as a Keras model.
+
+    Attributes:
+        model: its configuration and weights.
+        values: name of a result in the graph -> the value that stands for it.
+        paths: the same names -> the module and operation that it is of.
+    """
+
+    model: KerasModel
+    values: Mapping[str, Value]
+    paths: Mapping[str, str]
+
+
+def translate(graph: Graph) -> Translation:
+    """Translate a graph; raises `UserError` that names the first operation without a translation."""
+    _require_own_weights(graph)
+    translator = _Translator(graph)
+    for operation in graph.operations:
+        translator.run(operation)
+    output = translator.output()
+    model = keras_model(translator.network.layers, output, graph.input_shape, graph.file)
+    values = {name: value for name, value in translator.values.items() if isinstance(value, Value)}
+    return Translation(model, values, translator.paths)
+
+
+def is_translated(operation: Operation) -> bool:
+    """Whether an operation has a translation, or passes on its argument, or computes with constants or sizes."""
+    name = operation.name.removesuffix("_")
+    if not operation.target.startswith("aten."):
+        return operation.target.startswith("_operator.") and name in _ON_SIZES
+    return name in {*translations(), *_IDLE, *_CHECKS, *ON_CONSTANTS, "sym_size"} or operation.name in _CHECKS
+
+
+def _require_own_weights(graph: Graph) -> None:
+    uses = Counter(
+        argument.name
+        for operation in graph.operations if operation.name in _WITH_WEIGHTS
+        for argument in operation.arguments.values() if isinstance(argument, Reference)
+    )  # fmt: skip
+    shared = next((name for name, count in uses.items() if count > 1 and name in graph.parameters), None)
+    if shared is not None:
+        found, remedy = printable(graph.parameters[shared]), "copy.deepcopy the module for its second use"
+        raise UserError("weights", file=graph.file, expected="each in one layer", found=f"{found} in several",
+                        remedy=remedy)  # fmt: skip
+
+
+@dataclass
+class _Translator:
+    graph: Graph
+    network: Network = field(default_factory=Network)
+    values: dict[str, Any] = field(default_factory=dict)  #: arrays, `Value`s, sizes
+    paths: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        batch, *shape = self.graph.input_shape
+        groups = [group_of(size) for size in shape]
+        # Keras has channels last: the first layers that care say so by a permutation, which is then the input's order.
+        stored = (*groups[1:], groups[0]) if len(groups) > 1 else tuple(groups)
+        view = ((Axis(batch, is_batch=True),), *groups)
+        self.values = {**self.graph.tensors, self.graph.input: Value(INPUT, stored, view)}
+
+    def run(self, operation: Operation) -> None:
+        """Translate one operation."""
+        if operation.name in _CHECKS:
+            return
+        self.network.path = operation.path
+        try:
+            arguments = {name: self._known(argument) for name, argument in operation.arguments.items()}
+            found = self._result(operation, arguments)
+        except RefusedError as error:
+            raise self._refusal(operation, str(error)) from error
+        except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
+            raise self._refusal(operation, f"has arguments that are not supported: {error}") from error
+        results = found if operation.is_list else [found]
+        for name, result in zip(operation.outputs, results, strict=False):
+            if name is not None:
+                self.values[name] = result
+                self.paths[name] = _place(operation)
+        if operation.name.endswith("_"):
+            self._change(operation, found)
+
+    def _known(self, argument: Any) -> Any:
+        if isinstance(argument, Reference):
+            return self.values[argument.name]
+        return [self._known(one) for one in argument] if isinstance(argument, list) else argument
+
+    def _result(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+        name = operation.name.removesuffix("_")
+        given = list(arguments.values())
+        if not is_translated(operation):
+            raise RefusedError("has no translation")
+        if not operation.target.startswith("aten."):
+            return _ON_SIZES[name](*given)
+        if name == "sym_size":
+            return given[0].shape[given[1]]
+        if name in _IDLE:
+            return _converted(given[0], arguments.get("dtype"))
+        others = dict(list(arguments.items())[1:])
+        if name in MAKING or not any(isinstance(one, Value) for one in _flat(given)):
+            return computed(name, given[0], others)
+        if (function := translations().get(name)) is None:
+            raise RefusedError("has a translation for constants alone")
+        return function(self.network, given[0], **others)
+
+    def _change(self, operation: Operation, found: Any) -> None:
+        """Change the first argument of an operation in place."""
+        target = next(iter(operation.arguments.values()))
+        before = self.values[target.name]
+        if isinstance(before, np.ndarray) and isinstance(found, np.ndarray):
+            before[...] = found  # views of it change as well
+        else:
+            self.values[target.name] = found
+
+    def output(self) -> int:
+        """Return the number of the layer that puts out the logits."""
+        value = self.values[self.graph.output]
+        self.network.path = ""
+        if not isinstance(value, Value) or len(value.view) != 2 or not value.view[0]:
+            shape = getattr(value, "shape", "constant")
+            expected = "a number for each class, shape (examples, classes)"
+            raise UserError("output", file=self.graph.file, expected=expected, found=f"shape {shape}")
+        return self.network.source(self.network.stored_as(value, (value.view[1],)))
+
+    def _refusal(self, operation: Operation, reason: str) -> UserError:
+        found = f"{_place(operation)}: {operation.target} {printable(reason)[:300]}"
+        remedy = "docs/your-own-models.md says what is translated, and how to rebuild the rest in Keras"
+        return UserError("operation", file=self.graph.file, expected="one that is translated", found=found,
+                         remedy=remedy)  # fmt: skip
+
+
+def _place(operation: Operation) -> str:
+    """Return the module of an operation, with what it does there."""
+    return f"{printable(operation.path) or 'the network itself'} ({operation.name})"
+
+
+def _flat(arguments: list[Any]) -> list[Any]:
+    return [one for argument in arguments for one in (argument if isinstance(argument, list) else [argument])]
+
+
+def _converted(value: Any, dtype: Any) -> Any:
+    """Return a constant as floating-point numbers if an operation makes them of integers; others stay."""
+    is_array = isinstance(value, np.ndarray | np.generic)
+    return np.array(value, np.float32 if dtype == 7 else None) if is_array else value

@@ -1,0 +1,194 @@
+"""Values of a graph with their axes: how PyTorch sees them, and how the layers of a Keras model store them.
+
+Both are described by the same elementary axes. PyTorch's view of a value is a list of groups of elementary axes, one
+for each of its axes; so is the order in which a layer puts them out, channels last and without the batch. Views,
+permutations, slices and the like change the view only: no layer is needed until an operation wants another order.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from harness.torch_import.pt2 import Array
+from harness.torch_import.refused import RefusedError
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """An elementary axis; equal to itself only."""
+
+    size: int
+    is_batch: bool = False
+
+
+#: The product of some axes, the first of which varies slowest; an empty one has size 1.
+Group = tuple[Axis, ...]
+Groups = tuple[Group, ...]
+
+
+@dataclass(frozen=True)
+class Value:
+    """The result of an operation.
+
+    Attributes:
+        source: number of the layer that puts it out, -1 for the input; or scores of an attention, for which there is
+            no layer.
+        stored: the axes of that output, without the batch.
+        view: the axes that PyTorch sees, with the batch.
+        fixed: axes in `stored` of which one index has been selected.
+    """
+
+    source: Any
+    stored: Groups
+    view: Groups
+    fixed: dict[Axis, int] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape that PyTorch sees."""
+        return sizes_of(self.view)
+
+    def reshaped(self, shape: Sequence[int]) -> "Value":
+        """Return the value with another shape; raises `RefusedError` if axes would have to be cut anew."""
+        if shape.count(-1):
+            rest = math.prod(self.shape) // -math.prod(shape)
+            shape = [rest if size == -1 else size for size in shape]
+        value, groups = self, list[Group]()
+        waiting = list(flat(self.view))
+        for size in shape:
+            group: list[Axis] = []
+            while (have := size_of(group)) < size or (waiting and waiting[0].is_batch and waiting[0].size == 1):
+                if not waiting or size % have:
+                    raise _cut(self.shape, shape)
+                axis = waiting.pop(0)
+                if have * axis.size > size:
+                    value, parts = value.split(axis, size // have)
+                    axis, rest_of_axis = parts
+                    waiting.insert(0, rest_of_axis)
+                group.append(axis)
+            if have != size:
+                raise _cut(self.shape, shape)
+            groups.append(tuple(group))
+        return replace(value, view=tuple(groups))
+
+    def split(self, axis: Axis, outer: int) -> tuple["Value", tuple[Axis, Axis]]:
+        """Divide an axis into one of size `outer` and one that varies faster; raises `RefusedError` if it cannot be."""
+        if axis.is_batch or axis.size % outer:
+            raise RefusedError(f"divides an axis of {axis.size}{', the batch,' * axis.is_batch} into {outer} parts")
+        parts = (Axis(outer), Axis(axis.size // outer))
+
+        def divided(groups: Groups) -> Groups:
+            return tuple(
+                tuple(part for one in group for part in (parts if one is axis else (one,)) if part.size > 1)
+                for group in groups
+            )
+
+        return replace(self, stored=divided(self.stored), view=divided(self.view)), parts
+
+    def permuted(self, order: Sequence[int]) -> "Value":
+        """Return the value with its axes in another order."""
+        return replace(self, view=tuple(self.view[axis] for axis in order))
+
+    def with_axis(self, place: int, group: Group = ()) -> "Value":
+        """Return the value with an axis more, by default of size 1."""
+        return replace(self, view=(*self.view[:place], group, *self.view[place:]))
+
+    def without_axis(self, place: int) -> "Value":
+        """Return the value without an axis of size 1."""
+        return replace(self, view=self.view[:place] + self.view[place + 1 :])
+
+    def part(self, place: int, start: int, step: int, count: int) -> "Value | None":
+        """Return `count` places of an axis, or None if only layers can take them.
+
+        It needs no layer to take every n-th place of a multiple of n, or the n-th of equal parts.
+        """
+        size = self.shape[place]
+        if count == size:
+            return self
+        if step == 1 and size % count == 0 and start % count == 0:
+            parts, chosen = (size // count, count), 0
+        elif count * step == size and start < step:
+            parts, chosen = (count, step), 1
+        else:
+            return None
+        try:
+            value = self.reshaped([*self.shape[:place], *parts, *self.shape[place + 1 :]])
+        except RefusedError:
+            return None
+        group = value.view[place + chosen]
+        if any(axis.is_batch for axis in group):
+            return None
+        index = start // count if chosen == 0 else start
+        fixed = dict(value.fixed)
+        for axis in reversed(group):
+            fixed[axis], index = index % axis.size, index // axis.size
+        view = value.view[: place + chosen] + value.view[place + chosen + 1 :]
+        return replace(value, view=view, fixed=fixed)
+
+
+def _cut(have: Sequence[int], wanted: Sequence[int]) -> RefusedError:
+    return RefusedError(f"turns shape {tuple(have)} into {tuple(wanted)}, which cuts axes anew")
+
+
+def flat(groups: Groups) -> Group:
+    """Return the axes of all groups in order."""
+    return tuple(axis for group in groups for axis in group)
+
+
+def size_of(group: Sequence[Axis]) -> int:
+    """Return the product of the axes' sizes."""
+    return math.prod(axis.size for axis in group)
+
+
+def sizes_of(groups: Groups) -> tuple[int, ...]:
+    """Return the size of each group."""
+    return tuple(map(size_of, groups))
+
+
+def group_of(size: int) -> Group:
+    """Return a group of one new axis."""
+    return (Axis(size),) if size > 1 else ()
+
+
+def aligned(one: Value, other: Value) -> tuple[Value, Value]:
+    """Return two values whose views have the same axes wherever both are longer than 1, and as many groups."""
+    rank = max(len(one.view), len(other.view))
+    one, other = (replace(v, view=((),) * (rank - len(v.view)) + v.view) for v in (one, other))
+    for place in range(rank):
+        if one.view[place] and other.view[place]:
+            one, other = _with_same_axes(one, other, place)
+    return one, other
+
+
+def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
+    """Divide the axes of a group in both values so that they have the same sizes; those of `one` replace the others."""
+    if one.shape[place] != other.shape[place]:
+        raise RefusedError(f"combines shapes {one.shape} and {other.shape}")
+    number = 0
+    while number < len(one.view[place]):
+        mine, theirs = one.view[place][number], other.view[place][number]
+        if mine.size > theirs.size:
+            one, _ = one.split(mine, theirs.size)
+        elif mine.size < theirs.size:
+            other, _ = other.split(theirs, mine.size)
+        elif mine.is_batch != theirs.is_batch:
+            raise RefusedError("combines the batch with another axis")
+        else:
+            other, number = renamed(other, {theirs: mine}), number + 1
+    return one, other
+
+
+def renamed(value: Value, names: dict[Axis, Axis]) -> Value:
+    """Return a value with other axes in place of some of its own."""
+    stored, view = (tuple(tuple(names.get(axis, axis) for axis in group) for group in groups)
+                    for groups in (value.stored, value.view))  # fmt: skip
+    return replace(value, stored=stored, view=view, fixed={names.get(a, a): i for a, i in value.fixed.items()})
+
+
+def arranged(array: Array, have: Group, wanted: Group) -> Array:
+    """Return an array whose axes are `have`, or their products, with the axes `wanted`, the same in another order."""
+    places = [have.index(axis) for axis in wanted]
+    return np.asarray(array).reshape([axis.size for axis in have]).transpose(places)
