@@ -22,6 +22,12 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
+def cut(text: str, longest: int) -> str:
+    """Return the text by `printable`, of a longer one the beginning with an ellipsis: at most `longest` characters."""
+    text = printable(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
 def is_line(text: str) -> bool:
     """Whether a text is one line without control characters."""
     return text.isprintable() or _CONTROL.search(text) is None
