@@ -54,7 +54,7 @@ def output() -> Iterator[BinaryIO]:
     content = io.BytesIO()
     yield content
     for line in content.getvalue().decode(errors="replace").splitlines():
-        click.secho(safe_line(line))
+        click.secho(safe_line(line), reset=False)
 
 
 def ask(question: str) -> bool:
