@@ -19,7 +19,6 @@ _NAME = "pgdl-harness"
 EXTRA_OF = {
     **dict.fromkeys(("keras", "landlockpy", "pyseccomp"), "tensorflow"),
     **dict.fromkeys(("PIL", "matplotlib", "requests", "sklearn"), "run"),
-    "plotly": "site",
     "psycopg": "postgresql",
     "tensorflow": "tensorflow",
     "pyarrow": "parquet",
@@ -27,6 +26,10 @@ EXTRA_OF = {
     "tensorflow_datasets": "datasets",
     **dict.fromkeys(("skimage", "threadpoolctl", "xarray"), "testbed"),
 }
+
+#: Modules that the extra of each framework brings.
+IN_EVERY_FRAMEWORK = {"keras", "landlockpy", "pyseccomp"}
+OF_ANY_FRAMEWORK = ", or with [cpu], [jax] or [torch] in place of [tensorflow]"
 
 
 def require(purpose: str, *modules: str) -> None:
@@ -53,7 +56,8 @@ def extras_named() -> Iterator[None]:
 
 
 def _install(modules: Sequence[str]) -> str:
-    return install(",".join(dict.fromkeys(EXTRA_OF[module] for module in modules)))
+    command = install(",".join(dict.fromkeys(EXTRA_OF[module] for module in modules)))
+    return command + OF_ANY_FRAMEWORK if IN_EVERY_FRAMEWORK.intersection(modules) else command
 
 
 def install(extra: str) -> str:

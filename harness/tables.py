@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from harness.text import printable_lines, safe_line
+from harness.text import may_wrap, printable_lines, safe_line
 
 #: Width of output that is not a terminal, so that lines are never broken.
 ENDLESS = 10_000
@@ -21,7 +21,9 @@ class SafeConsole(Console):
     """A console that content cannot control: only rich's own styles and cursor moves reach the terminal."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print texts, each on one line, and other objects that rich can render."""
+        """Print texts, each on a line that a terminal breaks between words, and other objects that rich can render."""
+        if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
+            options = {"soft_wrap": False} | options
         super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
@@ -45,7 +47,7 @@ def plain(text: str) -> Text:
 
 
 def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
-    """Return a console without truncation, line breaks or markup; with `quiet`, it prints nothing."""
+    """Return a console without truncation or markup; with `quiet`, it prints nothing."""
     console = SafeConsole(quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS
@@ -53,9 +55,9 @@ def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
 
 
 def print_lines(console: Console, lines: Iterable[str], style: str = "dim") -> None:
-    """Print lines of text; a terminal wraps them between words, except lines with a command to copy."""
+    """Print lines of text."""
     for line in lines:
-        console.print(line, style=style, soft_wrap="pgdl " in line)
+        console.print(line, style=style)
 
 
 def print_table(

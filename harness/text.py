@@ -1,6 +1,7 @@
 """Text of strangers in messages and file lists, numbers that readers can tell apart, times, sizes, p-values."""
 
 import re
+import textwrap
 
 #: Characters that control a terminal or end a line, and halves of characters, which no file can hold.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -19,6 +20,12 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def cut(text: str, longest: int) -> str:
+    """Return the text by `printable`, of a longer one the beginning with an ellipsis: at most `longest` characters."""
+    text = printable(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def is_line(text: str) -> bool:
@@ -57,6 +64,18 @@ def _hidden(word: str) -> str:
 def safe_line(text: str) -> str:
     """Return the text in a publishable form: on one line, printable, and without the passwords of addresses."""
     return printable(without_passwords(" ".join(text.expandtabs().splitlines())))
+
+
+def may_wrap(line: str) -> bool:
+    """Whether a line may be broken between words: not if it has a command to copy."""
+    return "pgdl " not in line
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Return a line in lines of at most `width` characters, indented alike; only a word may be longer."""
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    found = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return found if may_wrap(line) and found else [line]
 
 
 def not_a_formula(text: str) -> str:

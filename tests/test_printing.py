@@ -120,6 +120,20 @@ def test_bars_and_spinners_take_text_as_it_is() -> None:
         assert foreign not in text
 
 
+def test_a_terminal_breaks_lines_between_words_but_not_commands_to_copy(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.printing._terminal_width", lambda _: 20)
+    lines = ("  the first few-lettered words", "run pgdl check submissions/my_measure")
+    say(*lines)
+    wanted = ["  the first", "  few-lettered words", lines[1]]
+    assert capsys.readouterr().out.splitlines() == wanted
+    console = SafeConsole(force_terminal=True, no_color=True, width=20, soft_wrap=True, file=io.StringIO())
+    for line in lines:
+        console.print(line)
+    assert [line.split() for line in said(console).splitlines()] == [line.split() for line in wanted]
+
+
 def test_content_for_programs_is_exact_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     put(f"{HOSTILE}\n")
     with output() as stream:

@@ -17,9 +17,12 @@ HARNESS = ROOT / "harness"
 #: Frameworks; only what runs in processes of their own may import them.
 FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 
-#: Files of harness/ that run in such processes, beside the whole of `worker`: the trainer of corpora. Measures on a
-#: caller's own network run in the caller's process.
-TRAINER = {HARNESS / "api" / "library.py"} | {
+#: Files of harness/ that run in such processes, beside the whole of `worker`: the trainer of corpora, and what runs
+#: exported networks. Measures on a caller's own network run in the caller's process, where modules are exported.
+TRAINER = {
+    HARNESS / "api" / "library.py", HARNESS / "api" / "torch_data.py", HARNESS / "torch_import" / "export.py",
+    HARNESS / "torch_import" / "reference.py",
+} | {
     HARNESS / "corpus" / f"{name}.py"
     for name in (
         "augmentation", "autoaugment", "datasets", "network", "sources", "trainer", "training",

@@ -3,16 +3,19 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-import baselines
 from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
     """Return the measures that order all networks as another of these names does: name -> that measure."""
-    found = {}
+    found: dict[str, str] = {}
+    if len(names) < 2:
+        return found
+    from baselines import MEASURES  # here: a board of submissions alone needs no library
+
     for name in names:
         plain, colon, parameters = name.partition(":")
-        measure = baselines.MEASURES.get(plain)  # records may be of a measure that is not here
+        measure = MEASURES.get(plain)  # records may be of a measure that is not here
         if measure is not None and (other := f"{measure.order}{colon}{parameters}") in names:
             found[name] = other
     return found

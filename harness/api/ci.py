@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.api.alike import shown_once
-from harness.api.calls import begin_run, record_calls
+from harness.api.calls import begin_run, record_calls, require_unseen_records
 from harness.api.ci_calls import check_submission, find_failures, records_of, without_reference
 from harness.api.competition import Competition, failed_outputs, read_competition
 from harness.api.execution import Execution
@@ -170,6 +170,7 @@ def _call(
 ) -> Sequence[PlannedCall]:
     """Check the submissions if the rules say so, and make the calls of those that pass; returns these calls."""
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
+        require_unseen_records(run, job.results)
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
             if failed := check_submission(submission, run):
                 touched.refuse(name, *failed)

@@ -1,16 +1,16 @@
 """A table of the library's measures on every model of every task."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import baselines
 from harness.api.alike import ordered_alike, told_alike
-from harness.api.calls import Run, begin_run, record_calls
+from harness.api.calls import Run, begin_run, open_records, record_calls
+from harness.api.chosen_measures import choose_measures, without_parameters
 from harness.api.commands import run_command
+from harness.api.comparison_costs import note_costs
 from harness.api.competition import collect_records, read_competition, remarks_on
 from harness.api.execution import USUAL, Execution
 from harness.api.needs import find_left_out
@@ -25,10 +25,8 @@ from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.format.reference import Reference
-from harness.hints import did_you_mean
-from harness.names import ALL, CHEAP, as_names
+from harness.names import ALL
 from harness.records import Records
-from harness.submission import Submission, find_baseline
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.contents import Contents
 from harness.task.hidden import Withhold
@@ -97,8 +95,11 @@ def compare(
             require_published(others, published, whole)
         run = replace(run, left_out=find_left_out(run.submissions, run.shown))
         _require_useful([one.submission.name for one in chosen if one.is_named], run)
-        with Records(results) as records:
-            plan, _ = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts)
+        with open_records(run, results) as records:
+            plan, _ = record_calls(
+                run, records, progress, force=force, retry_timeouts=retry_timeouts,
+                planned=partial(note_costs, run, progress),
+            )  # fmt: skip
             families = {one.submission.name: one.family for one in chosen}
             planned = {(call.submission.name, call.submission.digest, call.configuration.id) for call in plan.calls}
             found = find_versions(records, references, everything=True, counts=lambda calls: calls.row_key in planned)
@@ -154,7 +155,7 @@ def compare_recorded(
     with Records(address, read_only=True) as records:
         collected = collect_records(records, competition)
         of_library = [one for one in collected.shown if one.is_baseline]
-        found = [one for one in of_library if one.submission in named or _measure(one.submission) in several]
+        found = [one for one in of_library if one.submission in named or without_parameters(one.submission) in several]
         same = ordered_alike({calls.submission for calls in found})
         found = [calls for calls in found if calls.submission not in same]
         shown = _last_asked(found)
@@ -166,7 +167,7 @@ def compare_recorded(
         lines = remarks_on(records, competition, collected, command)
     if rest := [calls.submission for calls in found if calls not in shown]:
         lines.append(f"recorded in other settings, too, which are not compared: {abbreviated(rest)}")
-    families = {one.submission: baselines.MEASURES[_measure(one.submission)].family for one in shown}
+    families = {one.submission: baselines.MEASURES[without_parameters(one.submission)].family for one in shown}
     board = compare_calls(shown, competition.references, families, competition.withheld)
     board = replace(board, remarks=[*lines, *told_alike(same), *board.remarks])
     board = with_published(board, others, whole) if published else board
@@ -180,46 +181,6 @@ def _last_asked(found: Sequence[Calls]) -> list[Calls]:
     for calls in found:
         by_measure.setdefault(calls.submission, []).append(calls)
     return [min(several, key=lambda calls: (not calls.sandboxed, calls.age)) for several in by_measure.values()]
-
-
-class Chosen(NamedTuple):
-    """A measure of the option --measures."""
-
-    submission: Submission
-    family: str
-    is_named: bool  #: whether the option has its name, rather than its family or cost, `all` or `cheap`
-
-
-def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
-    """Return the measures of the option --measures, each once; raises `UserError`."""
-    families = {measure.family for measure in baselines.MEASURES.values()}
-    chosen: dict[str, Chosen] = {}
-    for text in as_names(texts):
-        for part in _parts(text):
-            several = [name for name, one in baselines.MEASURES.items() if _is_among(one, part)]
-            for name in several or [part]:
-                submission = find_baseline(name)
-                if submission is None:
-                    known = [*baselines.MEASURES, *families, *baselines.Cost, ALL, CHEAP]
-                    hint = did_you_mean(name, known) or "pgdl measures lists them"
-                    raise UserError(f"--measures: no measure, family or cost {name!r}", remedy=hint)
-                is_named = not several or (name in chosen and chosen[name].is_named)
-                chosen[submission.name] = Chosen(submission, baselines.MEASURES[_measure(name)].family, is_named)
-    return list(chosen.values())
-
-
-def _measure(name: str) -> str:
-    """Return a measure's name without parameters."""
-    return name.partition(":")[0]
-
-
-def _is_among(measure: baselines.Measure, several: str) -> bool:
-    return several in (ALL, measure.family, measure.cost) or (several == CHEAP and measure.is_cheap)
-
-
-def _parts(text: str) -> list[str]:
-    """Split at commas, except those between the parameters of a measure."""
-    return [part.strip() for part in re.split(r",(?![^:=,]*=)", text)]
 
 
 def _require_useful(named: Sequence[str], run: Run) -> None:

@@ -1,20 +1,24 @@
 """A forecast of the costs of the library's measures on a task, from timed passes in the sandbox of a real run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baselines import Measure, Sizes
+from baselines import MEASURES, Measure, Sizes
 from harness.api.calls import Run, begin_run
+from harness.api.chosen_measures import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import find
 from harness.errors import UserError
 from harness.execution.dispatch import make
 from harness.execution.plan import plan_calls
+from harness.names import ALL
 from harness.outcome import CallResult, Outcome
+from harness.task import DEFAULT_DIRECTORY
 from harness.task.model import Model
 from harness.task.selection import select_models
 
@@ -79,18 +83,27 @@ class Costs:
 
 
 def forecast_costs(
-    measures: Sequence[Measure],
+    measures: Sequence[Measure | str] | str = (ALL,),
     *,
-    tasks_dir: str | Path,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> Costs:
     """Time a forward pass, and a forward and backward pass, on the smallest and the largest model; records nothing.
 
+    Args:
+        measures: of the library, or their names, families, costs, `all` or `cheap`, as in `compare`.
+        tasks_dir: directory of the tasks.
+        task_names: the one task, unless the directory has no other.
+        execution: limits, sandbox and engine.
+        progress: shows the work.
+
     Raises:
-        UserError: there are several tasks, one is invalid or hidden, or no sandbox works here.
+        UserError: there is no such measure, there are several tasks, one is invalid or hidden, or no sandbox works
+            here.
     """
+    chosen = list(_measures(measures))
     with begin_run([], Path(tasks_dir), task_names, execution, progress) as run:
         if len(run.tasks) != 1:
             found = ", ".join(task.name for task in run.tasks)
@@ -98,14 +111,23 @@ def forecast_costs(
         if run.withheld:
             raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
         progress.step("timing a forward pass and one there and back on two models")
-        timed = _time(run)
+        timed = time_passes(run)
     task, workers = run.tasks[0], run.executor.workers
-    forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in measures)
+    forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in chosen)
     return Costs(task.name, task.data.n_samples, timed, forecasts, workers)
 
 
-def _time(run: Run) -> tuple[Timed, ...]:
-    """Call the timed measures, with more examples if a pass over fewer takes almost no time."""
+def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
+    """Yield the measures that are given, also by names; raises `UserError`."""
+    for one in [given] if isinstance(given, str) else given:
+        for name in [one.name] if isinstance(one, Measure) else [c.submission.name for c in choose_measures(one)]:
+            if name not in MEASURES:
+                raise UserError("a forecast is of default parameters", expected="a name alone", found=name)
+            yield MEASURES[name]
+
+
+def time_passes(run: Run) -> tuple[Timed, ...]:
+    """Call the timed measures on two models of the only task, with more examples if a pass takes almost no time."""
     (task,) = run.tasks
     models, found = select_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:
@@ -126,10 +148,19 @@ def _seconds(result: CallResult) -> float:
     return result.call_wall_s if result.outcome is Outcome.OK else np.nan
 
 
+def seconds_on(
+    models: Sequence[Model], measure: Measure, timed: Sequence[Timed], n_examples: int
+) -> NDArray[np.float64]:
+    """Return the expected seconds of a call on each model, interpolated between the timed ones by size.
+
+    NaN where they are not known.
+    """
+    sizes, ends = [one.model.n_parameters for one in timed], [one.seconds(measure, n_examples) for one in timed]
+    return np.interp([model.n_parameters for model in models], sizes, ends)
+
+
 def _forecast(measure: Measure, models: Sequence[Model], timed: Sequence[Timed], n_examples: int) -> CostForecast:
-    """Interpolate between the timed models by their numbers of parameters."""
     ends = [one.seconds(measure, n_examples) for one in timed]
-    sizes = [one.model.n_parameters for one in timed]
-    every = float(np.interp([model.n_parameters for model in models], sizes, ends).sum())
+    every = seconds_on(models, measure, timed, n_examples).sum()
     smallest_s, largest_s, all_s = (None if np.isnan(s) else float(s) for s in (ends[0], ends[-1], every))
     return CostForecast(measure, smallest_s, largest_s, all_s, timed[-1].memory(measure))

@@ -9,7 +9,8 @@ import numpy as np
 
 import baselines
 from baselines import Complexity
-from harness.api.comparisons import choose_measures
+from harness.api.chosen_measures import choose_measures
+from harness.api.torch_measures import is_module, measures_of_module
 from harness.errors import UserError
 from harness.extras import extras_named
 from harness.hints import did_you_mean
@@ -21,13 +22,14 @@ REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
 def measure(name: str) -> Complexity:
-    """Return a measure as a function of a Keras model and data.
+    """Return a measure as a function of a model and data.
 
     Args:
         name: of the measure, which may have parameters, as in `vc_dim:image_side=28`.
 
     Returns:
-        A function of a model and of either arrays `(x, y)` or a `tf.data.Dataset` of single examples (input, label).
+        A function of a Keras model and of either arrays `(x, y)` or a `tf.data.Dataset` of single examples (input,
+        label); or of a `torch.nn.Module` and of arrays or tensors `(x, y)`, a `Dataset` or a `DataLoader`.
         It raises `MeasureUnavailable` where the measure cannot be computed, and `UserError` for another kind of model
         or data.
 
@@ -37,15 +39,16 @@ def measure(name: str) -> Complexity:
     if (found := find_baseline(name)) is None:
         remedy = did_you_mean(name, baselines.MEASURES) or "pgdl.MEASURES has their names"
         raise UserError(f"no measure {name!r}", remedy=remedy)
-    return functools.partial(_call, baselines.load(found.name))
+    return functools.partial(_call, found.name)
 
 
 def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list[dict[str, Any]]:
     """Return a table of measures, one row each, for instance for a `pandas.DataFrame`. They share forward passes.
 
     Args:
-        model: a trained Keras model; its attribute `initial_weights` may have the weights before training.
-        data: arrays `(x, y)`, or a `tf.data.Dataset` of single examples.
+        model: a trained Keras model, or a `torch.nn.Module`; its attribute `initial_weights` may have the weights
+            before training, as a list of arrays or, of a module, as a `state_dict`.
+        data: as for `measure`.
         names: measures, families, costs, `all` or `cheap`, as in `pgdl compare --measures`.
 
     Returns:
@@ -54,8 +57,10 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
     Raises:
         UserError: there is no such measure, family or cost, or another kind of model or data.
     """
-    dataset = _dataset(model, data)
     chosen = choose_measures(names)
+    if is_module(model):
+        return measures_of_module(model, data, [one.submission.name for one in chosen])
+    dataset = _dataset(model, data)
     with baselines.sharing():
         return [
             {"measure": one.submission.name, "family": one.family} | _value(one.submission.name, model, dataset)
@@ -63,7 +68,13 @@ def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list
         ]
 
 
-def _call(function: Complexity, model: Any, data: Any) -> float:
+def _call(name: str, model: Any, data: Any) -> float:
+    if is_module(model):
+        (row,) = measures_of_module(model, data, [name])
+        if row["value"] is None:
+            raise baselines.MeasureUnavailable(row["problem"])
+        return float(row["value"])
+    function = baselines.load(name)
     dataset = _dataset(model, data)
     try:
         return float(function(model, dataset))

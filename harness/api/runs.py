@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.api.calls import begin_run, record_calls
+from harness.api.calls import begin_run, open_records, record_calls
+from harness.api.endless import endless_repeat
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, Confirm, decline, find, settle_names
@@ -13,7 +14,6 @@ from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
 from harness.errors import UserErrors
 from harness.execution.run import Plan
-from harness.records import Records
 from harness.submission import Submission, find_problem
 from harness.task import DEFAULT_DIRECTORY
 
@@ -85,12 +85,18 @@ def run(
     """
     progress.step("reading the submissions")
     found, refused = _refuse_flawed(find(submissions, names, progress), progress)
-    with begin_run(found, Path(tasks_dir), task_names, execution, progress) as run, Records(results) as records:
+    with (
+        begin_run(found, Path(tasks_dir), task_names, execution, progress) as run,
+        open_records(run, results) as records,
+    ):
         settled, news = settle_names(run.submissions, records, given=bool(names), confirm=confirm)
         for line in news:
             progress.note(line)
         run = replace(run, submissions=settled)
         plan, tally = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
+        for one in run.submissions:
+            if tally.timed_out(one.name) and (endless := endless_repeat(one)):
+                progress.warn(f"{one.name}: {endless}")
         claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
         rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])
         varying = not_deterministic(rows, claims, run.withheld)

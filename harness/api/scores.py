@@ -12,6 +12,7 @@ from harness.board import remarks
 from harness.board.disclosure import rounded
 from harness.board.leaderboard import score_calls
 from harness.board.predictions import read_predictions
+from harness.board.row import labelled
 from harness.board.stability import OwnRandomness, own_randomness
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
@@ -23,11 +24,18 @@ from scoring import SubmissionScore, TaskCalls, score_submission
 
 
 class Scored(NamedTuple):
-    """One submission's score; after its name, `name` has the settings in which it differs from most."""
+    """The score of one submission in one configuration; scores of files have no configuration."""
 
-    name: str
+    submission: str
     score: SubmissionScore
     own_randomness: OwnRandomness | None = None  #: None without repetitions
+    settings: str = ""  #: differences to most of the recorded submissions
+    sandboxed: bool = True
+
+    @property
+    def label(self) -> str:
+        """The name, followed by what distinguishes it from others of the same name."""
+        return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 
 @dataclass(frozen=True)
@@ -102,6 +110,5 @@ def _score_records(
     for calls, label in zip(collected.shown, labels, strict=True):
         found = score_calls(calls, competition.references)
         own = own_randomness(calls, found, competition.references, competition.withheld)
-        differs = ", ".join(filter(None, (label, "" if calls.sandboxed else "not sandboxed")))
-        scores.append(Scored(f"{calls.submission} ({differs})" if differs else calls.submission, found, own))
+        scores.append(Scored(calls.submission, found, own, label, calls.sandboxed))
     return scores, lines

@@ -1,6 +1,9 @@
 """The first files of a newcomer: a small task with example submissions, a submission, a leaderboard on GitHub."""
 
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness import shipped
@@ -10,7 +13,7 @@ from harness.submission.template import template
 from harness.task.demo import NAME, write_demo_task
 from harness.worker.runtimes import DEFAULT
 
-EXAMPLE = "submissions/error_on_mixup"
+EXAMPLE = "submissions/input_gradient"
 
 README = """\
 # A small task to try pgdl on
@@ -26,7 +29,9 @@ In this directory:
 
 `pgdl new my_measure` writes a template for your own measure; `pgdl measures` lists the built-in measures.
 
-These are few and small networks: the scores show how things work, not which measure is good.
+The board compares the example with one of the best measures of the library, and with `random`, whose values have
+nothing to do with the networks: its score is the level of chance, which is not 0. These are few and small networks, so
+only large differences between scores mean anything; a line below the board says how large.
 
 The images are those of scikit-learn's `load_digits`: E. Alpaydin and C. Kaynak (1998), Optical Recognition of
 Handwritten Digits, UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, licensed under CC BY 4.0
@@ -74,7 +79,7 @@ CI_COMMANDS = (
 _ADDRESS = re.compile(r"(?P<repository>[A-Za-z0-9-]+/[A-Za-z0-9._-]+)@(?P<commit>[0-9a-f]{40})")
 
 #: Commands to try in the directory of the demo.
-COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} random", "pgdl board")
+COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} layer_margin_q1_l0 random", "pgdl board")
 
 
 def demo(directory: str | Path) -> int:
@@ -85,7 +90,7 @@ def demo(directory: str | Path) -> int:
     """
     target = Path(directory)
     _require_empty(target, "pgdl demo DIR")
-    with writing(target):
+    with writing(target), _removed_if_failed(target):
         models = write_demo_task(shipped.task_data(), target / "task_data")
         shipped.copy_files(shipped.submissions(), target / "submissions")
         text = README.format(task=NAME, models=models, commands="\n".join(COMMANDS))
@@ -112,7 +117,7 @@ def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
         raise UserError("--ci", expected=expected, found=harness)
     target = Path(directory)
     _require_empty(target, "pgdl new DIR --ci ...")
-    with writing(target):
+    with writing(target), _removed_if_failed(target):
         models = write_demo_task(shipped.task_data(), target / "task_data")
         text = LEADERBOARD.format(task=NAME, models=models, harness=harness, commands="\n".join(CI_COMMANDS))
         files = {"README.md": text, ".gitignore": IGNORED} | _workflows(address["repository"], address["commit"])
@@ -153,6 +158,16 @@ def _require_empty(directory: Path, command: str) -> None:
         raise UserError(f"cannot be read: {error.strerror}", file=directory, remedy=remedy) from error
 
 
+@contextmanager
+def _removed_if_failed(directory: Path) -> Iterator[None]:
+    """Remove a directory that was empty or did not exist if the disk is full, so that the same command works later."""
+    try:
+        yield
+    except OSError:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+
+
 def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
     """Write a submission with a commented complexity.py and metadata, named like its directory; returns the files.
 
@@ -170,6 +185,7 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
             target.mkdir(parents=True)
         except FileExistsError as error:
             raise UserError("already exists", file=target, remedy="choose another name") from error
-        for file, text in files.items():
-            (target / file).write_bytes(text.encode())
+        with _removed_if_failed(target):
+            for file, text in files.items():
+                (target / file).write_bytes(text.encode())
     return [target / file for file in files]

@@ -1,6 +1,6 @@
 """Submissions from paths, names of measures, and Python functions; and the owners of their names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -26,7 +26,7 @@ def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: P
     Raises:
         UserError: there is no such submission, or two have the same name.
     """
-    arguments = [given] if isinstance(given, str | Path) or callable(given) else list(given)
+    arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]
     if functions and len(functions) < len(arguments):
         raise UserError("submissions", expected="functions only, or paths and names only", found="both")
@@ -38,6 +38,16 @@ def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: P
     if len({alike(one.name) for one in found}) < len(found):
         raise UserError("two functions have one name", found=", ".join(one.name for one in found))
     return found
+
+
+def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
+    """Return the arguments of a function that takes one or several; raises `UserError` for anything else."""
+    several = [given] if isinstance(given, str | Path) or callable(given) else given
+    is_list = isinstance(several, Iterable) and not isinstance(several, bytes)
+    arguments = list(several) if is_list else []
+    if not arguments or not all(isinstance(one, str | Path) or callable(one) for one in arguments):
+        raise UserError("submissions", expected="paths, names of measures, or functions", found=repr(given))
+    return arguments
 
 
 def decline(_question: str) -> bool:

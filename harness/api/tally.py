@@ -40,6 +40,10 @@ class Tally:
         """Number of calls."""
         return sum(counts.total() for counts in self.outcomes.values())
 
+    def timed_out(self, submission: str) -> bool:
+        """Whether a call of a submission exceeded its time."""
+        return any(counts[Outcome.TIMEOUT] for (name, _, _), counts in self.outcomes.items() if name == submission)
+
     def starved_note(self, withheld: Collection[str]) -> str | None:
         """Return a line about starved calls on tasks that are not `withheld`, with a remedy; None without any."""
         shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}

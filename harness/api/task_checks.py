@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.cache import any_cache
 from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import Reference, read_reference
 from harness.task import DEFAULT_DIRECTORY
@@ -38,12 +39,15 @@ def validate_tasks(
 ) -> list[Validated]:
     """Find all problems of tasks; of a hidden task, tell only their number. A fetched task is compared with its fetch.
 
+    Where the cache cannot be written, a temporary one takes its place.
+
     Raises:
         UserError: there is no such task.
     """
     everything = TaskDirectory(Path(tasks_dir)).all(task_names)
     runnable = [files for files in everything if not files.reference_only]
-    checked = {files.name: outcome for files, outcome in zip(runnable, check_tasks(runnable), strict=True)}
+    with any_cache():
+        checked = {files.name: outcome for files, outcome in zip(runnable, check_tasks(runnable), strict=True)}
     return [
         _validated(files, checked.get(files.name) or _check_reference(files), Withhold(withhold))
         for files in everything

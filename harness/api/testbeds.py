@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.api.calls import Run, begin_run, record_calls
-from harness.api.comparisons import choose_measures
+from harness.api.calls import Run, begin_run, open_records, record_calls
+from harness.api.chosen_measures import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.credentials import RESULTS, Address
@@ -28,7 +28,6 @@ from harness.protocols.testbed.summary import (
     check_consistency,
     summarize,
 )
-from harness.records import Records
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 from harness.task.selection import ModelSelection
@@ -159,7 +158,7 @@ def _check(
         return [], 0
     (task,) = run.tasks
     run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
-    with Records(results) as records:
+    with open_records(run, results) as records:
         plan, _ = record_calls(run, records, progress)
         rows = list(records.newest([call.key for call in plan.calls]))
     values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}

@@ -20,11 +20,12 @@ from harness.board.row import OnTask, Row, Vector, vectors_of
 from harness.cache import cache_file, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code
+from harness.task.task_notes import N_PERMUTATIONS
 from scoring import MOST_RESAMPLED, Chance, Grid, adjusted_p_values, compare_with_chance, p_values, smallest_p_value
 
-#: Permutations for each pair of hyperparameters: enough for p-values of 0.0025. On boards of more rows than `MANY`, and
-#: with a task of more than `MOST_RESAMPLED` models, half as many permutations save half of the time.
-N_PERMUTATIONS, MANY = 400, 250
+#: On boards of more rows, and with a task of more than `MOST_RESAMPLED` models, half of the permutations save half of
+#: the time.
+MANY = 250
 
 
 def with_chance(rows: Sequence[Row]) -> list[Row]:

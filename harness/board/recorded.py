@@ -6,7 +6,8 @@ from dataclasses import replace
 from harness.board.collect import Calls, Cell, Collected, repeats_of
 from harness.board.versions import is_of
 from harness.format.reference import Reference
-from harness.records import Record, RecordedCall, Records, newest_of_version, recorded_calls
+from harness.records import Record, Records
+from harness.records.versions import RecordedCall, newest_of_version, recorded_calls
 from harness.task.contents import Contents
 
 
@@ -22,12 +23,16 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Return the calls with their records, oldest first; only records of the tasks' present contents count."""
+    """Return the calls with their records, oldest first; only records of the tasks' present contents count.
+
+    Records of a model that is gone are not stale: nobody could make them anew.
+    """
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:
-        if not _is_current(row, contents.get(row.task)):
-            if not row.repeat:
+        present = contents.get(row.task)
+        if not _is_current(row, present):
+            if not row.repeat and present is not None and row.model in present.models:
                 stale.add((row.task, row.model))
         elif row.repeat:
             repetitions.append(row)

@@ -115,6 +115,11 @@ class OnTask:
         return None if self.chance is None else self.chance.p_value
 
     @property
+    def may_be_chance(self) -> bool | None:
+        """Whether chance could explain the score; None where that is not known."""
+        return None if self.p_value is None else self.p_value > SIGNIFICANT
+
+    @property
     def sign_error(self) -> float | None:
         """Share of wrong orders among models that differ in one hyperparameter, 0 to 1; None if it is withheld."""
         return None if self._sign_errors is None else self._sign_errors.mean
@@ -176,8 +181,7 @@ class Row:
     @property
     def label(self) -> str:
         """The name, followed by the settings that distinguish the row from others of the same name."""
-        marks = [mark for mark in (self.settings, "" if self.sandboxed else "not sandboxed") if mark]
-        return f"{self.submission} ({', '.join(marks)})" if marks else self.submission
+        return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
     @property
     def score(self) -> float | None:
@@ -203,6 +207,11 @@ class Row:
     def excess_high(self) -> float | None:
         """The upper end of the excess's interval; None without an interval."""
         return None if self.standing is None else self._above_chance(self.standing.high)
+
+    @property
+    def may_be_chance(self) -> bool | None:
+        """Whether chance could explain the score, as the best of all rows; None where that is not known."""
+        return None if self.adjusted_p_value is None else self.adjusted_p_value > SIGNIFICANT
 
     @property
     def beyond_hyperparameters(self) -> bool | None:
@@ -312,6 +321,12 @@ def _failures(calls: Mapping[str, CallRecord], n_models: int) -> Counter[str]:
     if len(calls) < n_models:
         failures[MISSING] = n_models - len(calls)
     return failures
+
+
+def labelled(submission: str, settings: str, *, sandboxed: bool) -> str:
+    """Return a name with the settings that differ from those of most rows, and whether it ran without a sandbox."""
+    marks = [mark for mark in (settings, "" if sandboxed else "not sandboxed") if mark]
+    return f"{submission} ({', '.join(marks)})" if marks else submission
 
 
 def counted(failures: Counter[str]) -> str:

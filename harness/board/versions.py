@@ -8,7 +8,8 @@ from harness.about import About
 from harness.board.collect import Calls, Collected, RowKey
 from harness.configuration import WAYS, Configuration, configuration_from
 from harness.format.reference import Reference
-from harness.records import Record, RecordedCall, Records, Request, newest_of_version, recorded_versions
+from harness.records import Record, Records, Request
+from harness.records.versions import RecordedCall, newest_of_version, recorded_versions
 
 
 def find_versions(
@@ -22,8 +23,8 @@ def find_versions(
 
     Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
     only in versions of libraries and the harness, the most recent request. Every other configuration has its own row.
-    A requested version has a row even without any record: a run may have been interrupted before its first one. The row
-    goes when other settings of this version were requested later and have records.
+    A requested version has a row even without any record: a run may have been interrupted before its first one. If some
+    settings of a version have records, only these settings have a row.
     Recorded versions that were never requested count as requested before all others, in the order of their records.
 
     Args:
@@ -69,23 +70,18 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
 def _choose_shown(everyone: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
     """Return the calls of a board in the order of their names, shown and left out.
 
-    Of each submission that is the first version among `everyone`, and of its configurations the first with each
-    combination of settings. Behind the first of these that is `recorded`, only others that are recorded are shown.
+    Of each submission that is the first version among `everyone`; and of its configurations, of the `recorded` ones if
+    there are any, the first with each combination of settings.
     """
     version: dict[str, str] = {}
+    current = [calls for calls in everyone if version.setdefault(calls.submission, calls.version) == calls.version]
+    begun = {calls.submission for calls in current if calls.row_key in recorded}
     chosen: dict[tuple[str, Configuration | None], Calls] = {}
-    for calls in everyone:
-        if version.setdefault(calls.submission, calls.version) == calls.version:
+    for calls in current:
+        if calls.row_key in recorded or calls.submission not in begun:
             settings = calls.configuration.settings if calls.configuration else None
             chosen.setdefault((calls.submission, settings), calls)
-    begun: set[str] = set()
-    kept = []
-    for calls in chosen.values():
-        if calls.row_key in recorded or calls.submission not in begun:
-            kept.append(calls)
-        if calls.row_key in recorded:
-            begun.add(calls.submission)
-    shown = list(everyone) if everything else kept
+    shown = list(everyone) if everything else list(chosen.values())
     names = {calls.row_key for calls in shown}
     left_out = [calls for calls in everyone if calls.row_key not in names]
     return Collected(sorted(shown, key=lambda calls: calls.row_key), left_out)

@@ -42,7 +42,7 @@ class Steps(Bars):
     def __init__(self, console: Console, name: str, total: int) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
         super().__init__(console, *columns, transient=True)
-        self._all = self._bars.add_task(name, total=total)
+        self._all = self._bars.add_task(name, total=total, visible=bool(total))
 
     def __call__(self) -> None:
         """Count a part as finished."""

@@ -22,7 +22,9 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.models
 @options.names
 @click.option("--whole-calls", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
-@click.option("--whole-output", is_flag=True, help="Print the whole output of every call below the table.")
+@click.option(
+    "--whole-output", is_flag=True, help="Print below the table the last 16,000 characters that each call printed."
+)
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
     help="Output format.",
@@ -54,17 +56,16 @@ def command(
     Example: pgdl check my_measure.py
     """
     from harness.ci.annotations import commands_stopped
-    from harness.tables import wide_console
+    from harness.tables import plain, wide_console
 
     console = wide_console(quiet=quiet or form in ("json", "junit"))
     with commands_stopped(form == "github"):  # against commands in the submission's output
-        console.print(f"Trying {submission}: the sandbox imports its framework, then calls it on a few models.")
-        import pgdl  # here: the line before must not wait for these imports
-        from harness.api import check_report
-        from harness.api.checks import MODELS
-        from harness.cli.check_table import CheckTerminal, print_verdict
+        with console.status(plain(f"reading {submission}")) as status:
+            import pgdl  # here: the spinner must not wait for these imports
+            from harness.api import check_report
+            from harness.api.checks import MODELS
+            from harness.cli.check_table import CheckTerminal, print_verdict
 
-        with console.status("") as status:
             progress = CheckTerminal(console, status)
             report = pgdl.check(
                 submission, tasks_dir=tasks_dir, task_names=task_names, models=models or MODELS,

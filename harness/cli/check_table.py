@@ -13,6 +13,7 @@ from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
+from harness.sandbox import TAIL
 from harness.tables import plain, print_lines
 from harness.task.selection import PartOfData
 from harness.task.task import Task
@@ -81,7 +82,9 @@ class CallTable:
         if not lines and not result.message:
             return
         self._console.print()
-        said = f"{result.outcome}: {result.message}" if result.message else f"printed {counted(len(lines), 'line')}"
+        is_cut = len(result.output_tail) >= TAIL
+        printed = f"at least {TAIL:,} characters" if is_cut else counted(len(lines), "line")
+        said = f"{result.outcome}: {result.message}" if result.message else f"printed {printed}"
         self._console.print(f"{done.call.where}: {said}")
         hidden = 0 if most is None else max(len(lines) - most, 0)
         if hidden:
@@ -129,11 +132,11 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [WITHHELD_NOTE.format(", ".join(report.withheld))])
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
+    if report.endless is not None:
+        print_lines(console, ["", report.endless], style="none")
     if report.undecided and report.trial is not None:
         console.print()
         console.print(f"{name}: no verdict: {_why_undecided(report)}.", style="bold red")
-        if report.endless is not None:
-            console.print(report.endless)
         console.print("pgdl check --whole-calls waits for whole calls.")
         return
     if not report.passed:

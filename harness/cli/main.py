@@ -83,6 +83,13 @@ class LazyGroup(click.Group):
             raise UserError(f"no command {args[0]!r}", remedy=hint)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; Ctrl-C ends it without the empty line that click would print."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise click.exceptions.Abort from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any of them."""
         with formatter.section("Commands"):
@@ -112,7 +119,7 @@ def main() -> NoReturn:
         say(f"pgdl: {first}", *more, err=True)
         sys.exit(2)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        say("pgdl: interrupted", err=True)
+        say(*[""] * sys.stderr.isatty(), "pgdl: interrupted", err=True)  # a terminal shows ^C before it
         sys.exit(130)
     except click.ClickException as error:
         say_usage(error)
@@ -125,12 +132,12 @@ def main() -> NoReturn:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _give_up_output()
-            say(f"pgdl: standard output: {error.strerror}; finished work is kept", err=True)
+            say(f"pgdl: standard output: {error.strerror}", err=True)
             sys.exit(2)
         if line := _remedy(error):
             say(f"pgdl: {line}", err=True)
             sys.exit(2)
-        say(*traceback.format_exc().splitlines(), "pgdl: this is a bug; finished work is kept", err=True)
+        say(*traceback.format_exc().splitlines(), "pgdl: this is a bug", err=True)
         sys.exit(BUG)
     sys.exit(code if isinstance(code, int) else 0)
 

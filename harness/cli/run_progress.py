@@ -56,7 +56,7 @@ class RunProgress(Bars):
             for name, number in self._total.items()
         }
         self._name = "all".ljust(width)
-        self._all = self._bars.add_task(self._name, total=len(calls), failed="")
+        self._all = self._bars.add_task(self._name, total=len(calls), failed="", visible=bool(calls))
 
     def __enter__(self) -> Self:
         super().__enter__()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlalchemy.exc import StatementError
 
-from harness.api.calls import Run, begin_run, record_calls
+from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.execution import Execution
 from harness.api.progress import Progress
 from harness.codabench.competition import CodabenchCompetition, PlannedPhase, plan_phases, position_of
@@ -94,7 +94,10 @@ def collect(
     notes, broken, owners, added, proved, there = list[str](), list[str](), dict[str, str](), 0, 0, 0
     found = [_found(directory, name, owners, notes) for name in names]
     execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes)
-    with begin_run([], tasks_dir, list(settings.tasks), execution, progress) as run, Records(results) as records:
+    with (
+        begin_run([], tasks_dir, list(settings.tasks), execution, progress) as run,
+        open_records(run, results) as records,
+    ):
         for submission in filter(None, found):
             result, known = directory / RESULTS / f"{submission.name}.zip", set[str]()
             try:

@@ -27,7 +27,10 @@ START = 64
 
 #: Name of a member of PyTorch's zip archives, and the remedy for such a file.
 TORCH = "data.pkl"
-_TORCH = ("a file of PyTorch", "pgdl help your-own-models#a-pytorch-user shows the way")
+_TORCH = (
+    "pickled weights of PyTorch, without a network",
+    "torch.export.save(torch.export.export(module.eval(), (inputs,)), 'model.pt2') writes both",
+)
 
 #: First bytes -> kind of the file, and remedy.
 _KINDS = {

@@ -1,4 +1,4 @@
 """Makes a task of models and data that people already have."""
 
 #: Modules that other rooms may import.
-MODULES = ("run",)
+MODULES = ("data", "run", "stated", "table")

@@ -29,7 +29,7 @@ from harness.format.reference import reference_entry, write_reference
 from harness.format.shards import write_shards
 from harness.format.weights import write_weights
 from harness.importer.completeness import notes_on_grid
-from harness.importer.data import read_examples, write_arrays
+from harness.importer.data import Examples, read_examples, write_arrays
 from harness.importer.model import StoredModel
 from harness.importer.stated import Stated
 from harness.importer.table import TEST_ACCURACY, ImportedRow, Table, read_table
@@ -40,6 +40,7 @@ from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
 from harness.task.task_notes import outputs_of
+from harness.torch_import.check import EXAMPLES, Comparison, can_run_torch
 
 #: Approximate size of a shard in bytes, and minimum number of shards.
 SHARD_BYTES, SHARDS = 2**26, 3
@@ -64,8 +65,8 @@ class ImportOrder:
     """
 
     table: Path
-    data: str
-    test: str | None
+    data: str | Examples
+    test: str | Examples | None
     out: Path
     name: str
     divisor: float = 1.0
@@ -88,7 +89,11 @@ def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
         UserError: a file is invalid; nothing is left behind.
     """
     _require_free(order)
-    table = read_table(order.table)
+    import_models(order, read_table(order.table), warn, say)
+
+
+def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None:
+    """Import the models of a table, whatever file it is in; for the rest see `import_task`."""
     for row in table.rows:
         if row.test is None and order.test is None:
             remedy = "state it, or name test data with --test"
@@ -101,7 +106,7 @@ def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
         made = ImportOrder(order.table, order.data, order.test, place, order.name)
         data = _write_data(order, made.task, place, models[0].architecture.input_shape, shapes[0].output_shape[0])
         _write_models(models, shapes, made.task)
-        metrics = list(_accuracies(models, shapes, made.task, place, data, say))
+        metrics = list(_accuracies(models, shapes, made.task, place, data, warn, say))
         _write_reference(table, metrics, made.reference)
         (made.reference / "models.csv").write_bytes(table.text.encode())
         (checked,) = check_tasks(TaskDirectory(place).runnable())
@@ -179,7 +184,8 @@ def _write_data(order: ImportOrder, task: Path, place: Path, shape: tuple[int, .
         if source is None:
             continue
         arrays[part] = place / part
-        count = write_arrays(read_examples(source, part, shape), arrays[part], shape, n_outputs, order.divisor)
+        examples = source if isinstance(source, Examples) else read_examples(source, part, shape)
+        count = write_arrays(examples, arrays[part], shape, n_outputs, order.divisor)
         inputs, labels = (np.load(arrays[part] / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
         write_shards(task / target, inputs, labels, min(count, max(SHARDS, math.ceil(inputs.nbytes / SHARD_BYTES))))
     return arrays
@@ -212,17 +218,25 @@ def write_model(model: StoredModel, shapes: ModelShapes, directory: Path) -> Non
 
 def _accuracies(
     models: Sequence[StoredModel], shapes: Sequence[ModelShapes], task: Path, place: Path, data: dict[str, Path],
-    say: Say,
+    warn: Say, say: Say,
 ) -> Iterator[dict[str, float]]:  # fmt: skip
     """Yield the accuracies of each model, computed from the written files, and compared with stated accuracies."""
     problems = Problems()
     parts = list(data)
     sizes = {part: len(np.load(data[part] / "labels.npy", mmap_mode="r")) for part in parts}
-    with Process("harness.processes.accuracies", installed_runtime(PREFERRED)) as process:
+    inputs = np.array(np.load(data["train"] / "inputs.npy", mmap_mode="r")[:EXAMPLES])
+    exported = [model for model in models if model.is_exported]
+    compared = [model for model in exported if model.row.outputs is not None or can_run_torch()]
+    if len(compared) < len(exported):
+        warn("Note: PyTorch is not installed: the outputs of .pt2 files were not compared with it")
+    process = Process("harness.processes.accuracies", installed_runtime(PREFERRED))
+    with process, Comparison(process) as comparison:
         for number, (model, shape) in enumerate(zip(models, shapes, strict=True)):
             directory = task / model_name(str(number))
             with tempfile.TemporaryDirectory(dir=place) as canonical, located(model.row.name):
                 read_model(directory, model.architecture, shape).write_canonical(Path(canonical))
+                if model in compared:
+                    comparison.require_same(model.row.file, Path(canonical), inputs, model.row.outputs)
                 try:
                     answer = process.ask({"model": canonical, "data": [str(part) for part in data.values()]})
                 except NoAnswerError as error:

@@ -11,6 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from harness.errors import UserError
 from harness.format.problems import Problems
 from harness.importer.stated import Stated, notes_on_rounding, read_stated, rounding_of
@@ -69,7 +72,7 @@ def require_header(path: Path, header: Sequence[str]) -> None:
     raise UserError("header", file=path, expected=expected, found=printable(found)[:200], remedy=remedy)
 
 
-def require_hyperparameter(path: Path, name: str, cells: Iterable[str]) -> None:
+def require_hyperparameter(path: Path | str, name: str, cells: Iterable[str]) -> None:
     """Raise `UserError` for a column that is probably not meant as a hyperparameter."""
     if name in OWN:
         return
@@ -106,6 +109,7 @@ class ImportedRow:
         train: stated accuracy on the training data, if any.
         test: stated accuracy on the test data, if any.
         initial: file of the weights before training, if any.
+        outputs: outputs (n, classes) of the network for the first training examples, if they are known.
     """
 
     where: str
@@ -115,6 +119,7 @@ class ImportedRow:
     train: Stated | None
     test: Stated | None
     initial: Path | None = None
+    outputs: NDArray[np.float32] | None = None
 
     @property
     def name(self) -> str:
@@ -155,7 +160,7 @@ def read_table(path: Path) -> Table:
     found = [row for row in rows if row is not None]
     problems.attempt(_require_distinct, found)
     problems.raise_if_any()
-    return Table(tuple(found), _grid(path, found), text)
+    return Table(tuple(found), grid_of(path, found), text)
 
 
 def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -208,8 +213,12 @@ def _require_distinct(rows: Sequence[ImportedRow]) -> None:
             raise UserError("one model twice", file=row.where, expected="each model in one row", found=other.where)
 
 
-def _grid(path: Path, rows: Sequence[ImportedRow]) -> Grid:
-    """Return the grid; values are normalised, so that `0.10` equals `0.1`."""
+def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
+    """Return the grid; values are normalised, so that `0.10` equals `0.1`.
+
+    Raises:
+        UserError: two rows are of one cell.
+    """
     current = {row.where: {name: normalise(name, value) for name, value in row.hyperparameters.items()} for row in rows}
     names = rows[0].hyperparameters
     possible = {name: list(dict.fromkeys(values[name] for values in current.values())) for name in names}

@@ -13,5 +13,5 @@ __all__ = [
     "describe", "share_out",
 ]  # fmt: skip
 
-#: Modules that other rooms may import, beside the names above; `models` is for programs.
-MODULES = ("models", "runtimes")
+#: Modules that other rooms may import, beside the names above; `accuracies` and `models` are for programs.
+MODULES = ("accuracies", "models", "runtimes")

@@ -2,6 +2,9 @@
 
 A question is `{"model": DIRECTORY, "data": [DIRECTORY, ...]}`; a model's directory holds architecture.json and
 weights.npz, a data directory inputs.npy and labels.npy. The answer is `{"accuracies": [...]}`, each in [0, 1].
+
+With `"inputs": NPY, "layers": [NUMBER, ...], "output": NPZ`, the outputs of these layers for the inputs are written;
+with null in place of numbers, those of the model.
 """
 
 from pathlib import Path
@@ -17,7 +20,20 @@ def answer(runtime: Runtime, question: Question) -> Answer:
     """Return the accuracies of a model on some data."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
+        if "output" in question:
+            write_outputs(runtime, model, question)
     return {"accuracies": [accuracy(model, Path(part)) for part in question["data"]]}
+
+
+def write_outputs(runtime: Runtime, model: Any, question: Question) -> None:
+    """Write outputs of a model, or of some of its layers, as the question asks."""
+    inputs, numbers = np.load(question["inputs"]), question["layers"]
+    layers = [layer for layer in model.layers if not isinstance(layer, runtime.keras.layers.InputLayer)]
+    wanted = model if numbers is None else runtime.keras.Model(model.inputs, [layers[n].output for n in numbers])
+    size = batch_size(inputs.shape[1:])
+    parts = [wanted.predict_on_batch(inputs[start : start + size]) for start in range(0, len(inputs), size)]
+    whole = [[part] if numbers is None else part for part in parts]
+    np.savez(question["output"], *[np.concatenate(arrays) for arrays in zip(*whole, strict=True)])
 
 
 def accuracy(model: Any, data: Path) -> float:

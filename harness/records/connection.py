@@ -50,7 +50,7 @@ class DatabaseError(UserError):
         found: the failure, in one line without remedy.
     """
 
-    def __init__(self, name: str, reason: str, *, remedy: str = f"finished work is kept; {FIX}") -> None:
+    def __init__(self, name: str, reason: str, *, remedy: str = FIX) -> None:
         super().__init__(f"the results database failed: {reason}", file=name, remedy=remedy)
         self.reason = reason
         self.found = f"{name}: the results database failed: {reason}"

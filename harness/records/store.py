@@ -52,6 +52,11 @@ class Records(Database):
             raise UserError("no such results file", file=self.name, remedy=FIRST_RUN)
         open_tables(self, read_only=read_only)
 
+    @staticmethod
+    def file_at(location: Address | Path | str) -> Path | None:
+        """Return the file of a database, which is neither opened nor made; None for a server."""
+        return Database(Address.of(location, "results")).file
+
     def add(self, *evaluations: Evaluation) -> None:
         """Write all rows in a single transaction."""
         self._insert(EVALUATIONS, evaluations)

@@ -66,7 +66,7 @@ class RecordWriter:
             self._tell_failure(error)
             raise
         if kind is None or (isinstance(error, UserError) and (self._lost or isinstance(error, DatabaseError))):
-            # Otherwise the run would end with the message that finished work is kept.
+            # Otherwise the run would end without a word on the lost calls.
             self._require_success()
         self._tell_failure(error)
 

@@ -38,6 +38,9 @@ BLAMED = 0.5
 #: In the message of a timeout, between the duration and the line of the measure's own code.
 AT = ", at "
 
+#: In the message of a call whose worker SIGKILL ended: nothing tells who sent the signal.
+FROM_OUTSIDE = "by itself or from outside; if from outside, --force repeats the call"
+
 #: Outcomes after which the worker is intact and can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
 
@@ -299,7 +302,7 @@ class Call:
         else:
             how = f"exited with status {status} without a result"
         if timed:
-            return Ended(Outcome.CRASH, how)
+            return Ended(Outcome.CRASH, f"{how}, {FROM_OUTSIDE}" if status == KILLED else how)
         return Ended(Outcome.INFRA_ERROR, f"the worker {how}{self._phase}")
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError, writing
+from harness.site.card import CARD
 from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
 from harness.site.pages import make_site, render_report, render_site
 
-#: Further directories of a site; `.new` is left behind by an interruption.
-_SOMETIMES = {"submissions", "tasks", ".new"}
+#: What else a site may hold; `.new` is left behind by an interruption.
+_SOMETIMES = {"submissions", "tasks", CARD, ".new"}
 
 
 def write_site(data: SiteData, directory: Path) -> str:
@@ -27,7 +28,11 @@ def write_site(data: SiteData, directory: Path) -> str:
     with writing(directory):
         _remove(temporary)  # it may be a link, and what is behind it would be moved here
         temporary.mkdir(parents=True)
-        _write(files, temporary)
+        try:
+            _write(files, temporary)
+        except OSError:  # a full disk; the earlier site is untouched
+            _remove(temporary)
+            raise
         for old in directory.iterdir():
             if old != temporary:
                 _remove(old)

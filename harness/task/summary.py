@@ -46,7 +46,7 @@ class Summary:
     models: int
     hyperparameters: tuple[str, ...] | None
     gaps: GapSpread | None
-    bytes: int  #: of all files in the task's directory
+    bytes: int | None  #: of all files in the task's directory
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,12 @@ def summarise(files: TaskFiles, withhold: Withhold) -> Summary:
         models=len(gaps) if files.reference_only else len(files.models),
         hyperparameters=reference.grid.names if reference and not withheld else None,
         gaps=spread(gaps) if gaps and not withheld else None,
-        bytes=sum(Path(root, name).stat().st_size for root, _, names in os.walk(files.directory) for name in names),
+        bytes=None if withheld else _size(files.directory),
     )
+
+
+def _size(directory: Path) -> int:
+    return sum(Path(root, name).stat().st_size for root, _, names in os.walk(directory) for name in names)
 
 
 def gaps_by_value(reference: Reference) -> list[GapsOfValue]:

@@ -13,6 +13,9 @@ from harness.text import counted, p_value_equation
 from scoring import ScoreUndefined, detectable_difference, require_official, smallest_p_value
 from scoring.resolution import LEVEL, POWER, TYPICAL
 
+#: Permutations of a board for each pair of hyperparameters: its smallest p-value is 0.0025.
+N_PERMUTATIONS = 400
+
 #: Maximum number of names in a line.
 NAMED = 3
 
@@ -87,9 +90,10 @@ def notes_of_contents(reference: Reference, contents: Contents | None, *, initia
     if contents is None:
         return ["its models are missing, so it cannot be checked whether records are of these models"]
     missing = [model for model in reference.models if model not in contents.models]
-    lines = (
-        [f"{len(missing)} of {len(reference.models)} models are missing ({abbreviated(missing)})"] if missing else []
-    )
+    lines = []
+    if missing:
+        share = f"{len(missing)} of {len(reference.models)} models"
+        lines.append(f"{share} are missing ({abbreviated(missing)}): records of them count once their files are back")
     lacking = contents.without_initial_weights if initial_weights else ()
     return [*lines, *_of_initial_weights(lacking, len(contents.models))]
 
@@ -108,7 +112,10 @@ def notes_of_reference(reference: Reference) -> list[str]:
 
 
 def notes_of_resolution(reference: Reference) -> list[str]:
-    """Return a line on the least p-value and difference of a task; empty without official score or different gaps."""
+    """Return a line on the least p-value and difference of a task; empty without official score or different gaps.
+
+    The line leaves the p-value out if the permutations of a board allow no p-value as small.
+    """
     grid = reference.grid
     try:
         difference = detectable_difference([reference.gaps[model] for model in grid.models], grid)
@@ -119,8 +126,9 @@ def notes_of_resolution(reference: Reference) -> list[str]:
     if smallest > LEVEL:
         alone = "no measure can be told from chance on this task alone"
         return [f"{networks} cannot show more than {p_value}: {alone}"]
+    at_best = f"can show {p_value} at best, and " if smallest > 1 / (1 + N_PERMUTATIONS) else "can show "
     points = f"a difference of {difference:.0f} points between two scores near {100 * TYPICAL:.0f}"
-    return [f"{networks} can show {p_value} at best; {points} is seen in {10 * POWER:.0f} of 10 cases"]
+    return [f"{networks} {at_best}{points} in {10 * POWER:.0f} of 10 cases"]
 
 
 def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:

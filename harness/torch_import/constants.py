@@ -57,8 +57,8 @@ def _batch_norm(input: Array, weight: Any = None, bias: Any = None, eps: float =
 
 
 def _filled(value: float) -> Callable[..., Array]:
-    def make(size: Any = None, dtype: Any = None, **other: Any) -> Array:
-        shape = other["self"].shape if size is None else size
+    def make(first: Any, size: Any = None, dtype: Any = None, **_: Any) -> Array:
+        shape = size if size is not None else first if isinstance(first, list) else first.shape
         return np.full(shape, value, _TYPES.get(dtype, np.float32))
 
     return make
@@ -76,7 +76,8 @@ def _split(x: Array, split_size: Any, dim: int = 0) -> list[Array]:
 
 _BINARY = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power, "eq": np.equal,
-    "ne": np.not_equal, "maximum": np.maximum, "minimum": np.minimum, "matmul": np.matmul, "floor_divide": np.floor_divide,
+    "ne": np.not_equal, "maximum": np.maximum, "minimum": np.minimum, "matmul": np.matmul,
+    "floor_divide": np.floor_divide,
     "gt": np.greater, "lt": np.less, "fill": lambda x, value: np.full_like(x, value),
     "copy": lambda x, src, **_: np.broadcast_to(src, x.shape),
 }  # fmt: skip
@@ -87,12 +88,17 @@ _UNARY = {
     "sign": np.sign, "log2": np.log2, "square": np.square,
 }  # fmt: skip
 
-#: Operations whose first argument is not called `self`.
-_NAMED: dict[str, Callable[..., Any]] = {
+#: Operations that make constants, of which the first argument may say the shape alone.
+MAKING = {"full_like", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like"}
+
+_OTHERS: dict[str, Callable[..., Any]] = {
     "arange": _arange,
     "batch_norm": _batch_norm,
     "cat": lambda tensors, dim=0: np.concatenate(tensors, dim),
-    "full": lambda size, fill_value, dtype=None, **_: np.full(size, fill_value, _TYPES.get(dtype, np.float32)),
+    "full": lambda size, fill_value, **other: _filled(fill_value)(size, **other),
+    "full_like": lambda x, fill_value, **other: _filled(fill_value)(x, **other),
+    "new_full": lambda x, size, fill_value, **other: _filled(fill_value)(x, size, **other),
+    "new_ones": _filled(1.0),
     "linear": _linear,
     "meshgrid": lambda tensors, indexing="ij": [np.array(a) for a in np.meshgrid(*tensors, indexing=indexing)],
     "new_zeros": _filled(0.0),
@@ -101,10 +107,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
     "stack": lambda tensors, dim=0: np.stack(tensors, dim),
     "zeros": _filled(0.0),
     "zeros_like": _filled(0.0),
-}
-
-#: Operations on one array.
-_ON_ONE: dict[str, Callable[..., Any]] = {
+    "zero": _filled(0.0),
     "chunk": lambda x, chunks, dim=0: _split(x, math.ceil(x.shape[dim] / chunks), dim),
     "clamp": lambda x, min=None, max=None: np.clip(x, min, max),
     "dropout": lambda x, **_: x,
@@ -133,17 +136,22 @@ _ON_ONE: dict[str, Callable[..., Any]] = {
 }
 
 
-def computed(name: str, arguments: Mapping[str, Any]) -> Any:
-    """Return the result of an operation on constants; raises `RefusedError` if NumPy's counterpart is not known."""
-    if name in _NAMED:
-        return _NAMED[name](**arguments)
-    one, *others = arguments.values()
+ON_CONSTANTS = {*_UNARY, *_BINARY, *_OTHERS}
+
+
+def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
+    """Return the result of an operation on constants; raises `RefusedError` if NumPy's counterpart is not known.
+
+    Args:
+        name: of the operation, without overload.
+        first: its first argument.
+        others: the others by name.
+    """
+    if name in _OTHERS:
+        return _OTHERS[name](first, **others)
     if name in _UNARY:
-        return np.asarray(_UNARY[name](one))
+        return np.asarray(_UNARY[name](first))
     if name in _BINARY:
-        found = np.asarray(_BINARY[name](one, *others[:1]))
+        found = np.asarray(_BINARY[name](first, *list(others.values())[:1]))
         return found.astype(np.float32) if found.dtype == np.float64 else found
-    if name in _ON_ONE:
-        rest = {key: value for key, value in arguments.items() if key != "self"}
-        return _ON_ONE[name](one, **rest)
     raise RefusedError("has no translation for constants")

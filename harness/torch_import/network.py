@@ -1,5 +1,6 @@
 """The layers of a Keras model while it grows, and the values that they put out."""
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ import numpy as np
 from harness.format.inbound import INPUT
 from harness.torch_import.pt2 import Array
 from harness.torch_import.refused import RefusedError
-from harness.torch_import.values import Group, Groups, Value, arranged, flat, size_of, sizes_of
+from harness.torch_import.values import Group, Groups, Value, arranged, flat, group_of, size_of, sizes_of
 
 #: Activations and layers whose outputs are never negative.
 _NOT_NEGATIVE = {"relu", "relu6", "sigmoid", "hard_sigmoid", "softplus", "exponential", "softmax"}
@@ -81,7 +82,8 @@ class Network:
     def source(self, value: Value) -> int:
         """Return the number of the layer that puts out a value."""
         if not isinstance(value.source, int):
-            raise RefusedError("uses scores of an attention otherwise than for a softmax and a sum of values")
+            what = type(value.source).__name__.lower()
+            raise RefusedError(f"uses a {what} otherwise than for the layer that it is part of")
         return value.source
 
     # Order of the axes
@@ -113,21 +115,24 @@ class Network:
         """Return the value without fixed axes: the rest is cut off."""
         while value.fixed:
             (axis, index), *rest = value.fixed.items()
-            axes = flat(value.stored)
-            place = axes.index(axis)
-            groups = (axes[:place], (axis,), axes[place + 1 :])
-            cut = self.cut(self._reshaped(value, groups), index, index + 1)
-            left = tuple(tuple(one for one in group if one is not axis) for group in value.stored)
-            value = self._reshaped(replace(cut, stored=(groups[0], (), groups[2]), fixed=dict(rest)), left or ((),))
+            left = tuple(tuple(one for one in group if one is not axis) for group in value.stored if group != (axis,))
+            cut = self.cut(replace(value, fixed={}), (axis,), index, index + 1)
+            value = self._reshaped(replace(cut, fixed=dict(rest)), left)
         return value
 
-    def cut(self, value: Value, start: int, stop: int) -> Value:
-        """Return a part of the second of three stored axes; the caller says which axes are left."""
-        first, size, _ = sizes_of(value.stored)
-        if first == 1:
-            flat_value = self._reshaped(value, value.stored[1:])
-            return self.after(flat_value, "Cropping1D", {"cropping": [start, size - stop]})
-        return self.after(value, "Cropping2D", {"cropping": [[0, 0], [start, size - stop]]})
+    def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
+        """Return the places from `start` to `stop` of the product of some axes, which one axis replaces."""
+        axes = tuple(axis for axis in flat(value.stored) if axis not in group)
+        first = flat(value.stored).index(group[0])
+        before, behind, made = axes[:first], axes[first:], group_of(stop - start)
+        ends = [start, size_of(group) - stop]
+        if before:
+            value = self.stored_as(value, (before, group, behind))
+            value = self.after(value, "Cropping2D", {"cropping": [[0, 0], ends]}, stored=(before, made, behind))
+        else:
+            value = self.stored_as(value, (group, behind))
+            value = self.after(value, "Cropping1D", {"cropping": ends}, stored=(made, behind))
+        return value
 
     def channels_last(self, value: Value) -> Value:
         """Return a map (batch, channels, *places) as convolutions take it: (*places, channels)."""
@@ -139,6 +144,8 @@ class Network:
     def with_last(self, value: Value, last: Group) -> Value:
         """Return a value whose last stored axis is the product of some axes, in any order; others keep theirs."""
         value = self.settled(value)
+        if value.stored and {*value.stored[-1]} == {*last}:
+            return value
         inner = tuple(axis for axis in flat(value.stored) if axis in last)
         if size_of(inner) != size_of(last):
             raise RefusedError("sums over the batch")
@@ -169,9 +176,9 @@ class Network:
         full = np.broadcast_to(array, shape)
         numbers = arranged(full, tuple(a for a in axes if not a.is_batch), flat(value.stored))
         numbers = numbers.reshape(sizes_of(value.stored)).astype(np.float32)
-        flat_numbers = numbers.reshape(-1, numbers.shape[-1])
-        if (flat_numbers == flat_numbers[0]).all():
-            return self._by_channel(value, flat_numbers[0], is_factor=is_factor)
+        differing = {axis for group, n in zip(value.view, array.shape, strict=True) if n > 1 for axis in group}
+        if differing <= {*value.stored[-1]}:
+            return self._by_channel(value, numbers.reshape(-1, numbers.shape[-1])[0], is_factor=is_factor)
         return self._by_place(value, numbers, is_factor=is_factor)
 
     def _by_channel(self, value: Value, numbers: Array, *, is_factor: bool) -> Value:
@@ -211,7 +218,7 @@ class Network:
 def _chunks(have: Group, wanted: Group) -> list[Group]:
     """Cut `have` into the longest parts that are in `wanted`, too."""
     chunks = [have[:1]]
-    for before, axis in zip(have, have[1:], strict=False):
+    for before, axis in itertools.pairwise(have):
         if wanted.index(axis) == wanted.index(before) + 1:
             chunks[-1] = (*chunks[-1], axis)
         else:

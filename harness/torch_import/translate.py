@@ -11,7 +11,7 @@ import numpy as np
 from harness.errors import UserError
 from harness.format.inbound import INPUT
 from harness.text import printable
-from harness.torch_import.constants import computed
+from harness.torch_import.constants import MAKING, ON_CONSTANTS, computed
 from harness.torch_import.keras_config import KerasModel, keras_model
 from harness.torch_import.network import Network
 from harness.torch_import.pt2 import Graph, Operation, Reference
@@ -60,6 +60,14 @@ def translate(graph: Graph) -> Translation:
     model = keras_model(translator.network.layers, output, graph.input_shape, graph.file)
     values = {name: value for name, value in translator.values.items() if isinstance(value, Value)}
     return Translation(model, values, translator.paths)
+
+
+def is_translated(operation: Operation) -> bool:
+    """Whether an operation has a translation, or passes on its argument, or computes with constants or sizes."""
+    name = operation.name.removesuffix("_")
+    if not operation.target.startswith("aten."):
+        return operation.target.startswith("_operator.") and name in _ON_SIZES
+    return name in {*translations(), *_IDLE, *_CHECKS, *ON_CONSTANTS, "sym_size"} or operation.name in _CHECKS
 
 
 def _require_own_weights(graph: Graph) -> None:
@@ -118,17 +126,20 @@ class _Translator:
     def _result(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         name = operation.name.removesuffix("_")
         given = list(arguments.values())
-        if operation.target.startswith(("_operator.", "math.")):
+        if not is_translated(operation):
+            raise RefusedError("has no translation")
+        if not operation.target.startswith("aten."):
             return _ON_SIZES[name](*given)
         if name == "sym_size":
             return given[0].shape[given[1]]
         if name in _IDLE:
             return _converted(given[0], arguments.get("dtype"))
-        if not any(isinstance(one, Value) for one in _flat(given)):
-            return computed(name, arguments)
+        others = dict(list(arguments.items())[1:])
+        if name in MAKING or not any(isinstance(one, Value) for one in _flat(given)):
+            return computed(name, given[0], others)
         if (function := translations().get(name)) is None:
-            raise RefusedError("has no translation")
-        return function(self.network, **{"x" if key == "self" else key: one for key, one in arguments.items()})
+            raise RefusedError("has a translation for constants alone")
+        return function(self.network, given[0], **others)
 
     def _change(self, operation: Operation, found: Any) -> None:
         """Change the first argument of an operation in place."""

@@ -37,10 +37,10 @@ def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
     """
     try:
         missing = NOT_INSTALLED if _is_not_installed(error) else ""
-        advice = runtime.advice(error, submission) or missing or refusal(error, submission)
+        advice = (runtime.advice(error, submission) or missing) + refusal(error, submission)
     except BaseException:
         advice = ""
-    return describe(error)[: MESSAGE - len(advice)] + advice
+    return describe(error)[: max(MESSAGE - len(advice), 0)] + advice
 
 
 def _is_not_installed(error: BaseException) -> bool:

@@ -72,6 +72,7 @@ def _limit(name: str) -> int:
 
 def _of_system(error: OSError, submission: Path) -> str:
     number, file = error.errno, error.filename
+    path = Path(os.fsdecode(file)) if isinstance(file, str | bytes | os.PathLike) else None
     if number == errno.EAGAIN:
         return _of_processes()
     if number == errno.EMFILE:
@@ -81,11 +82,11 @@ def _of_system(error: OSError, submission: Path) -> str:
     if number == errno.ENETUNREACH:
         return NETWORK
     if number in (errno.EPERM, errno.EACCES, errno.EROFS):
-        return SYSTEM_CALL if file is None else _of_files()
+        return SYSTEM_CALL if path is None else _of_files(path, submission)
     if number == errno.ENOTDIR and str(file).startswith(os.devnull):  # Keras' folder for downloads
         return f"{NETWORK}, so that Keras can download nothing"
-    if number == errno.ENOENT and isinstance(file, str | bytes | os.PathLike):
-        return _of_missing(error, Path(os.fsdecode(file)), submission)
+    if number == errno.ENOENT and path is not None:
+        return _of_missing(error, path, submission)
     return ""
 
 
@@ -97,10 +98,12 @@ def _of_missing(error: OSError, file: Path, submission: Path) -> str:
         return PROGRAM
     if not file.is_absolute() and (submission / file).exists():
         return f"it is beside complexity.py: open Path(__file__).parent / {str(file)!r}"
-    return _of_files() if not file.is_relative_to(submission) else ""
+    return _of_files(file, submission) if not file.is_relative_to(submission) else ""
 
 
-def _of_files() -> str:
+def _of_files(file: Path, submission: Path) -> str:
+    if file.is_relative_to(submission):
+        return f"in the sandbox only {_scratch()} can be written to"
     own = "the submission's own files, in Path(__file__).parent, and Python's"
     return f"the sandbox shows {own}; only {_scratch()} can be written to"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl, Record
 
+from harness.board.formats.table import EXPLAINED
 from harness.format.reference import read_reference
 from harness.outcome import Outcome
 from scoring import RULE, sign_errors
@@ -31,22 +32,50 @@ def results(folder: Path, record: Record) -> Path:
     )
 
 
+#: From 10.1 to 59.2 of 0 to 100: the score at 29.54, and chance at 25.5.
+DRAWN = (
+    "\N{BOX DRAWINGS LIGHT HORIZONTAL}\N{BOX DRAWINGS LIGHT VERTICAL}\N{BLACK CIRCLE}"
+    + 2 * "\N{BOX DRAWINGS LIGHT HORIZONTAL}"
+)
+
+
 @pytest.mark.usefixtures("results")
 def test_the_table(pgdl: Pgdl) -> None:
     ended = pgdl("board")
     assert (ended.code, ended.err) == (0, "")
     lines = [line.split() for line in ended.out.splitlines()]
-    headings = "rank submission score interval ranks group excess p beyond toy s/model calls"
+    headings = "rank submission score 0 to 100 chance interval ranks group excess p beyond s/model calls"
     assert lines[0] == headings.split()
     assert [line[1] for line in lines[1:6]] == NAMES
     assert [line[0] for line in lines[1:6]] == ["1", "2", "3", "4", "-"]
     line = [
-        "baseline", "29.54", "10.1-59.2", "2", "2", "4.0", "(-15.5", "to", "33.6)", "0.4688", "-", "29.54", "1.50",
-        "8/8",
+        "baseline", "29.54", DRAWN, "could", "be", "10.1-59.2", "2", "2", "4.0", "(-15.5", "to", "33.6)", "0.4688", "-",
+        "1.50", "8/8",
     ]  # fmt: skip
     assert lines[2][2:] == line
-    assert " ".join(ended.out.split()).endswith("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
-    assert RULE in " ".join(ended.out.split())
+    notes = ["not sandboxed: run with --unsafe-no-sandbox, never ranked.", EXPLAINED]
+    assert ended.out.splitlines()[-2:] == notes
+    explained = pgdl("board", "--explain").out
+    assert RULE in explained
+    assert explained.splitlines()[-1] == notes[0]
+
+
+@pytest.mark.usefixtures("results")
+@pytest.mark.parametrize("option", ["--wide", "--explain"])
+def test_an_option_of_the_table_is_refused_with_another_format(pgdl: Pgdl, option: str) -> None:
+    ended = pgdl("board", "--format", "csv", option)
+    assert (ended.code, ended.err) == (
+        2, f"pgdl: {option}: expected --format table with it, found csv; leave {option} out\n",
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("results")
+def test_more_columns_reach_the_site_and_its_files(pgdl: Pgdl, folder: Path) -> None:
+    assert pgdl("board", "--columns", "sign_error", "--html", "site").code == 0
+    assert ">sign-error toy</th>" in (folder / "site/index.html").read_text()
+    assert "sign_error:toy" in (folder / "site/leaderboard.csv").read_text().splitlines()[0]
+    assert pgdl("verify", "site").code == 0
+    assert (folder / "site/card.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.usefixtures("results")
@@ -111,6 +140,7 @@ def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
 def test_what_the_tasks_can_tell_is_said_before_anybody_runs(pgdl: Pgdl, folder: Path, record: Record) -> None:
     gaps = [0.01 * ((7 * number) % 17) for number in range(16)]
     write_reference(folder / "task_data", "large", gaps, (2, 2, 2, 2))
+    write_reference(folder / "task_data", "middle", gaps[:12], (2, 2, 3))
     write_reference(folder / "task_data", "small")
     write_reference(folder / "task_data", "secret")
     (folder / "task_data" / "secret" / "metadata").write_text("hidden: true\n")
@@ -118,11 +148,10 @@ def test_what_the_tasks_can_tell_is_said_before_anybody_runs(pgdl: Pgdl, folder:
     small = "8 networks cannot show more than p = 0.0625: no measure can be told from chance on this task alone"
     for ended in (pgdl("board"), pgdl("task", "validate")):
         text = " ".join(ended.out.split())
-        assert re.search(
-            r"large: (note: )?16 networks can show p < 0\.0001 at best; a difference of [34]\d points", text
-        )
+        assert re.search(r"large: (note: )?16 networks can show a difference of [34]\d points", text)
+        assert re.search(r"middle: (note: )?12 networks can show p = 0\.0156 at best, and a difference of \d\d ", text)
         assert re.search(f"small: (note: )?{small}", text)
-        assert text.count("networks can") == 2
+        assert text.count("networks can") == 3
     assert small in json.loads(pgdl("board", "--format", "json").out)["remarks"][-1]
 
 

@@ -3,7 +3,9 @@
 The table stays whole; what calls printed is below it.
 """
 
+import io
 import json
+import sys
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +17,15 @@ import pytest
 from in_process import Pgdl
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
+from harness.cli.check import command
 from harness.cli.check_table import LINES, CallTable
 from harness.execution.check import Trial
 from harness.execution.forecast import forecast
 from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
-from harness.tables import wide_console
+from harness.sandbox import TAIL
+from harness.tables import SafeConsole, wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -56,6 +60,19 @@ def test_what_is_doubtful() -> None:
     (warning,) = report(DIFFERENT, replace(OK, value=9.0)).warnings
     assert warning == "not repeatable: the same call gave 1.5 and 9.0; draw from the seeded generators"
     assert report(DIFFERENT, replace(OK, value=9.0), withheld=["toy"]).warnings == [], "values are withheld"
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [("data = dataset.repeat()", 2), ("\n\nx = dataset.batch(8).repeat(count=-1)", 4), ("dataset.repeat(None)", 2),
+     ("dataset.repeat(3)", None), ("np.repeat(x, 2)", None)],
+)  # fmt: skip
+def test_a_data_set_that_never_ends_is_named_if_a_call_did_not_end(source: str, line: int | None) -> None:
+    submission = make_submission("mine", f"import numpy as np\n{source}\n".encode())
+    late = report([replace(OK, outcome=Outcome.TIMEOUT, value=None), OK])
+    sentence = f"complexity.py:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
+    assert replace(late, submission=submission).endless == (None if line is None else sentence)
+    assert replace(report([OK, OK]), submission=submission).endless is None
 
 
 def test_json_has_what_may_be_shown() -> None:
@@ -189,5 +206,19 @@ def test_all_that_was_printed_is_there_on_request(capsys: pytest.CaptureFixture[
     assert below.count("  | line 0") == 2
 
 
+def test_of_a_call_that_printed_more_than_is_kept_no_lines_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    _, below = shown(capsys, CallResult(Outcome.OK, 1.0, output_tail="12345678\n" * (TAIL // 9) + "1234567"))
+    assert below[1] == "toy/model_0: printed at least 16,000 characters"
+
+
 def test_a_silent_call_leaves_the_table_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == []
+
+
+def test_the_spinner_waits_for_no_slow_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = SafeConsole(force_terminal=True, no_color=True, width=80, markup=False, file=io.StringIO())
+    monkeypatch.setattr("harness.tables.wide_console", lambda **_: console)
+    monkeypatch.setitem(sys.modules, "harness.api.checks", None)  # its import fails
+    with pytest.raises(ModuleNotFoundError):
+        command.main(["mine.py"], standalone_mode=False)
+    assert "reading mine.py" in console.file.getvalue()  # type: ignore[attr-defined]

@@ -187,4 +187,4 @@ def test_a_closed_stream_leads_nowhere(tmp_path: Path) -> None:
 
 def test_an_interrupt_ends_with_130() -> None:
     done = end("KeyboardInterrupt")
-    assert (done.returncode, done.stderr.strip()) == (130, "pgdl: interrupted")
+    assert (done.returncode, done.stderr) == (130, "pgdl: interrupted\n")

@@ -13,7 +13,7 @@ from shared_zygotes import SharedZygotes
 
 import baselines
 from harness.api.alike import ordered_alike
-from harness.api.comparisons import choose_measures
+from harness.api.chosen_measures import choose_measures
 from harness.errors import UserError
 from harness.records import Records
 from harness.sandbox import Fresh

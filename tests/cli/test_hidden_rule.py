@@ -26,7 +26,7 @@ from harness.records import Evaluation, Records
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
 
 #: Gaps and values of another competition, of which the official score is 29.45 instead of 29.54.
-OTHER_GAPS = [0.10, 0.15, 0.05, 0.40, 0.30, 0.20, 0.22, 0.12]
+OTHER_GAPS = [0.1125, 0.16, 0.06, 0.41, 0.31, 0.21, 0.23, 0.13]
 OTHER_MEASURE = [1.0, 6.0, 3.0, 4.0, 9.0, 5.0, 2.0, 1.0]
 
 FOLDERS = {"one": (GAPS, MEASURE, 1.5), "other": (OTHER_GAPS, OTHER_MEASURE, 0.7)}
@@ -83,6 +83,15 @@ OTHERS = {
 }  # fmt: skip
 
 
+#: What has no number of the hidden task even for the organiser.
+OF_NEITHER = [
+    "everything/site/data/reference_data/open/model_configs.json",
+    "everything/site/compare.html",
+    "everything/site/reading.html",
+    "everything/site/tasks/open.html",
+]
+
+
 def written_by(withhold: str, pgdl: Pgdl) -> Iterator[tuple[str, object]]:
     """What every writer makes of the competition in the current directory: its name, and a text, bytes or an object."""
     for command in (line for lines in WRITERS.values() for line in lines):
@@ -132,8 +141,8 @@ def test_no_writer_says_more_than_the_rule_allows(outputs: Callable[[str], list[
     assert "29.5" in str(one["board --format markdown"])
     assert [writer for writer in one if one[writer] != other[writer]] == []
     exact, others = outputs("never")
-    assert exact.keys() == one.keys()
-    assert [writer for writer in exact if exact[writer] == others[writer]] == []
+    assert exact.keys() - one.keys() == {"everything/site/data/reference_data/secret/model_configs.json"}
+    assert [writer for writer in exact if exact[writer] == others[writer]] == OF_NEITHER
 
 
 def test_every_command_writes_here_or_is_tested_elsewhere() -> None:

@@ -131,7 +131,15 @@ def test_the_rule_is_printed_once_below_all_scores(pgdl: Pgdl, reference: Path, 
 def test_what_ran_without_a_sandbox_can_be_told_apart(pgdl: Pgdl, reference: Path, record: Record) -> None:
     record([*rows("mine"), *rows("mine", sandbox="none"), *rows("other")])
     shown = json.loads(pgdl("score", "--reference", reference, "--format", "json").out)["submissions"]
-    assert sorted(one["submission"] for one in shown) == ["mine", "mine (not sandboxed)", "other"]
+    found = sorted((one["submission"], one["sandboxed"], one["settings"]) for one in shown)
+    assert found == [("mine", False, ""), ("mine", True, ""), ("other", True, "")]
+    assert "mine (not sandboxed): score" in pgdl("score", "--reference", reference).out
+
+
+def test_a_seed_is_no_part_of_the_name(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record([*rows("mine"), *rows("mine", run_seed=7), *rows("other")])
+    shown = json.loads(pgdl("score", "--reference", reference, "--format", "json").out)["submissions"]
+    assert [(one["submission"], one["settings"]) for one in shown] == [("mine", ""), ("mine", "seed 7"), ("other", "")]
 
 
 def test_only_the_tasks_that_are_asked_for(pgdl: Pgdl, reference: Path, record: Record) -> None:

@@ -89,12 +89,12 @@ def test_a_bug_keeps_its_traceback_and_has_a_code_of_its_own(pgdl: Pgdl, monkeyp
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("harness.cli.measures._listing", broken)
+    monkeypatch.setattr("harness.cli.measure_listing.print_measures", broken)
     ended = pgdl("measures")
     assert ended.code == 70
     assert ended.err.startswith("Traceback (most recent call last):")
     assert "ZeroDivisionError: oops" in ended.err
-    assert ended.err.endswith("pgdl: this is a bug; finished work is kept\n")
+    assert ended.err.endswith("pgdl: this is a bug\n")
 
 
 def test_all_codes_are_documented() -> None:
@@ -174,3 +174,14 @@ def test_ctrl_c_while_modules_are_imported(ignored: bool) -> None:
             process.kill()
         assert process.stderr.read() == ("" if ignored else "pgdl: interrupted\n")
     assert process.returncode == (-signal.SIGKILL if ignored else 130)
+
+
+@pytest.mark.rest
+def test_a_task_is_validated_where_no_cache_can_be_written(
+    pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_task(folder)
+    monkeypatch.setenv("PGDL_CACHE", "/proc/none")
+    ended = pgdl("task", "validate", ".")
+    assert (ended.code, ended.err) == (0, "")
+    assert os.environ["PGDL_CACHE"] == "/proc/none"

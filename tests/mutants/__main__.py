@@ -27,8 +27,6 @@ TESTS = {
     "test": ("not full and not rest", (None, "missed by room")),
     "rest": ("rest and not full", ("missed by test",)),
 }
-#: A mutant that makes a test endless is noticed, too.
-LIMIT_S = 1200
 
 
 @click.command()
@@ -92,11 +90,7 @@ def passes(checkout: Path, arguments: list[str]) -> bool:
     """Return whether tests pass; programs that they start import the checkout, too."""
     command = [sys.executable, "-m", "pytest", "-xq", "-n2", "--dist=loadfile", "-pno:cacheprovider", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
-    try:
-        ended = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, timeout=LIMIT_S)
-    except subprocess.TimeoutExpired:
-        return False
-    return ended.returncode == 0
+    return subprocess.run(command, cwd=checkout, env=environment, capture_output=True).returncode == 0
 
 
 if __name__ == "__main__":

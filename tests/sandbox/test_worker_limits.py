@@ -181,6 +181,8 @@ def test_a_file_beside_the_measure_is_found(tmp_path: Path) -> None:
     assert "Path(__file__).parent / 'w.json'" in refusal(FileNotFoundError(errno.ENOENT, "no", "w.json"), tmp_path)
     own = FileNotFoundError(errno.ENOENT, "no", str(tmp_path / "none.json"))
     assert refusal(own, tmp_path) == ""
+    written = OSError(errno.EROFS, "no", str(tmp_path / "w.json"))
+    assert refusal(written, tmp_path) == " (in the sandbox only /full can be written to)"
 
 
 def test_nothing_is_said_without_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

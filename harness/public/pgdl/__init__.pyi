@@ -45,6 +45,8 @@ from harness.api.tasks import hide_task as hide_task
 from harness.api.tasks import show_tasks as show_tasks
 from harness.api.testbeds import TestbedResult as TestbedResult
 from harness.api.testbeds import testbed as testbed
+from harness.api.torch_tasks import TorchModel as TorchModel
+from harness.api.torch_tasks import import_torch as import_torch
 from harness.codabench.bundle import write_bundle as write_bundle
 from harness.codabench.competition import read_competition as read_competition
 from harness.codabench.ingestion import ingest as ingest

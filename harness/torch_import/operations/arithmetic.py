@@ -8,6 +8,7 @@ import numpy as np
 
 from harness.torch_import.network import Network
 from harness.torch_import.operations.attention import Scores, attend, product_of_heads
+from harness.torch_import.operations.normalization import Length, normalized
 from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
 from harness.torch_import.values import Value, aligned
@@ -79,7 +80,6 @@ def elu(network: Network, x: Value, alpha: float = 1, scale: float = 1, input_sc
 @translates("hardtanh", "clamp")
 def clamp(network: Network, x: Value, **bounds: Any) -> Value:
     """Translate a ReLU with a maximum."""
-    low, high = (bounds.get(f"min{end}", bounds.get(f"max{end}")) for end in ("", ""))
     low, high = bounds.get("min_val", bounds.get("min")), bounds.get("max_val", bounds.get("max"))
     if low != 0:
         raise RefusedError(f"cuts numbers off below {low}")
@@ -135,7 +135,9 @@ def mul(network: Network, x: Any, other: Any) -> Value:
 
 @translates("div")
 def div(network: Network, x: Any, other: Any) -> Value:
-    """Translate a division by constants."""
+    """Translate a division by constants, or of vectors by their lengths."""
+    if isinstance(other, Value) and isinstance(other.source, Length):
+        return normalized(network, x, other.source)
     if isinstance(other, Value):
         raise RefusedError("divides by something computed, which no layer does")
     return mul(network, x, 1 / np.asarray(other, np.float32))

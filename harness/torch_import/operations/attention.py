@@ -28,14 +28,14 @@ class Scores:
     Attributes:
         query: (batch, ..., places, numbers).
         key: likewise.
-        scale: their factor.
-        bias: is added; of the shape (1, ..., places of queries, places of keys), or 0.
+        scale: their factors, (heads and other axes between batch and places, or 1).
+        bias: is added; (the same or 1, places of queries or 1, places of keys or 1).
         is_normalized: whether a softmax has been taken over the keys.
     """
 
     query: Value
     key: Value
-    scale: float
+    scale: Array
     bias: Array
     is_normalized: bool = False
 
@@ -49,35 +49,42 @@ class Scores:
         return self._with(value, is_normalized=True)
 
     def scaled(self, value: Value, numbers: Any) -> Value:
-        """Return the scores times a number."""
-        if np.size(numbers) != 1 or self.is_normalized:
-            return self._with(replace(value), query=_scaled_query(self, value, numbers))
-        factor = float(np.reshape(numbers, ()))
-        return self._with(value, scale=self.scale * factor, bias=self.bias * factor)
+        """Return the scores times a number, or one for each head."""
+        if self.is_normalized:
+            raise RefusedError("multiplies the weights of an attention by constants")
+        factors = _of_each_example(value, numbers)
+        of_heads = factors.reshape(*factors.shape[:-2], -1)
+        if not (of_heads == of_heads[..., :1]).all():
+            raise RefusedError("multiplies the scores of places by different numbers")
+        return self._with(value, scale=self.scale * of_heads[..., 0], bias=self.bias * factors)
 
     def shifted(self, value: Value, numbers: Any) -> Value:
         """Return the scores plus constants."""
         if self.is_normalized:
             raise RefusedError("adds constants to the weights of an attention")
-        full = np.broadcast_to(numbers, value.shape)
-        axes = flat(value.view)
-        if not axes[0].is_batch:
-            raise RefusedError("has scores whose first axis is not the batch")
-        apart = np.maximum(full, -1e9).reshape(axes[0].size, -1)
-        if not (apart == apart[0]).all():
-            raise RefusedError("adds other constants to the scores of each example")
-        return self._with(value, bias=self.bias + apart[0])
+        return self._with(value, bias=self.bias + np.maximum(_of_each_example(value, numbers), -1e9))
 
 
-def _scaled_query(scores: Scores, value: Value, numbers: Any) -> Value:
-    raise RefusedError("multiplies the scores of heads by different numbers")
+def _of_each_example(value: Value, numbers: Any) -> Array:
+    """Return constants for scores of shape (axes in front of the places..., places of queries, places of keys).
+
+    A number stays one, with as many axes of size 1 as are needed.
+    """
+    if np.size(numbers) == 1:
+        return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
+    if not (axes := flat(value.view))[0].is_batch:
+        raise RefusedError("has scores whose first axis is not the batch")
+    apart = np.broadcast_to(numbers, value.shape).reshape(axes[0].size, -1)
+    if not (apart == apart[0]).all():
+        raise RefusedError("combines the scores of each example with other constants")
+    return apart[0].reshape(-1, *value.shape[-2:])
 
 
 def product_of_heads(query: Value, key: Value) -> Value:
     """Return the scores of queries (..., places, numbers) and keys (..., numbers, places)."""
     key = key.permuted([*range(len(key.view) - 2), len(key.view) - 1, len(key.view) - 2])
     query, key = _matched(query, key, is_key=True)
-    return Value(Scores(query, key, 1.0, np.zeros(())), (), (*query.view[:-1], key.view[-2]))
+    return Value(Scores(query, key, np.ones(1), np.zeros((1, 1, 1))), (), (*query.view[:-1], key.view[-2]))
 
 
 def attend(network: Network, weights: Value, value: Value) -> Value:
@@ -135,20 +142,29 @@ class _Projection:
 
 def _attention(network: Network, scores: Scores, value: Value) -> Value:
     query, value = _matched(scores.query, value, is_key=False)
-    _, key = _matched(query, scores.key, is_key=True)
-    query = replace(query, fixed=scores.query.fixed)
+    query, key = _matched(query, scores.key, is_key=True)
     heads = _heads(query)
     front = flat(query.view[:-2])
     windows = tuple(axis for axis in front if not axis.is_batch and axis not in heads)
+    inner = [axis for axis in front if not axis.is_batch]
+
+    def by_windows(numbers: Array) -> Array:
+        """Return constants as (windows, heads, ...)."""
+        full = np.broadcast_to(numbers, (size_of(inner), *numbers.shape[1:])).reshape(-1, *numbers.shape[1:])
+        apart = full.reshape(*[axis.size for axis in inner], *numbers.shape[1:])
+        order = [inner.index(axis) for axis in (*windows, *heads)]
+        ordered = apart.transpose(*order, *range(len(inner), apart.ndim))
+        return ordered.reshape(size_of(windows), size_of(heads), *numbers.shape[1:])
+
+    scale = by_windows(scores.scale)
+    if not (scale == scale[:1]).all():
+        raise RefusedError("multiplies the scores of windows by different numbers")
     made = [_projection(network, one, windows, heads) for one in (query, key, value)]
-    made[0] = replace(made[0], kernel=made[0].kernel * scores.scale, bias=made[0].bias * scores.scale)
-    if np.ndim(scores.bias):
-        shape = [*[axis.size for axis in front if not axis.is_batch], query.shape[-2], key.shape[-2]]
-        axes = [axis for axis in front if not axis.is_batch]
-        order = [axes.index(axis) for axis in (*windows, *heads)]
-        bias = scores.bias.reshape(shape).transpose([*order, len(axes), len(axes) + 1])
-        bias = bias.reshape(size_of(windows), size_of(heads), *shape[-2:])
-        made[:2] = _with_bias(network, made[0], made[1], bias)
+    scaled = scale[0][:, None]
+    made[0] = replace(made[0], kernel=made[0].kernel * scaled, bias=made[0].bias * scaled)
+    if scores.bias.size > 1:
+        shape = (len(scores.bias), query.shape[-2], key.shape[-2])
+        made[:2] = _with_bias(network, made[0], made[1], by_windows(np.broadcast_to(scores.bias, shape)))
     return _layer(network, made, windows, heads, query, value)
 
 
@@ -196,14 +212,12 @@ def _with_bias(network: Network, query: _Projection, key: _Projection, bias: Arr
     of_heads, of_windows = bias[:1], bias[:, :1] - bias[:1, :1]
     if not np.allclose(of_heads + of_windows, bias):
         raise RefusedError("has a bias of scores that is no sum of one for heads and one for windows")
-    at_query = np.eye(n_queries, dtype=np.float32)[None]
-    at_key = np.eye(n_keys, dtype=np.float32)[None]
-    kernel = of_heads[0].transpose(2, 0, 1)  # of keys, to heads and places of queries
-    if n_windows > 1 and of_windows.any():
+    at_query, at_key = np.eye(n_queries)[None], np.eye(n_keys)[None]
+    same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)  # of places of queries, to heads and the same places
+    kernel = of_heads[0].transpose(2, 0, 1)  # of places of keys, to heads and places of queries
+    if of_windows.any():
         at_key = np.concatenate([np.repeat(at_key, n_windows, 0), of_windows[:, 0].transpose(0, 2, 1)], -1)
-        same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)
         kernel = np.concatenate([kernel, same])
-    same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)
     return [_extended(network, query, at_query, same), _extended(network, key, at_key, kernel)]
 
 

@@ -40,8 +40,8 @@ def convolution(
     if not is_same:
         value = pad_places(network, value, [(pad, pad) for pad in pads])
     config: dict[str, Any] = {
-        "kernel_size": [*size], "strides": strides, "dilation_rate": dilations, "padding": "same" if is_same else "valid",
-        "use_bias": bias is not None,
+        "kernel_size": [*size], "strides": strides, "dilation_rate": dilations, "use_bias": bias is not None,
+        "padding": "same" if is_same else "valid",
     }  # fmt: skip
     n_outputs, per_group = weight.shape[:2]
     n_inputs = groups * per_group

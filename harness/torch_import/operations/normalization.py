@@ -1,5 +1,6 @@
 """Normalizations."""
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,54 @@ def group_norm(
     return network.after(value, "GroupNormalization", config, [a for a in (weight, bias) if a is not None])
 
 
+#: Largest bound of lengths that only keeps from dividing by 0.
+SMALL = 1e-6
+
+
+@dataclass(frozen=True)
+class Length:
+    """The Euclidean length of a value's vectors, by which nothing but the value itself can be divided."""
+
+    of: Value
+    dim: int
+
+
+@translates("linalg_vector_norm")
+def length(network: Network, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
+    """Keep a length apart until the vectors are divided by it."""
+    if ord != 2 or dim is None or len(dim) != 1 or not keepdim:
+        raise RefusedError("is another norm than the Euclidean one along one axis")
+    place = dim[0] % len(x.view)
+    return replace(x, source=Length(x, place), view=(*x.view[:place], (), *x.view[place + 1 :]))
+
+
+@translates("clamp_min")
+def clamp_min(network: Network, x: Value, min: float) -> Value:
+    """Translate a lower bound: of lengths, it keeps from dividing by 0."""
+    if isinstance(x.source, Length) and 0 < min <= SMALL:
+        return x
+    if min != 0:
+        raise RefusedError(f"cuts numbers off below {min}")
+    return network.after(x, "ReLU")
+
+
+@translates("expand_as")
+def expand_as(network: Network, x: Value, other: Value) -> Value:
+    """Repeat nothing: sums, products and divisions do so by themselves."""
+    return x
+
+
+def normalized(network: Network, value: Value, length: Length) -> Value:
+    """Return a value divided by its own length."""
+    if value != length.of:
+        raise RefusedError("divides by the length of another value")
+    last = value.view[length.dim]
+    value = network.settled(value)
+    outer = [tuple(axis for axis in group if axis not in last) for group in value.stored]
+    value = network.stored_as(value, (*filter(None, outer), last))
+    return network.after(value, "UnitNormalization", {"axis": -1})
+
+
 @translates("prelu")
 def prelu(network: Network, x: Value, weight: Array) -> Value:
     """Translate a PReLU with one slope for each channel, or for all."""
@@ -100,9 +149,10 @@ def mean(
         inner = tuple(axis for axis in flat(value.stored) if axis in axes)
         value = network.stored_as(value, (inner, rest))
     kind = f"GlobalAveragePooling{len(value.stored) - 1}D"
-    found = network.after(value, kind, stored=(rest,))
+    stored = (*[()] * (len(value.stored) - 1) * keepdim, rest)
+    found = network.after(value, kind, {"keepdims": True} if keepdim else {}, stored=stored)
     view = [() if axis in dims else group for axis, group in enumerate(x.view) if keepdim or axis not in dims]
-    return Value(found.source, (rest,), tuple(view))
+    return Value(found.source, stored, tuple(view))
 
 
 def _adaptive(network: Network, x: Value, output_size: Any) -> Value:

@@ -95,15 +95,9 @@ def part_of(network: Network, x: Value, dim: int, start: int, step: int, count: 
         return found.with_axis(dim) if len(found.view) < len(x.view) else found
     if step != 1 or not count:
         raise RefusedError(f"takes every {step}th place of {x.shape[dim]}")
-    value, group = network.settled(x), x.view[dim]
-    axes = flat(value.stored)
-    before = tuple(axis for axis in axes[: axes.index(group[0])] if axis not in group)
-    behind = tuple(axis for axis in axes if axis not in (*before, *group))
-    value = network.stored_as(value, (before, group, behind))
-    made = group_of(count)
-    cut = network.cut(value, start, start + count)
-    stored = (before, made, behind) if before else (made, behind)
-    return Value(cut.source, stored, (*x.view[:dim], made, *x.view[dim + 1 :]))
+    cut = network.cut(network.settled(x), x.view[dim], start, start + count)
+    made = tuple(axis for axis in flat(cut.stored) if axis not in flat(x.stored))
+    return replace(cut, view=(*x.view[:dim], made, *x.view[dim + 1 :]))
 
 
 @translates("split", "split_with_sizes")
@@ -148,8 +142,11 @@ def cat(network: Network, tensors: list[Any], dim: int = 0) -> Value:
     dim %= len(values[0].view)
     if len(values) < len(tensors):
         return _with_constants(network, tensors, dim)
+    if len(values) == 1:
+        return values[0]
     first = _with_own_axis(network, values[0], dim)
-    place, sources = first.stored.index(first.view[dim]), [network.source(first)]
+    place = len(first.stored) - 1 - first.stored[::-1].index(first.view[dim])
+    sources = [network.source(first)]
     outer = [(*first.view[:dim], (), *first.view[dim + 1 :]), first.stored[:place], first.stored[place + 1 :]]
     for value in values[1:]:
         group = value.view[dim]
@@ -169,12 +166,10 @@ def _with_own_axis(network: Network, value: Value, dim: int) -> Value:
     group = value.view[dim]
     if group in value.stored and group:
         return value
-    if not group:
-        value = network.stored_as(value, (*value.stored, ()))
-        return replace(value, view=(*value.view[:dim], (), *value.view[dim + 1 :]))
-    return network.with_last(value, group) if group != flat(value.stored)[: len(group)] else network.stored_as(
-        value, (group, tuple(axis for axis in flat(value.stored) if axis not in group))
-    )  # fmt: skip
+    rest = [tuple(axis for axis in other if axis not in group) for other in value.stored]
+    outer = [other for other, before in zip(rest, value.stored, strict=True) if other or not before]
+    is_first = group and flat(value.stored)[: len(group)] == group
+    return network.stored_as(value, (group, *outer) if is_first else (*outer, group))
 
 
 def _with_constants(network: Network, tensors: list[Any], dim: int) -> Value:

@@ -1,0 +1,144 @@
+"""A task of networks that were trained in PyTorch."""
+
+import csv
+import io
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.api.torch_data import Arrays, arrays_of
+from harness.errors import UserError, UserErrors
+from harness.format.problems import InvalidTaskError
+from harness.importer.run import ImportOrder, import_models
+from harness.importer.stated import read_stated, rounding_of
+from harness.importer.table import (
+    FILE,
+    TEST_ACCURACY,
+    TRAIN_ACCURACY,
+    ImportedRow,
+    Table,
+    grid_of,
+    require_hyperparameter,
+)
+from harness.torch_import.check import EXAMPLES
+from harness.torch_import.export import Exporter
+
+
+@dataclass(frozen=True)
+class TorchModel:
+    """A trained network and what is known of it.
+
+    Attributes:
+        module: a `torch.nn.Module`.
+        hyperparameters: name -> value, the same names for all models.
+        initial: the `state_dict` before training, if it was kept.
+        train_accuracy: from 0 to 1, if known: it is compared with that of the translation.
+        test_accuracy: likewise.
+    """
+
+    module: Any
+    hyperparameters: Mapping[str, Any]
+    initial: Mapping[str, Any] | None = None
+    train_accuracy: float | None = None
+    test_accuracy: float | None = None
+
+
+def import_torch(
+    models: Iterable[TorchModel | tuple[Any, Mapping[str, Any]]],
+    train: Any,
+    test: Any = None,
+    *,
+    output: str | Path,
+    name: str = "torch",
+    tell: Callable[[str], None] = lambda _line: None,
+) -> Path:
+    """Make a task of networks that were trained in PyTorch.
+
+    Args:
+        models: the networks, as pairs of a module and its hyperparameters, or as `TorchModel`s.
+        train: the training data as the networks take them: arrays or tensors (inputs, labels), a `Dataset` of single
+            examples, or a `DataLoader`; without augmentation.
+        test: test data likewise; without them, all models need their test accuracy.
+        output: directory of tasks.
+        name: of the task.
+        tell: is called with each note and each model's accuracies.
+
+    Returns:
+        The directory of the task's models and data.
+
+    Raises:
+        UserError: a network cannot be exported or translated, computes something else as a translation, or anything
+            else is not as it must be. Nothing is left behind.
+    """
+    training, testing = arrays_of(train, "train"), None if test is None else arrays_of(test, "test")
+    with tempfile.TemporaryDirectory(prefix="pgdl-") as directory:
+        found = [_model(given, number) for number, given in enumerate(models)]
+        rows = [_exported(model, number, Path(directory), training, tell) for number, model in enumerate(found)]
+        rows = _with_accuracies(found, rows)
+        data = training.channels_last, testing and testing.channels_last
+        order = ImportOrder(Path("models"), *data, Path(output), name)
+
+        def named(line: object) -> str:
+            """Return a line with the models' own names in place of paths."""
+            return str(line).replace(f"{directory}/", "")
+
+        try:
+            import_models(order, _table(rows), lambda line: tell(named(line)), lambda line: tell(named(line)))
+        except UserError as error:
+            lines = error.problems if isinstance(error, InvalidTaskError) else error.lines
+            raise UserErrors(*map(named, lines)) from error
+    return order.task
+
+
+def _model(given: Any, number: int) -> TorchModel:
+    if isinstance(given, TorchModel):
+        return given
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping):
+        return TorchModel(*given)
+    expected = "a pair of a module and its hyperparameters, or a TorchModel"
+    raise UserError(f"models[{number}]", expected=expected, found=type(given).__name__)
+
+
+def _exported(
+    model: TorchModel, number: int, directory: Path, data: Arrays, tell: Callable[[str], None]
+) -> ImportedRow:
+    """Export a model into files of a directory; returns its row of the table."""
+    where = f"models[{number}]"
+    exporter = Exporter(model.module, where, tell)
+    file, initial = directory / where, None if model.initial is None else directory / f"{where}.initial"
+    outputs = exporter.outputs(data.inputs[:EXAMPLES])
+    exporter.write(file, data.inputs)
+    if initial is not None:
+        exporter.write(initial, data.inputs, model.initial)
+    hyperparameters = {str(name): str(value) for name, value in model.hyperparameters.items()}
+    return ImportedRow(where, file, None, hyperparameters, None, None, initial, outputs)
+
+
+def _with_accuracies(models: Sequence[TorchModel], rows: Sequence[ImportedRow]) -> list[ImportedRow]:
+    """Return the rows with the accuracies that are stated, each as exact as the longest of its kind."""
+    found = list(rows)
+    for kind, name in (("train", TRAIN_ACCURACY), ("test", TEST_ACCURACY)):
+        cells = ["" if (value := getattr(model, name)) is None else str(float(value)) for model in models]
+        rounding = rounding_of(cells)
+        stated = (read_stated(row.where, name, cell, rounding) for row, cell in zip(found, cells, strict=True))
+        found = [replace(row, **{kind: one}) for row, one in zip(found, stated, strict=True)]
+    return found
+
+
+def _table(rows: Sequence[ImportedRow]) -> Table:
+    """Return the table of models; raises `UserError` unless each has values of its own for the same hyperparameters."""
+    if not rows:
+        raise UserError("models", expected="at least 1", found="none")
+    names = list(rows[0].hyperparameters)
+    for row in rows:
+        if list(row.hyperparameters) != names or not names:
+            expected = f"the hyperparameters {', '.join(names)}" if names else "at least 1 hyperparameter"
+            found = ", ".join(row.hyperparameters) or "none"
+            raise UserError(f"{row.where}: hyperparameters", expected=expected, found=found)
+    for name in names:
+        require_hyperparameter("hyperparameters", name, [row.hyperparameters[name] for row in rows])
+    text = io.StringIO()
+    csv.writer(text).writerows([[FILE, *names], *([row.where, *row.hyperparameters.values()] for row in rows)])
+    return Table(tuple(rows), grid_of("models", rows), text.getvalue())

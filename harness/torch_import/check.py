@@ -1,0 +1,121 @@
+"""Compares a translation with the network that it was made of."""
+
+import tempfile
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.errors import UserError
+from harness.processes import NoAnswerError, Process, cannot_be_run
+from harness.processes.models import Question
+from harness.torch_import.pt2 import Array, read_pt2
+from harness.torch_import.translate import Translation, translate
+from harness.torch_import.values import Value, flat
+from harness.worker.runtimes import RUNTIMES
+
+#: Examples that are compared, and the largest difference of outputs, as a share of their spread.
+EXAMPLES, TOLERANCE = 64, 1e-4
+
+
+def can_run_torch() -> bool:
+    """Whether PyTorch is installed."""
+    return not RUNTIMES["torch"].missing()
+
+
+class Comparison(AbstractContextManager["Comparison"]):
+    """Compares translations with their networks, which a process runs in PyTorch. A context that ends it.
+
+    Args:
+        keras: a process of the program `harness.processes.accuracies`.
+    """
+
+    def __init__(self, keras: Process) -> None:
+        self._keras, self._stack = keras, ExitStack()
+        self._torch: Process | None = None
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> float:
+        """Return the largest difference of outputs, as a share of their spread.
+
+        Args:
+            file: the `.pt2` file.
+            model: directory of the translation in canonical form.
+            inputs: examples (n, ...), channels last.
+            expected: the module's outputs (n, classes), if they are known; otherwise the file says them.
+
+        Raises:
+            UserError: the translation computes something else; names the first operation where it does.
+        """
+        graph = read_pt2(file)
+        translation = translate(graph)
+        if expected is None:
+            (expected,) = self._of_torch(file, inputs, [graph.output])
+        (found,) = self._of_keras(model, inputs, None)
+        spread = float(np.ptp(expected)) or 1.0
+        differences = np.abs(found - expected).reshape(len(inputs), -1).max(axis=1) / spread
+        worst = int(np.argmax(np.where(np.isfinite(differences), differences, np.inf)))
+        if differences[worst] <= TOLERANCE:
+            return float(differences[worst])
+        raise self._first_difference(file, model, inputs[worst : worst + 1], translation, differences[worst])
+
+    def _first_difference(
+        self, file: Path, model: Path, inputs: Array, translation: Translation, difference: np.floating[Any]
+    ) -> UserError:
+        """Return the error that names the first operation whose result differs."""
+        architecture, names = translation.model.architecture, translation.model.names
+        places = {name: place for place, name in enumerate(architecture.names)}
+        order = {name: (value, places[names[value.source]]) for name, value in translation.values.items()
+                 if isinstance(value.source, int) and names.get(value.source) in places}  # fmt: skip
+        theirs = self._of_torch(file, inputs, list(order))
+        ours = self._of_keras(model, inputs, [place for _, place in order.values()])
+        for (name, (value, _)), expected, found in zip(order.items(), theirs, ours, strict=True):
+            stored = _as_stored(expected, value)
+            if stored is None or stored.size != found.size:
+                continue
+            apart = np.abs(stored.reshape(-1) - found.reshape(-1))
+            place = int(np.argmax(apart))
+            if not apart[place] <= TOLERANCE * (float(np.ptp(stored)) or 1.0):
+                numbers = f"{found.reshape(-1)[place]:.6g} in Keras, {stored.reshape(-1)[place]:.6g} in PyTorch"
+                where = translation.paths[name]
+                return UserError(f"first differs at {where}", expected="the same numbers", found=numbers)
+        expected_outputs = f"outputs that differ by at most {TOLERANCE:g} of their spread"
+        remedy = "the file was exported for another module, or the module draws random numbers"
+        return UserError("outputs", expected=expected_outputs, found=f"{difference:.2g}", remedy=remedy)
+
+    def _of_torch(self, file: Path, inputs: Array, names: list[str]) -> list[Array]:
+        if self._torch is None:
+            program = Process("harness.torch_import.reference", RUNTIMES["torch"])
+            self._torch = self._stack.enter_context(program)
+        return _asked(self._torch, inputs, {"file": str(file.absolute()), "names": names})
+
+    def _of_keras(self, model: Path, inputs: Array, layers: list[int] | None) -> list[Array]:
+        return _asked(self._keras, inputs, {"model": str(model), "data": [], "layers": layers})
+
+
+def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
+    """Ask a program that reads inputs from a file and writes arrays into another; returns the arrays."""
+    with tempfile.TemporaryDirectory() as directory:
+        given, made = Path(directory, "inputs.npy"), Path(directory, "outputs.npz")
+        np.save(given, inputs)
+        try:
+            process.ask(question | {"inputs": str(given), "output": str(made)})
+        except NoAnswerError as error:
+            raise cannot_be_run(error) from error
+        with np.load(made) as arrays:
+            return [arrays[name] for name in arrays.files]
+
+
+def _as_stored(array: Array, value: Value) -> Array | None:
+    """Return PyTorch's result (batch, ...) as the layer stores it; None if the layer stores more than the result."""
+    axes = flat(value.view)
+    if value.fixed or {axis for axis in axes if not axis.is_batch} != {*flat(value.stored)}:
+        return None
+    sizes = [1 if axis.is_batch else axis.size for axis in axes]
+    if array.size != np.prod(sizes):
+        return None
+    order = [axes.index(axis) for axis in flat(value.stored)]
+    return array.reshape(sizes).transpose([*[k for k, axis in enumerate(axes) if axis.is_batch], *order])

@@ -1,0 +1,90 @@
+"""Exports a module of the user's, in the user's own process, as a `.pt2` file."""
+
+import copy
+import io
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.errors import UserError
+from harness.torch_import.pt2 import Array
+
+#: Examples with which a module is exported; the result takes any number.
+SAMPLE = 2
+
+
+class Exporter:
+    """A copy of a module on the CPU in evaluation mode; the module itself is left as it is.
+
+    Args:
+        module: a `torch.nn.Module`.
+        name: of the module, for messages.
+        tell: is called with a note if the module is in training mode.
+
+    Raises:
+        UserError: it is no module, or not in float32.
+    """
+
+    def __init__(self, module: Any, name: str, tell: Callable[[str], None]) -> None:
+        import torch
+
+        if not isinstance(module, torch.nn.Module):
+            raise UserError(name, expected="a torch.nn.Module", found=type(module).__name__)
+        tensors = [*module.parameters(), *module.buffers()]
+        other = next((one.dtype for one in tensors if one.is_floating_point() and one.dtype != torch.float32), None)
+        if other is not None:
+            raise UserError(name, expected="weights in float32", found=other, remedy="convert it: module.float()")
+        if module.training:
+            tell(f"Note: {name} is in training mode: it is exported in evaluation mode")
+        self._name = name
+        self._module = copy.deepcopy(module).cpu().eval()
+
+    def outputs(self, inputs: Array) -> Array:
+        """Return the module's outputs for inputs (n, ...) as it takes them; raises `UserError` if it takes others."""
+        import torch
+
+        try:
+            with torch.inference_mode():
+                found = self._module(torch.from_numpy(np.ascontiguousarray(inputs, np.float32)))
+        except Exception as error:  # whatever the user's code raises
+            what = f"{self._name}: cannot be called on inputs of shape {inputs.shape}"
+            raise UserError(what, found=_line(f"{type(error).__name__}: {error}")) from error
+        if not isinstance(found, torch.Tensor) or found.ndim != 2:
+            shape = f"a tensor of shape {tuple(found.shape)}" if hasattr(found, "shape") else type(found).__name__
+            remedy = "wrap the module in one that returns the logits alone"
+            expected = "one tensor (examples, classes)"
+            raise UserError(f"{self._name}: output", expected=expected, found=shape, remedy=remedy)
+        return np.asarray(found.numpy())
+
+    def write(self, file: Path, inputs: Array, state: Mapping[str, Any] | None = None) -> None:
+        """Export the module, if given with other weights; raises `UserError` with PyTorch's reason if it cannot."""
+        import torch
+
+        module = self._module
+        if state is not None:
+            module = copy.deepcopy(module)
+            try:
+                module.load_state_dict(dict(state))
+            except (RuntimeError, TypeError) as error:
+                what, expected = f"{self._name}: initial weights", "a state_dict of the module"
+                raise UserError(what, expected=expected, found=_line(str(error))) from error
+        sample = torch.from_numpy(np.ascontiguousarray(inputs[:SAMPLE], np.float32))
+        try:
+            with warnings.catch_warnings(), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
+                warnings.simplefilter("ignore")
+                program = torch.export.export(module, (sample,))
+                with file.open("wb") as stream:  # of a path, PyTorch would want the suffix
+                    torch.export.save(program, stream)
+        except Exception as error:  # whatever stops the tracing of a user's code
+            raise UserError(f"{self._name}: torch.export cannot export it", found=_line(str(error))) from error
+
+
+def _line(text: str) -> str:
+    """Return the reason in an error of PyTorch, and the place in the user's code if it names one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    places = [line for line in lines if line.startswith("File ") and "/site-packages/torch/" not in line]
+    return " ".join([*lines[:1], *places[-1:]])[:400]

@@ -1,0 +1,75 @@
+"""The program that runs an exported network in PyTorch, operation by operation, to compare a translation with it.
+
+A question is `{"file": PT2, "inputs": NPY, "names": [...], "output": NPZ}`; the inputs are channels last. The answer is
+empty: the results of these names are in the archive, in their order. Only operations of ATen that have a translation
+are called, so that a stranger's file can ask for nothing else.
+"""
+
+import operator
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.processes.models import Answer, Question, faults_of_the_model, of_models
+from harness.torch_import.pt2 import Graph, Operation, Reference, read_pt2
+from harness.torch_import.translate import is_translated
+from harness.worker.runtimes import Runtime
+
+
+def answer(_: Runtime, question: Question) -> Answer:
+    """Write the wanted results for all inputs."""
+    import torch
+
+    graph, inputs = read_pt2(Path(question["file"])), np.load(question["inputs"])
+    if inputs.ndim > 2:
+        inputs = np.ascontiguousarray(np.moveaxis(inputs, -1, 1))
+    size = graph.input_shape[0]
+    found: list[list[Any]] = [[] for _ in question["names"]]
+    with faults_of_the_model(), torch.inference_mode():
+        for start in range(0, len(inputs), size):
+            batch = inputs[start : start + size]
+            full = np.concatenate([batch, np.repeat(batch[-1:], size - len(batch), axis=0)])
+            values = _results(graph, torch.from_numpy(full))
+            for parts, name in zip(found, question["names"], strict=True):
+                parts.append(values[name].numpy())
+    np.savez(question["output"], *[np.concatenate(parts) for parts in found])
+    return {}
+
+
+def _results(graph: Graph, inputs: Any) -> dict[str, Any]:
+    import torch
+
+    values = {name: torch.from_numpy(array) for name, array in graph.tensors.items()} | {graph.input: inputs}
+    for operation in graph.operations:
+        found = _call(operation, values)
+        for name, result in zip(operation.outputs, found if operation.is_list else [found], strict=False):
+            if name is not None:
+                values[name] = result
+    return values
+
+
+def _call(operation: Operation, values: Mapping[str, Any]) -> Any:
+    import torch
+
+    arguments = {name: _known(argument, values) for name, argument in operation.arguments.items()}
+    namespace, name, *overload = operation.target.split(".")
+    if not is_translated(operation):
+        raise ValueError(f"{operation.target} is not called")
+    if namespace != "aten":
+        return getattr(operator, name)(*arguments.values())
+    function = getattr(getattr(torch.ops.aten, name), *overload or ["default"])
+    if "dtype" in arguments:
+        arguments["dtype"] = {4: torch.int32, 5: torch.int64, 7: torch.float32, 12: torch.bool}.get(arguments["dtype"])
+    positional = [arguments.pop(one.name) for one in function._schema.arguments[:1] if one.name in arguments]
+    return function(*positional, **arguments)
+
+
+def _known(argument: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(argument, Reference):
+        return values[argument.name]
+    return [_known(one, values) for one in argument] if isinstance(argument, list) else argument
+
+
+prepare = of_models(answer)
