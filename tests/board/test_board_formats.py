@@ -55,7 +55,7 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
         "29.54", "1.50", "16/16",
     ]  # fmt: skip
     assert shown["half"] == [
-        "3", "half", "", "29.54", "-", "-", "-", "4.0", "-", "-", "failed", "29.54", "1.50", "8/16",
+        "3", "half", "", "29.54", "-", "-", "-", "4.0", "-", "-", "not run", "29.54", "1.50", "8/16",
     ]  # fmt: skip
     assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "failed", "failed", "1.50", "0/16"]
     assert shown["bold"] == [
@@ -243,8 +243,8 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
 @pytest.mark.parametrize(
     ("width", "left_out"),
     [
-        (135, []),
-        (134, ["excess"]),
+        (136, []),
+        (135, ["excess"]),
         (110, ["excess", "s/model"]),
         (100, ["excess", "second", "toy", "s/model"]),
         (80, ["ranks", "group", "excess", "beyond", "second", "toy", "s/model"]),

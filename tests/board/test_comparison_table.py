@@ -144,7 +144,7 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
     ]  # fmt: skip
     assert shown["half"][3:10] == ["100.00", "-", "73.5", "-", "-", "failed", "100.00"]
     assert shown["half"][-1] == "5 EXCEPTION, 3 CRASH"
-    assert shown["never"] == ["5", "never", "margin", *["-"] * 5, "failed", "failed", "-", "-", "16 missing"]
+    assert shown["never"] == ["5", "never", "margin", *["-"] * 5, "not run", "not run", "-", "-", "16 missing"]
 
 
 def test_measures_that_fail_alike_share_a_note(table: Board) -> None:
