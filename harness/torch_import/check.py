@@ -12,7 +12,7 @@ from harness.processes import NoAnswerError, Process, cannot_be_run
 from harness.processes.models import Question
 from harness.torch_import.pt2 import Array, read_pt2
 from harness.torch_import.translate import Translation, translate
-from harness.torch_import.values import Value, flat
+from harness.torch_import.values import Value, arranged, flat
 from harness.worker.runtimes import RUNTIMES
 
 #: Examples that are compared, and the largest difference of outputs, as a share of their spread.
@@ -60,7 +60,8 @@ class Comparison(AbstractContextManager["Comparison"]):
         worst = int(np.argmax(np.where(np.isfinite(differences), differences, np.inf)))
         if differences[worst] <= TOLERANCE:
             return float(differences[worst])
-        raise self._first_difference(file, model, inputs[worst : worst + 1], translation, differences[worst])
+        batch = np.repeat(inputs[worst : worst + 1], graph.input_shape[0], axis=0)
+        raise self._first_difference(file, model, batch, translation, differences[worst])
 
     def _first_difference(
         self, file: Path, model: Path, inputs: Array, translation: Translation, difference: np.floating[Any]
@@ -114,8 +115,5 @@ def _as_stored(array: Array, value: Value) -> Array | None:
     axes = flat(value.view)
     if value.fixed or {axis for axis in axes if not axis.is_batch} != {*flat(value.stored)}:
         return None
-    sizes = [1 if axis.is_batch else axis.size for axis in axes]
-    if array.size != np.prod(sizes):
-        return None
-    order = [axes.index(axis) for axis in flat(value.stored)]
-    return array.reshape(sizes).transpose([*[k for k, axis in enumerate(axes) if axis.is_batch], *order])
+    batch = [axis for axis in axes if axis.is_batch]
+    return arranged(array, axes, (*batch, *flat(value.stored)))
