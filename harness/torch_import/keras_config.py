@@ -97,13 +97,15 @@ def _leading_to(output: int, layers: Sequence[Layer]) -> list[int]:
 
 
 def _names(numbers: Sequence[int], layers: Sequence[Layer]) -> dict[int, str]:
-    """Return a name for each layer: that of its module, with the class if the module has several layers."""
+    """Return a name for each layer: that of its module, for the one layer with weights, or the only layer, of it."""
     uses = Counter(layers[number].path for number in numbers)
+    weighty = Counter(layers[number].path for number in numbers if layers[number].weights)
     found: dict[int, str] = {}
     taken = {_INPUT_NAME}
     for number in numbers:
         layer = layers[number]
-        base = layer.path if layer.path and uses[layer.path] == 1 else f"{layer.path}.{layer.class_name}".strip(".")
+        is_main = 1 in (uses[layer.path], weighty[layer.path] * bool(layer.weights))
+        base = layer.path if layer.path and is_main else f"{layer.path}.{layer.class_name}".strip(".")
         name, count = base, 1
         while name in taken:
             count += 1

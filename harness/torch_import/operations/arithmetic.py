@@ -8,6 +8,7 @@ import numpy as np
 
 from harness.torch_import.network import Network
 from harness.torch_import.operations.attention import Scores, attend, product_of_heads
+from harness.torch_import.operations.convolutions import linear
 from harness.torch_import.operations.normalization import Length, normalized
 from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
@@ -175,7 +176,9 @@ def matmul(network: Network, x: Any, other: Any = None, mat2: Any = None) -> Val
     other = mat2 if other is None else other
     if isinstance(x, Value) and isinstance(other, Value):
         return attend(network, x, other) if isinstance(x.source, Scores) else product_of_heads(x, other)
-    raise RefusedError("multiplies by a matrix that is not a dense layer's")
+    if isinstance(x, Value) and np.ndim(other) == 2:
+        return linear(network, x, other.T)
+    raise RefusedError("multiplies something computed from the left, or by several matrices")
 
 
 def _multiplied(network: Network, one: Value, other: Value) -> Value:

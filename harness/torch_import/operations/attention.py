@@ -158,7 +158,9 @@ def _attention(network: Network, scores: Scores, value: Value) -> Value:
 
     scale = by_windows(scores.scale)
     if not (scale == scale[:1]).all():
-        raise RefusedError("multiplies the scores of windows by different numbers")
+        shape = [size_of([axis for axis in group if not axis.is_batch]) for group in query.view[:-2]]
+        query = network.scaled(query, np.broadcast_to(scores.scale, size_of(inner)).reshape(*shape, 1, 1))
+        scale = np.ones_like(scale)
     made = [_projection(network, one, windows, heads) for one in (query, key, value)]
     scaled = scale[0][:, None]
     made[0] = replace(made[0], kernel=made[0].kernel * scaled, bias=made[0].bias * scaled)

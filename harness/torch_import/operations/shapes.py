@@ -160,6 +160,14 @@ def cat(network: Network, tensors: list[Any], dim: int = 0) -> Value:
     return Value(number, stored, (*first.view[:dim], made, *first.view[dim + 1 :]))
 
 
+@translates("stack")
+def stack(network: Network, tensors: list[Any], dim: int = 0) -> Value:
+    """Put values beside each other along a new axis."""
+    place = dim % (len(tensors[0].shape) + 1)
+    return cat(network, [one.with_axis(place) if isinstance(one, Value) else np.expand_dims(one, place)
+                         for one in tensors], place)  # fmt: skip
+
+
 def _with_own_axis(network: Network, value: Value, dim: int) -> Value:
     """Return a value of which an axis of the view is a stored one."""
     value = network.settled(value)
