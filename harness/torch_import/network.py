@@ -169,12 +169,13 @@ class Network:
         return self._with_constants(value, array, is_factor=True)
 
     def _with_constants(self, value: Value, array: Array, *, is_factor: bool) -> Value:
-        value = self.settled(_widened(value, array))
+        value = _widened(value, array)
         array = _without_batch(array, value)
         if array.size == 1:
             number = float(array.reshape(()))
             config = {"scale": number, "offset": 0.0} if is_factor else {"scale": 1.0, "offset": number}
             return self.after(value, "Rescaling", config)
+        value = self.settled(value)
         axes = flat(value.view)
         shape = [size_of([axis for axis in group if not axis.is_batch]) for group in value.view]
         if np.broadcast_shapes(array.shape, tuple(shape)) != tuple(shape):
