@@ -11,7 +11,7 @@ from harness.errors import UserError
 from harness.processes import NoAnswerError, Process, cannot_be_run
 from harness.processes.models import Question
 from harness.torch_import.pt2 import Array, read_pt2
-from harness.torch_import.translate import Translation, translate
+from harness.torch_import.translate import translate
 from harness.torch_import.values import Value, arranged, flat
 from harness.worker.runtimes import RUNTIMES
 
@@ -50,23 +50,21 @@ class Comparison(AbstractContextManager["Comparison"]):
         Raises:
             UserError: the translation computes something else; names the first operation where it does.
         """
-        graph = read_pt2(file)
-        translation = translate(graph)
         if expected is None:
-            (expected,) = self._of_torch(file, inputs, [graph.output])
+            (expected,) = self._of_torch(file, inputs, None)
         (found,) = self._of_keras(model, inputs, None)
         spread = float(np.ptp(expected)) or 1.0
         differences = np.abs(found - expected).reshape(len(inputs), -1).max(axis=1) / spread
         worst = int(np.argmax(np.where(np.isfinite(differences), differences, np.inf)))
         if differences[worst] <= TOLERANCE:
             return float(differences[worst])
-        batch = np.repeat(inputs[worst : worst + 1], graph.input_shape[0], axis=0)
-        raise self._first_difference(file, model, batch, translation, differences[worst])
+        raise self._first_difference(file, model, inputs[worst : worst + 1], differences[worst])
 
-    def _first_difference(
-        self, file: Path, model: Path, inputs: Array, translation: Translation, difference: np.floating[Any]
-    ) -> UserError:
-        """Return the error that names the first operation whose result differs."""
+    def _first_difference(self, file: Path, model: Path, example: Array, difference: np.floating[Any]) -> UserError:
+        """Return the error that names the first operation whose result differs, for an example (1, ...)."""
+        graph = read_pt2(file)
+        translation = translate(graph)
+        inputs = np.repeat(example, graph.input_shape[0], axis=0)
         architecture, names = translation.model.architecture, translation.model.names
         places = {name: place for place, name in enumerate(architecture.names)}
         order = {name: (value, places[names[value.source]]) for name, value in translation.values.items()
@@ -87,7 +85,7 @@ class Comparison(AbstractContextManager["Comparison"]):
         remedy = "the file was exported for another module, or the module draws random numbers"
         return UserError("outputs", expected=expected_outputs, found=f"{difference:.2g}", remedy=remedy)
 
-    def _of_torch(self, file: Path, inputs: Array, names: list[str]) -> list[Array]:
+    def _of_torch(self, file: Path, inputs: Array, names: list[str] | None) -> list[Array]:
         if self._torch is None:
             program = Process("harness.torch_import.reference", RUNTIMES["torch"])
             self._torch = self._stack.enter_context(program)
