@@ -37,6 +37,8 @@ COPY scoring /opt/pgdl/scoring
 COPY baselines /opt/pgdl/baselines
 COPY submissions /opt/pgdl/submissions
 COPY task_data /opt/pgdl/task_data
+COPY docs /opt/pgdl/docs
+COPY .github/workflows /opt/pgdl/.github/workflows
 RUN pip install --no-cache-dir --constraint /opt/pgdl/constraints.txt "/opt/pgdl[$EXTRAS]"
 
 # Codabench gives each container the command, and files that belong to root.

@@ -31,6 +31,7 @@ author = "The pgdl-harness developers"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "README"
 include_patterns = ["README.md", *(f"{page}.md" for pages in PAGES.values() for page in pages)]
+exclude_patterns = [".*", "build", "harness", "baselines", "scoring", "tests"]  # hold no page: not walked through
 suppress_warnings = ["misc.highlighting_failure"]  # output that is shown as `json`, with an ellipsis
 
 myst_heading_anchors = 3  # as GitHub has them

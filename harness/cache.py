@@ -2,15 +2,19 @@
 
 import os
 import shutil
+import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from filelock import lock_descriptor
 from platformdirs import user_cache_path
 
 from harness.errors import UserError, writing
+
+#: Environment variable that names the cache.
+VARIABLE = "PGDL_CACHE"
 
 
 def cache_directory(name: str) -> Path:
@@ -19,7 +23,7 @@ def cache_directory(name: str) -> Path:
     Raises `UserError` if it cannot be.
     """
     directory = cache_root() / name
-    with writing(directory, problem="cannot be created", remedy="name another cache by PGDL_CACHE"):
+    with writing(directory, problem="cannot be created", remedy=f"name another cache by {VARIABLE}"):
         directory.mkdir(parents=True, exist_ok=True)
     return directory
 
@@ -32,14 +36,33 @@ def cache_file(directory: str, name: str) -> Path | None:
         return None
 
 
+@contextmanager
+def any_cache() -> Iterator[None]:
+    """Use a temporary cache within the context if the user's cannot be written, for work whose result is printed."""
+    with ExitStack() as stack:
+        if cache_file("", "") is None or not os.access(cache_root(), os.W_OK):
+            temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="pgdl-cache-"))
+            stack.callback(_name_cache, os.environ.get(VARIABLE))
+            _name_cache(temporary)
+        yield
+
+
+def _name_cache(directory: str | None) -> None:
+    """Set the variable of the cache for this process and those that it starts; None removes it."""
+    if directory is None:
+        os.environ.pop(VARIABLE, None)
+    else:
+        os.environ[VARIABLE] = directory
+
+
 def cache_root() -> Path:
     """Return the path of the cache: `PGDL_CACHE`, by default `pgdl-harness` in the user's cache directory.
 
     An empty variable counts as none: the current directory may be a stranger's.
     """
-    if named := os.environ.get("PGDL_CACHE"):
+    if named := os.environ.get(VARIABLE):
         return Path(named).absolute()
-    with home_needed("PGDL_CACHE"):
+    with home_needed(VARIABLE):
         return user_cache_path("pgdl-harness", appauthor=False)
 
 
@@ -74,7 +97,11 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def write_whole(entry: Path, content: bytes) -> None:
-    """Write a file of the cache at once: another harness may be reading it."""
+    """Write a file at once: another harness may be reading it. A full disk leaves the earlier one, and nothing else."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-    temporary.write_bytes(content)
-    temporary.replace(entry)
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(entry)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

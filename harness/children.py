@@ -146,12 +146,12 @@ if sys.platform != "win32":
         os.set_blocking(stream.fileno(), False)
 
 else:
-    from harness.windows_job import Job
+    from harness.windows_job import WindowsJob
 
     class InJob(subprocess.Popen[bytes]):
         """A process of Windows in a job."""
 
-        job: Job
+        job: WindowsJob
 
     OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # with no console, whose window may be closed, either
 
@@ -168,7 +168,7 @@ else:
             command, env=environment, cwd=ROOT, bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, **OWN_GROUP,
         )  # fmt: skip
-        child.job = Job(child)
+        child.job = WindowsJob(child)
         assert child.stdin is not None
         assert child.stdout is not None
         connect(socket.socket(fileno=socket.dup(control)), child.stdin, child.stdout)

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
 from harness.errors import UserError
-from harness.text import HIDDEN, hidden
+from harness.text import HIDDEN, without_passwords
 
 #: The location of the records, if none is given.
 RESULTS = "results.db"
@@ -110,7 +110,7 @@ class Address:
         for secret in self._secrets:
             alone = ("", "") if len(secret) > 3 else (r"(?<!\w)", r"(?!\w)")  # 1 would be a part of many numbers
             text = re.sub(re.escape(secret).join(alone), HIDDEN, text)
-        return hidden(text)
+        return without_passwords(text)
 
     def __str__(self) -> str:
         return self._shown

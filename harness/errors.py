@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.text import shown
+from harness.text import safe_line
 
 
 class UserError(Exception):
@@ -30,7 +30,7 @@ class UserError(Exception):
             parts.append(f"expected {expected}" + (f", found {found}" if found is not None else ""))
         elif found is not None:
             parts.append(f"found {found}")
-        super().__init__(shown(": ".join(parts) + (f"; {remedy}" if remedy else "")))
+        super().__init__(safe_line(": ".join(parts) + (f"; {remedy}" if remedy else "")))
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class UserErrors(UserError):
     """Several errors that the user can fix, each in one line."""
 
     def __init__(self, *lines: object) -> None:
-        Exception.__init__(self, *(shown(str(line)) for line in lines))
+        Exception.__init__(self, *(safe_line(str(line)) for line in lines))
 
     def __str__(self) -> str:
         return "\n".join(self.lines)

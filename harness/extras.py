@@ -28,6 +28,10 @@ EXTRA_OF = {
     **dict.fromkeys(("skimage", "threadpoolctl", "xarray"), "testbed"),
 }
 
+#: Modules that the extra of each framework brings.
+IN_EVERY_FRAMEWORK = {"keras", "landlockpy", "pyseccomp"}
+OF_ANY_FRAMEWORK = ", or with [cpu], [jax] or [torch] in place of [tensorflow]"
+
 
 def require(purpose: str, *modules: str) -> None:
     """Raise `UserError` if one of the modules, which are `EXTRA_OF`, is not installed."""
@@ -53,7 +57,8 @@ def extras_named() -> Iterator[None]:
 
 
 def _install(modules: Sequence[str]) -> str:
-    return install(",".join(dict.fromkeys(EXTRA_OF[module] for module in modules)))
+    command = install(",".join(dict.fromkeys(EXTRA_OF[module] for module in modules)))
+    return command + OF_ANY_FRAMEWORK if IN_EVERY_FRAMEWORK.intersection(modules) else command
 
 
 def install(extra: str) -> str:

@@ -5,7 +5,7 @@ Imports the standard library only, as `harness.ci.comment` must.
 
 import re
 
-from harness.text import shown
+from harness.text import safe_line
 
 #: Markup characters, also of entities and formulas; underscores, except those inside a word; what makes a link of an
 #: address; and what makes a list or a heading of a line.
@@ -20,16 +20,16 @@ def code(text: str, width: int | None = None) -> str:
 
     It has at most `width` characters. Those that could end the code, or the cell of a table, are replaced.
     """
-    line = " ".join(shown(text).split()).replace("`", "'").replace("|", "¦")
+    line = " ".join(safe_line(text).split()).replace("`", "'").replace("|", "¦")
     return f"`{line[:width]}{'...' if width and len(line) > width else ''}`" if line else "`-`"
 
 
 def block(text: str) -> str:
     """Return a text of several lines as a block of code; no line can end the block."""
-    lines = [shown(line).replace("`", "'") for line in text.splitlines()]
+    lines = [safe_line(line).replace("`", "'") for line in text.splitlines()]
     return "\n".join(["```text", *lines, "```"])
 
 
 def plain(text: str) -> str:
     """Return a text with all markup escaped, on one line; GitHub still finds mentions in it, so comments use `code`."""
-    return _MARKUP.sub(lambda found: "".join(f"\\{character}" for character in found[0]), shown(text))
+    return _MARKUP.sub(lambda found: "".join(f"\\{character}" for character in found[0]), safe_line(text))

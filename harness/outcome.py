@@ -16,7 +16,7 @@ class Outcome(StrEnum):
     BAD_VALUE = "BAD_VALUE"  #: not a finite real scalar
     FORBIDDEN = "FORBIDDEN"  #: the sandbox denied an operation and the submission did not catch the error
     PROTOCOL = "PROTOCOL"  #: the control channel carried a malformed frame
-    INVALID_SUBMISSION = "INVALID_SUBMISSION"  #: no complexity.py, no function in it, links, too large
+    INVALID_SUBMISSION = "INVALID_SUBMISSION"  #: `complexity` is no function
     INFRA_ERROR = "INFRA_ERROR"  #: a fault of the harness or the machine, which says nothing about the submission
 
 

@@ -4,6 +4,7 @@ Consoles, for tables and progress, are in harness/tables.py; nothing else prints
 """
 
 import io
+import os
 import sys
 import threading
 import traceback
@@ -14,17 +15,31 @@ from typing import Any, BinaryIO, TextIO
 
 import click
 
-from harness.text import shown
+from harness.text import safe_line, wrapped
 
 
 def say(*lines: object, err: bool = False, **options: Any) -> None:
-    """Print lines, or an empty one, on standard output or on standard error; `options` as for `click.secho`."""
+    """Print lines, or an empty one, on standard output or on standard error; `options` as for `click.secho`.
+
+    A terminal breaks them between words.
+    """
+    width = _terminal_width(sys.stderr if err else sys.stdout)
     for line in lines or ("",):
-        click.secho(shown(str(line)), err=err, reset=bool(options), **options)
+        text = safe_line(str(line))
+        for part in wrapped(text, width) if width and len(text) > width else [text]:
+            click.secho(part, err=err, reset=bool(options), **options)
+
+
+def _terminal_width(stream: TextIO) -> int:
+    """Return the number of columns of the terminal behind a stream, 0 if there is none."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):  # no terminal; a stream of another program without a descriptor
+        return 0
 
 
 def put(content: str | bytes) -> None:
-    """Write content for programs to standard output, byte for byte; on a terminal, its lines are printed by `say`."""
+    """Write content for programs to standard output, byte for byte; on a terminal, its lines are made printable."""
     with output() as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
 
@@ -38,12 +53,13 @@ def output() -> Iterator[BinaryIO]:
         return
     content = io.BytesIO()
     yield content
-    say(*content.getvalue().decode(errors="replace").splitlines())
+    for line in content.getvalue().decode(errors="replace").splitlines():
+        click.secho(safe_line(line))
 
 
 def ask(question: str) -> bool:
     """Ask the user; the answer is no if there is none at a terminal."""
-    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(shown(question), err=True)
+    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(safe_line(question), err=True)
 
 
 def say_usage(error: click.ClickException) -> None:

@@ -70,7 +70,7 @@ def require_sound(file: Path) -> None:
             raise UserError("its journal names another file, which SQLite would delete", file=file, remedy=REMEDY)
 
 
-def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "Watch":
+def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "StatementWatch":
     """Make a new connection safe for a database of a stranger; returns the watch over its statements.
 
     Args:
@@ -82,7 +82,7 @@ def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "
         UserError: the database has anything but plain tables and indices, or reading their list takes too long.
         sqlite3.Error: it is no database, or cannot be read.
     """
-    watch = Watch(connection, file)
+    watch = StatementWatch(connection, file)
     with watch.reasons():
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", *(["query_only = ON"] if read_only else [])):
             connection.execute(f"PRAGMA {pragma}")
@@ -95,7 +95,7 @@ def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "
     return watch
 
 
-class Watch:
+class StatementWatch:
     """Ends a statement that takes too much, and lets a signal end it, which Python would handle only afterwards.
 
     Attributes:
@@ -107,9 +107,9 @@ class Watch:
         self.begin()
         # The driver drops exceptions of its callback, such as that of a signal's handler, which Python calls where its
         # code goes on: at the beginning of a function, but inside of `try` in a generator that has begun.
-        looks = self._looks()
-        next(looks)
-        connection.set_progress_handler(looks.__next__, LOOK)
+        checks = self._checks()
+        next(checks)
+        connection.set_progress_handler(checks.__next__, LOOK)
 
     def begin(self) -> None:
         """A statement begins."""
@@ -126,7 +126,7 @@ class Watch:
                 raise
             raise self.reason from error
 
-    def _looks(self) -> Iterator[bool]:
+    def _checks(self) -> Iterator[bool]:
         """Yield at each look whether the statement ends."""
         while True:
             try:

@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from harness.text import printable_lines, shown
+from harness.text import may_wrap, printable_lines, safe_line
 
 #: Width of output that is not a terminal, so that lines are never broken.
 ENDLESS = 10_000
@@ -21,8 +21,10 @@ class SafeConsole(Console):
     """A console that content cannot control: of what it prints, only the styles and moves are rich's own."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print texts, each on one line, and whatever else rich can render."""
-        super().print(*(shown(one) if isinstance(one, str) else one for one in objects), **options)
+        """Print texts, each on one line that a terminal breaks between words, and whatever else rich can render."""
+        if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
+            options = {"soft_wrap": False} | options
+        super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the parts of what is printed, also of tables and bars."""
@@ -41,11 +43,11 @@ class PlainColumn(TextColumn):
 
 def plain(text: str) -> Text:
     """Return text for what rich shows as it works, such as a spinner, in which nothing is markup."""
-    return Text(shown(text))
+    return Text(safe_line(text))
 
 
 def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
-    """Return a console without truncation, line breaks or markup; a quiet one prints nothing."""
+    """Return a console without truncation or markup; a quiet one prints nothing."""
     console = SafeConsole(quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS
@@ -53,9 +55,9 @@ def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
 
 
 def print_lines(console: Console, lines: Iterable[str], style: str = "dim") -> None:
-    """Print lines of text; a terminal wraps them between words, except lines with a command to copy."""
+    """Print lines of text."""
     for line in lines:
-        console.print(line, style=style, soft_wrap="pgdl " in line)
+        console.print(line, style=style)
 
 
 def print_table(
@@ -88,9 +90,9 @@ def print_columns(
     `_` and the cells of columns that `wrap` at spaces; if that is not enough, lines exceed the width of the terminal.
     `styles` has one style per row.
     """
-    cells = [[shown(str(cell)) for cell in row] for row in rows]
+    cells = [[safe_line(str(cell)) for cell in row] for row in rows]
     wrap = [wraps and console.width < ENDLESS for wraps in wrap]
-    titles = [shown(heading) for heading in headings]
+    titles = [safe_line(heading) for heading in headings]
     widths = _widths(titles, cells, wrap)
     if console.width < min(sum(widths), ENDLESS):
         pairs = zip(titles, wrap, strict=True)

@@ -1,6 +1,7 @@
 """Text of strangers in messages and file lists, numbers that readers can tell apart, times, sizes, p-values."""
 
 import re
+import textwrap
 
 #: Characters that control a terminal or end a line, and halves of characters, which no file can hold.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -41,7 +42,7 @@ def on_page(value: object) -> object:
     return printable_lines(value) if type(value) is str else value
 
 
-def hidden(text: str) -> str:
+def without_passwords(text: str) -> str:
     """Return the text without the passwords of addresses in it, as far as they can be recognised."""
     text = _WORD.sub(lambda found: _hidden(found[0]), text) if "@" in text else text
     return _PASSWORD.sub(rf"\g<1>{HIDDEN}", text)
@@ -54,9 +55,21 @@ def _hidden(word: str) -> str:
     return word if user is None else f"{before[: user.end()]}{HIDDEN}{at}{after}"
 
 
-def shown(text: str) -> str:
+def safe_line(text: str) -> str:
     """Return the text as anybody may see it: on one line, printable, and without the passwords of addresses."""
-    return printable(hidden(" ".join(text.expandtabs().splitlines())))
+    return printable(without_passwords(" ".join(text.expandtabs().splitlines())))
+
+
+def may_wrap(line: str) -> bool:
+    """Whether a line may be broken between words: not if it has a command to copy."""
+    return "pgdl " not in line
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Return a line in lines of at most `width` characters, indented alike; only a word may be longer."""
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    found = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return found if may_wrap(line) and found else [line]
 
 
 def not_a_formula(text: str) -> str:

@@ -14,7 +14,7 @@ if sys.platform == "win32":
     #: processes of a job end when nobody has it open any more.
     LIMITS, SIZE, FLAGS, KILL_ON_CLOSE = 9, 144, 16, 0x2000
 
-    class Job:
+    class WindowsJob:
         """A process and its descendants: killed by `kill`, and when this process ends, however that happens."""
 
         def __init__(self, process: subprocess.Popen[bytes]) -> None:

@@ -12,7 +12,7 @@ from scoring.vectors import Vector
 
 CHUNK = 2**19  #: pairs of models that are held at once: what fits into a processor's cache
 MOST_RESAMPLED = 300
-"""On tasks of more models, intervals and p-values come from first-order approximations; docs/statistics.md says how
+"""On tasks of more models, intervals and p-values come from first-order approximations; pgdl help statistics says how
 close they are. Up to here, all scores of resampled models are computed."""
 FEWEST = 10  #: draws on the largest tasks
 

@@ -33,7 +33,7 @@ class Chance:
 
     @property
     def excess(self) -> float:
-        """`score` minus `level`: about the score that unlimited models per cell would give (docs/statistics.md)."""
+        """`score` minus `level`: about the score that unlimited models per cell would give (pgdl help statistics)."""
         return self.score - self.level
 
     @property

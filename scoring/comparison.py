@@ -100,7 +100,7 @@ def compare_submissions(
 
     The models of a task are a sample: were the same grid trained anew, every score would be another. The expected score
     over such trainings is what intervals hold at `INTERVAL_LEVEL`; the tasks stay as they are. Trainings are drawn from
-    the residuals of the models, the same for all submissions (`retrained_scores`); docs/certainty.md shows how often
+    the residuals of the models, the same for all submissions (`retrained_scores`); pgdl help certainty shows how often
     intervals hold. A model brings the error of its own measured gap along, so intervals hold that, too; `held_out` only
     tells how much of it there is.
 
@@ -170,7 +170,7 @@ def score_intervals(scores: Vector, draws: NDArray[np.float64], critical: float)
     """Lower and upper end of each score's interval, shape (n, 2).
 
     Scores near 0 are skewed; their square roots are much less so. The interval is symmetric on that scale, but for the
-    bound of its upper end. docs/certainty.md shows how often it holds the mean score of trainings.
+    bound of its upper end. pgdl help certainty shows how often it holds the mean score of trainings.
 
     Args:
         scores: shape (n,), 0 or more.

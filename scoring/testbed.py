@@ -1,7 +1,7 @@
 """Statistics of the practical generalization metric: spread over classes, marginals, divergences, consistency.
 
 Source: Huang, Yu and Zhang, "A practical generalization metric for deep networks benchmarking", 2025. Where the
-paper leaves a choice, docs/testbed.md names it.
+paper leaves a choice, pgdl help testbed names it.
 """
 
 from dataclasses import dataclass

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tests.in_process import Ended
+from in_process import Ended
 
 SECRET = "canary4711"
 

@@ -20,6 +20,7 @@ import pytest  # noqa: E402
 from durations import Costs, longest_first  # noqa: E402
 from forks import forks  # noqa: E402
 from hypothesis import settings  # noqa: E402
+from in_process import Pgdl, in_process  # noqa: E402
 from shared_zygotes import SharedZygotes  # noqa: E402
 
 # The same examples in every run, so that a change is judged by what it changed; other ones are drawn with
@@ -58,6 +59,13 @@ def new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     from harness.processes import client
 
     monkeypatch.setattr(client, "children", children)
+
+
+@pytest.fixture
+def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
+    """Run `pgdl ARGUMENTS` in this process, 120 columns wide unless a test says otherwise."""
+    monkeypatch.setenv("COLUMNS", os.environ.get("COLUMNS", "120"))
+    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")

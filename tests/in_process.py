@@ -3,6 +3,7 @@
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -19,8 +20,15 @@ class Ended(NamedTuple):
     def lines(self) -> list[str]:
         return self.out.splitlines()
 
+    def refusal(self) -> str:
+        """Return the one line of a command that ends with 2 and prints nothing else."""
+        assert (self.code, self.out, len(self.err.splitlines())) == (2, "", 1), self
+        return self.err
+
 
 Pgdl = Callable[..., Ended]
+#: Writes records into results.db, where every command looks for them.
+Record = Callable[..., Path]
 
 
 def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:

@@ -1,4 +1,4 @@
-"""What stands in a parametrization for a case that only `make test-all` tries."""
+"""What stands in a parametrization for a case that `make test` leaves to another command."""
 
 from typing import Any
 
@@ -8,3 +8,8 @@ import pytest
 def full(*values: object) -> Any:
     """A set of parameters that repeats what another one of the same test tries."""
     return pytest.param(*values, marks=pytest.mark.full)
+
+
+def rest(*values: object) -> Any:
+    """A set of parameters that `make test-rest` tries."""
+    return pytest.param(*values, marks=pytest.mark.rest)

@@ -15,7 +15,7 @@ from rich.progress import Progress
 from harness.errors import UserError, UserErrors
 from harness.printing import output, put, say, take_over
 from harness.tables import PlainColumn, SafeConsole, plain, print_lines, print_table, wide_console
-from harness.text import shown
+from harness.text import safe_line
 
 HARNESS = Path(__file__).parents[1] / "harness"
 
@@ -120,6 +120,20 @@ def test_bars_and_spinners_take_text_as_it_is() -> None:
         assert foreign not in text
 
 
+def test_a_terminal_breaks_lines_between_words_but_not_commands_to_copy(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.printing._terminal_width", lambda _: 20)
+    lines = ("  the first few-lettered words", "run pgdl check submissions/my_measure")
+    say(*lines)
+    wanted = ["  the first", "  few-lettered words", lines[1]]
+    assert capsys.readouterr().out.splitlines() == wanted
+    console = SafeConsole(force_terminal=True, no_color=True, width=20, soft_wrap=True, file=io.StringIO())
+    for line in lines:
+        console.print(line)
+    assert [line.split() for line in said(console).splitlines()] == [line.split() for line in wanted]
+
+
 def test_content_for_programs_is_exact_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     put(f"{HOSTILE}\n")
     with output() as stream:
@@ -168,7 +182,7 @@ def test_so_are_errors_that_end_a_thread(capsys: pytest.CaptureFixture[str], mon
 
 def test_errors_are_lines_whoever_prints_them() -> None:
     error = UserError(f"no {HOSTILE}", file="a\nb", found=HOSTILE, remedy="mend it")
-    assert str(error) == shown(f"a\nb: no {HOSTILE}: found {HOSTILE}; mend it")
+    assert str(error) == safe_line(f"a\nb: no {HOSTILE}: found {HOSTILE}; mend it")
     assert error.lines == (str(error),)
     several = UserErrors("one\ntwo", UserError("three", found="\x1b"))
     assert several.lines == ("one two", "three: found ?")

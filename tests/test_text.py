@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from harness.hints import did_you_mean
-from harness.text import hidden, shown, size
+from harness.text import safe_line, size, without_passwords
 
 
 @pytest.mark.parametrize(
@@ -39,14 +39,14 @@ def test_a_size_has_a_unit_that_fits(n_bytes: int, text: str) -> None:
     ],
 )
 def test_a_password_is_hidden_up_to_the_last_at_of_its_word(text: str, shown_text: str) -> None:
-    assert hidden(text) == shown_text
+    assert without_passwords(text) == shown_text
 
 
 @pytest.mark.parametrize("part", ["://a:", ":/a", ":", "password", "password ", "password='", "@", ":/@", "\t", "a"])
 def test_a_long_text_is_shown_in_no_time(part: str) -> None:
     """A stranger's file may have a text of megabytes, and an error quotes it."""
     begin = time.process_time()
-    shown(part * (400_000 // len(part)))
+    safe_line(part * (400_000 // len(part)))
     assert time.process_time() - begin < 5
 
 

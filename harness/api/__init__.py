@@ -1,11 +1,11 @@
-"""The functions behind the commands of `pgdl`: arguments in, a result object out. The package `pgdl` shows them.
+"""The functions behind the commands of `pgdl`: arguments in, a result object out. The package `pgdl` exports them.
 
-The command line, a notebook, a job of CI and a service are faces of it. Nothing here prints: a `Progress` shows the
-work, and mistakes are a `UserError`.
+The command line, a notebook, a job of CI and a service all call them. Nothing here prints: a `Progress` shows the work,
+and a mistake of the user raises a `UserError`.
 """
 
-#: The modules that other rooms use.
+#: Modules that other rooms may import.
 MODULES = (
     "boards", "calls", "check_report", "checks", "ci", "commands", "costs", "doctor", "execution", "finding", "needs",
-    "progress", "reports", "runs", "starts", "tally", "task_sources",
+    "progress", "reports", "runs", "scores", "starts", "tally", "task_sources",
 )  # fmt: skip

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.api.alike import shown_once
 from harness.api.commands import run_command
-from harness.api.competition import collect_records, failed_outputs, notes_on_records, read_competition
+from harness.api.competition import failed_outputs, notes_on_records, read_competition, read_current
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
+from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
 from harness.records import Records
 from harness.site import TITLE, SiteData, gather
@@ -17,7 +19,7 @@ from harness.task.hidden import Withhold
 
 @dataclass(frozen=True)
 class BoardResult:
-    """A leaderboard, and the site of it if one was asked for (`harness.site.write_site`)."""
+    """A leaderboard, and its site if the caller asked for a site (`harness.site.write_site`)."""
 
     board: Board
     site: SiteData | None = None
@@ -36,7 +38,8 @@ def board(
 ) -> BoardResult:
     """Return the leaderboard of all recorded submissions.
 
-    A record counts only if the task still has the same model and data.
+    A record counts only if the task still has the same model and data. Of measures that order all networks alike, such
+    as one and its logarithm, the first is shown, unless `everything` is.
 
     Args:
         tasks_dir: directory of the tasks, with their reference data.
@@ -54,8 +57,10 @@ def board(
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
     address = Address.of(results, "results")
     with Records(address, read_only=True) as records:
-        collected = collect_records(records, competition, everything=everything)
-        told = competition.resolution()
+        found = find_versions(records, competition.references, everything=everything)
+        found, alike = (found, []) if everything else shown_once(found)
+        collected = read_current(records, competition, found)
+        told = [*competition.resolution(), *alike]
         notes = [*competition.notes(collected.shown), *told, *notes_on_records(records, collected.shown)]
         outputs = failed_outputs(records, collected.shown) if with_site else {}
     built = build_board(

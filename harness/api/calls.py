@@ -1,6 +1,6 @@
 """Makes and records the calls of a run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +9,7 @@ from harness.api.execution import Execution, prepare
 from harness.api.needs import needs_initial_weights
 from harness.api.progress import Progress
 from harness.api.tally import Tally
+from harness.credentials import Address
 from harness.execution.execute import execute
 from harness.execution.executor import Executor
 from harness.execution.plan import runtime_of
@@ -17,8 +18,8 @@ from harness.execution.settings import RunSettings
 from harness.records import Records
 from harness.submission import Submission
 from harness.task.layout import TaskDirectory
-from harness.task.notes import notes_of, notes_of_initial_weights
 from harness.task.task import Task, read_tasks
+from harness.task.task_notes import notes_of, notes_of_initial_weights
 from harness.text import counted
 
 
@@ -76,6 +77,19 @@ def begin_run(
         yield run
 
 
+def open_records(run: Run, results: Address | Path | str) -> Records:
+    """Open the records of a run; raises `UserError`, and makes no file, if submissions could read them."""
+    require_unseen_records(run, results)
+    return Records(results)
+
+
+def require_unseen_records(run: Run, results: Address | Path | str) -> None:
+    """Raise `UserError` if submissions could read the file of these records."""
+    file = Records.file_at(results)
+    if file is not None:
+        run.executor.require_unseen([file])
+
+
 def note_initial_weights(tasks: Sequence[Task], progress: Progress) -> None:
     """Say which of the tasks' models lack their initial weights, in one line for each task."""
     for task in tasks:
@@ -85,24 +99,24 @@ def note_initial_weights(tasks: Sequence[Task], progress: Progress) -> None:
 
 def record_calls(
     run: Run, records: Records, progress: Progress, *, force: bool = False, retry_timeouts: bool = False,
-    repeats: int = 0,
+    repeats: int = 0, planned: Callable[[Plan], None] = lambda _: None,
 ) -> tuple[Plan, Tally]:  # fmt: skip
     """Make the calls that are not recorded yet; returns all calls, and a tally of outcomes.
 
-    The context of the run's executor has been entered. `force` and `retry_timeouts` also make recorded calls
-    (`harness.execution.run.make_plan`). `repeats` is the number of repetitions of some of the calls
-    (`harness.execution.repeated_models`).
+    The context of the run's executor has been entered; `records` are those of `open_records`. `force` and
+    `retry_timeouts` also make recorded calls (`harness.execution.run.make_plan`). `repeats` is the number of
+    repetitions of some of the calls (`harness.execution.repeated_models`). `planned` receives the plan before its first
+    call.
     """
     executor = run.executor
     records.warn = progress.warn
-    if records.file is not None:
-        executor.require_unseen([records.file])
     records.add_unwritten()
     progress.step("planning the calls")
     plan = make_plan(
         run.submissions, run.tasks, run.settings, executor, records,
         force=force, retry_timeouts=retry_timeouts, repeats=repeats, left_out=run.left_out,
     )  # fmt: skip
+    planned(plan)
     records.ask(requests_of(plan.calls))
     tally = Tally()
     for row in plan.recorded:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from harness.api.endless import endless_repeat
 from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Trial
 from harness.execution.forecast import Forecast
@@ -21,9 +22,6 @@ from harness.task.selection import PartOfData
 
 #: Where a log of GitHub would see a command: in XML, its first character has another form with the same meaning.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
-
-#: A data set of TensorFlow that never ends: `repeat` without a number.
-_REPEATED = re.compile(r"\.repeat\(\s*(?:(?:count\s*=\s*)?(?:None|-\s*1)\s*)?\)")
 
 
 @dataclass(frozen=True)
@@ -72,12 +70,9 @@ class CheckReport:
 
     @property
     def endless(self) -> str | None:
-        """A sentence on the first line of the submission that repeats data for ever; None if there is none."""
-        for name, content in sorted(self.submission.files.items()):
-            if name.endswith(".py") and (found := _REPEATED.search(text := content.decode(errors="replace"))):
-                line = 1 + text.count("\n", 0, found.start())
-                return f"{name}:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
-        return None
+        """A sentence on the data set that the submission repeats for ever; None if there is none, or no call ran on."""
+        late = self.trial and any(one.result.outcome is Outcome.TIMEOUT for one in self.trial.done)
+        return endless_repeat(self.submission) if late else None
 
     @property
     def warnings(self) -> list[str]:

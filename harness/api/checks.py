@@ -9,12 +9,13 @@ from harness.api.check_report import CheckReport
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, find
+from harness.errors import UserError
 from harness.execution.check import WHOLE_CALL_S, try_submission
 from harness.execution.evaluation import unused_gpu
 from harness.execution.forecast import forecast
-from harness.submission import find_flaw
+from harness.submission import find_problem
 from harness.task import DEFAULT_DIRECTORY
-from harness.task.selection import Wanted, require_known
+from harness.task.selection import ModelSelection, require_known
 
 #: Models of each task, unless others are named.
 MODELS = 3
@@ -25,7 +26,7 @@ def check(
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
-    models: Wanted = MODELS,
+    models: ModelSelection = MODELS,
     names: Sequence[str] = (),
     whole_calls: bool = False,
     execution: Execution = USUAL,
@@ -40,7 +41,7 @@ def check(
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         models: number of models of each task, from the smallest to the largest, or their names.
-        names: its name in place of its own, or none.
+        names: empty, or a single name that replaces the submission's own.
         whole_calls: wait for whole calls, however long they take.
         execution: limits, sandbox and engine.
         progress: shows the work.
@@ -48,12 +49,11 @@ def check(
     Raises:
         UserError: a task or the submission is missing or invalid, or no sandbox works here.
     """
-    (found,) = find(submission, names, progress)
-    if found.problem is None and not found.is_baseline:
-        flaw = find_flaw(found.files["complexity.py"], found.measure_file)
-        found = replace(found, problem=flaw or None)
-    if found.problem is not None:  # known without a model
-        return CheckReport(found)
+    found, *others = find(submission, names, progress)
+    if others:
+        raise UserError("submission", expected="a path, the name of a measure, or a function", found=repr(submission))
+    if problem := find_problem(found):
+        return CheckReport(replace(found, problem=problem))
     with begin_run([found], Path(tasks_dir), task_names, execution, progress) as run:
         if not found.is_baseline:
             note_initial_weights(run.shown, progress)

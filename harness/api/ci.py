@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from harness.api.calls import begin_run, record_calls
+from harness.api.alike import shown_once
+from harness.api.calls import begin_run, record_calls, require_unseen_records
 from harness.api.ci_calls import check_submission, find_failures, records_of, without_reference
 from harness.api.competition import Competition, failed_outputs, read_competition
 from harness.api.execution import Execution
@@ -32,24 +33,24 @@ from harness.records import Records, add_records
 from harness.site import SiteData, gather, verify_site, write_site
 from harness.submission import Submission, find_named
 from harness.task.hidden import Withhold
-from harness.task.notes import named
+from harness.task.task_notes import abbreviated
 
 
 @dataclass(frozen=True)
-class Job:
-    """What a change is evaluated on, and how; raises `UserError` for revisions that are not there.
+class ChangeJob:
+    """The inputs and settings of an evaluation; raises `UserError` for a revision that does not exist.
 
     Attributes:
         repository: git repository with both commits; its working tree is not read.
         folder: folder of the submissions in the repository.
         head: commit with the change.
-        base: commit that it will be merged into; None: every submission is evaluated.
+        base: commit that the change will be merged into; None: every submission is evaluated.
         measures: measures of the library that are run as well.
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         results: database of the records.
         added: results files of other jobs, whose records are added first.
-        rules: what the change has to keep.
+        rules: the rules that the change has to keep.
         execution: limits, sandbox and engine; never without a sandbox.
     """
 
@@ -87,8 +88,8 @@ class Job:
 class _Boards:
     """The boards at the base and with the change, and the site of the latter.
 
-    `missing` has the submissions that the change does not touch and that lack records of their present version, `same`
-    those that are the same as one that it touches.
+    `missing` names the submissions that the change does not touch and that lack records of their present version.
+    `same` groups the submissions that equal a touched submission.
     """
 
     before: Board
@@ -113,7 +114,7 @@ class ChangeResult:
         return render(self.report)
 
 
-def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
+def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult:
     """Evaluate the submissions that a change touches, and compare the boards before and after it."""
     change, measures = job.change, _measures(job.measures)
     competition = read_competition(job.tasks_dir, Withhold(job.execution.withhold), job.task_names)
@@ -147,6 +148,7 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
         missing=tuple(missing),
         broken=(*refused, *of_change, *(text for _, text in of_lines), *no_ranks),
         same=tuple(boards.same),
+        withheld=tuple(sorted(boards.after.withheld)),
     )
     annotations = [
         *touched.annotations,
@@ -164,10 +166,11 @@ def _measures(names: Sequence[str]) -> list[Submission]:
 
 
 def _call(
-    job: Job, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
+    job: ChangeJob, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
 ) -> Sequence[PlannedCall]:
     """Check the submissions if the rules say so, and make the calls of those that pass; returns these calls."""
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
+        require_unseen_records(run, job.results)
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
             if failed := check_submission(submission, run):
                 touched.refuse(name, *failed)
@@ -175,8 +178,8 @@ def _call(
         return record_calls(run, records, progress)[0].calls
 
 
-def _make_boards(job: Job, competition: Competition, records: Records, touched: Touched) -> _Boards:
-    """Build the boards of both revisions; only submissions with records or requests need to be read for that."""
+def _make_boards(job: ChangeJob, competition: Competition, records: Records, touched: Touched) -> _Boards:
+    """Build the boards of both revisions; this reads only the submissions that have records or requests."""
     change = job.change
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
@@ -188,18 +191,18 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
         run_seed=execution.seed, time_limit_s=execution.time_limit_s, time_budget=execution.time_budget,
         memory_limit_bytes=execution.memory_bytes, runtime=execution.runtime,
     )  # fmt: skip
-    calls_before, calls = (
-        collect_versions(records, versions, asked, competition.references, competition.contents)
+    (calls_before, _), (calls, alike) = (
+        shown_once(collect_versions(records, versions, asked, competition.references, competition.contents))
         for versions in (at_base, with_change)
     )
-    notes = competition.notes(calls.shown)
+    notes = [*competition.notes(calls.shown), *alike]
     if unseen := sorted(untouched - {one.submission for one in calls.shown}):
-        notes.append(f"no record of the present version of {named(unseen)}; pgdl ci without --base makes them")
+        notes.append(f"no record of the present version of {abbreviated(unseen)}; pgdl ci without --base makes them")
     board = _build(competition, calls, notes)
     site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls.shown))
     before = _build(competition, calls_before, ())
     entries = {name: change.after[name] for name in missing_in(board, untouched)}
-    missing = read_versions(job.objects, job.folder, entries)  # what cannot be read has no row in any case
+    missing = read_versions(job.objects, job.folder, entries)  # an unreadable submission has no row in any case
     return _Boards(before, board, site, list(missing), same_as(change.touched, calls.shown))
 
 
@@ -227,7 +230,7 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
 
 
 def _refuse_links(output: Path) -> None:
-    """Raise `UserError` for a link that would lead files elsewhere: where the job runs may be a change's checkout."""
+    """Raise `UserError` for a link that would lead files elsewhere: the job may run in the checkout of a change."""
     parents = () if output.is_absolute() else output.parents
     for path in (*reversed(parents), output, *output.glob("*")):
         refuse_link(path)

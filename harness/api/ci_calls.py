@@ -1,4 +1,4 @@
-"""What `pgdl ci` reports about calls: the verdict of a check, and annotations of failures."""
+"""The reports of `pgdl ci` about calls: the verdict of a check, and annotations of failures."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ def _failure(report: CheckReport) -> str:
 
 
 def records_of(calls: Sequence[PlannedCall], records: Records) -> list[tuple[PlannedCall, Record]]:
-    """Return the calls of a job, each with its newest record: neither other settings nor earlier models count."""
+    """Return the calls of a job, each with its newest record of these settings and models."""
     rows = {row.key: row for row in records.newest([call.key for call in calls])}
     return [(call, rows[call.key]) for call in calls if call.key in rows]
 

@@ -32,11 +32,11 @@ def results_option(results: Address) -> str:
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
-    """Return the command line that makes these calls, which share their settings, except those that are recorded.
+    """Return the command line that makes the calls without a record; all calls share their settings.
 
-    Paths are given the names of their rows, wherever these came from. The records may be a stranger's: where a name or
-    a setting is none that may stand in a command, where calls were made without a sandbox, and for Python functions,
-    words say what to do.
+    Each path gets the name of its row by --as. The records may be a stranger's: if a name or a setting must not stand
+    in a command, if calls were made without a sandbox, or if the submission is a Python function, the result is a
+    sentence that says what to do instead.
     """
     if calls[0].source.startswith(FUNCTION):
         return "hand in the functions again, with api.run"
@@ -65,7 +65,7 @@ def _recorded(calls: Sequence[Calls], tasks: Sequence[str], configuration: Confi
 
 
 def _is_path(calls: Calls) -> bool:
-    """Whether it is neither a measure of the library nor one of another package, whose source is its name."""
+    """Whether the source is a path; the source of a measure, of the library or another package, is its name."""
     return not calls.is_baseline and calls.source != calls.submission
 
 
@@ -79,7 +79,7 @@ def _settings(configuration: Configuration, *, of_library: bool) -> list[str]:
     from harness.sandbox import Limits, default_memory_bytes, find_gpus
 
     defaults = RunSettings(Limits(default_memory_bytes(len(find_gpus()))))
-    # The default of a submission is what its metadata say, which is not known here.
+    # The metadata of a submission decide its default, which is not known here.
     runtime = _option("--runtime", configuration.runtime, DEFAULT if of_library else "")
     return [
         *_option("--seed", str(configuration.run_seed), str(defaults.seed)),
@@ -105,7 +105,7 @@ def _sandbox(isolation: str) -> list[str]:
 
 
 def _option(name: str, value: str, default: str) -> list[str]:
-    """Return the words of an option; none where a command has this value without it."""
+    """Return the words of an option; no words if the command has this value without the option."""
     return [name, value] if value != default or _is_set(name) else []
 
 

@@ -9,31 +9,32 @@ from pathlib import Path
 from harness.api.needs import failed_for_initial_weights
 from harness.board import remarks, repetitions
 from harness.board.collect import Calls, Collected
+from harness.board.rankings import held_out_sets
 from harness.board.recorded import read_records
-from harness.board.standings import held_out_sets
 from harness.board.versions import find_versions
 from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
 from harness.outcome import Outcome
-from harness.records import Records, has_several_builds, machine_classes
+from harness.records import Records
+from harness.records.versions import has_several_builds, machine_classes
 from harness.shell import typed
 from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents, read_known
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, hidden_names
-from harness.task.notes import named, notes_of_contents, notes_of_reference, notes_of_resolution
+from harness.task.task_notes import abbreviated, notes_of_contents, notes_of_reference, notes_of_resolution
 from scoring import HeldOut
 
 
 @dataclass(frozen=True)
 class Competition:
-    """The tasks of a board: reference data and contents, and those of them that are withheld."""
+    """The tasks of a board: their reference data and contents, and the names of the withheld tasks."""
 
     references: Mapping[str, Reference]
-    contents: Mapping[str, Contents]  #: of tasks with models, or whose reference data tell
+    contents: Mapping[str, Contents]  #: of tasks with models, or whose reference data have them
     withheld: frozenset[str]  #: names of the tasks whose scores are published rounded
-    can_run: bool  #: whether there are models; there are none beside records that others have made
+    can_run: bool  #: whether there are models; records of other people come without models
 
     @property
     def n_test(self) -> dict[str, int | None]:
@@ -42,13 +43,13 @@ class Competition:
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
-        """The test sets on which gaps were measured; None if that of some task is not known."""
+        """The test sets on which gaps were measured; None if the test set of some task is not known."""
         return held_out_sets(self.references, self.n_test)
 
     def notes(self, shown: Sequence[Calls] | None) -> list[str]:
-        """Return notes on the tasks for readers of scores, one per line; on models, too, if calls are `shown`.
+        """Return notes on the tasks for readers of scores, one per line; also notes on models if calls are `shown`.
 
-        None on withheld tasks: they name models, gaps and hyperparameters.
+        Withheld tasks have no notes: these name models, gaps and hyperparameters.
         """
         lines = []
         for name, reference in self.references.items():
@@ -70,10 +71,10 @@ class Competition:
 
 
 def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a line on the measures whose records are of another version than the one here."""
+    """Return a line on the measures whose records were made with another version of the library."""
     here = {calls.submission: find_named(calls.submission) for calls in shown if calls.is_baseline}
     others = [one.submission for one in shown if (now := here.get(one.submission)) and now.digest != one.version]
-    return [f"recorded with another version of the library than this one: {named(others)}"] if others else []
+    return [f"recorded with another version of the library than this one: {abbreviated(others)}"] if others else []
 
 
 def read_competition(
@@ -95,7 +96,7 @@ def read_competition(
         here = [task for task in files if task.name == name]
         with Withhold.ALWAYS.reading(here[0]) if name in withheld else nullcontext():
             references[name] = read_reference(path)
-            # Of the models that are here, or as the reference data tell.
+            # From the models if they are here, otherwise from the reference data.
             present = [read_contents(task) for task in here if not task.reference_only]
             if known := present[-1] if present else read_known(path.parent):
                 contents[name] = known
@@ -103,7 +104,7 @@ def read_competition(
 
 
 def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Contents) -> bool:
-    """Whether a call failed for want of its model's initial weights, as far as its message tells."""
+    """Whether a call failed because its model lacks initial weights, judging by its message."""
     rows = (calls.rows.get((task, model)) for calls in shown for model in contents.without_initial_weights)
     return any(row is not None and failed_for_initial_weights(row.outcome, row.message) for row in rows)
 
@@ -125,7 +126,7 @@ def read_current(records: Records, competition: Competition, found: Collected) -
     """Read the records of the calls found.
 
     Raises:
-        UserError: records are of several builds of a task, and nothing tells which counts.
+        UserError: records are of several builds of a task, and nothing tells which build counts.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -139,14 +140,14 @@ def read_current(records: Records, competition: Competition, found: Collected) -
 def remarks_on(
     records: Records, competition: Competition, collected: Collected, command: Callable[[Sequence[Calls]], str]
 ) -> list[str]:
-    """Return all that readers of scores should know of the tasks and of the calls shown, one per line.
+    """Return the remarks on the tasks and on the calls shown for readers of scores, one per line.
 
     `command` renders the command line that repeats calls.
     """
     return [
         *competition.notes(collected.shown),
         *notes_on_records(records, collected.shown),
-        *remarks.of_records(collected, competition.references, command),
+        *remarks.remarks_on_records(collected, competition.references, command),
         *repetitions.remarks_on(collected.shown, competition.withheld),
     ]
 
@@ -170,9 +171,9 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
 
 
 def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
-    """Return the calls of submissions: of files in their current version, or by recorded names; all if none is given.
+    """Return the calls of submissions: of files in their current version, or by recorded names; without names, of all.
 
-    Names of measures mean their current version, too, unless there are no models here to run it on (`can_run`).
+    The name of a measure also means its current version, unless there are no models here to run it on (`can_run`).
 
     Raises `UserError` for files that are no submissions or have not been run in their current version, and for unknown
     names.
@@ -190,7 +191,7 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
         try:
             submission = find_submission(argument)
         except UserError as error:
-            if os.path.lexists(Path(argument)):  # it is no submission, and says why
+            if os.path.lexists(Path(argument)):  # not a submission: the error says why
                 raise
             hint = did_you_mean(argument, known) or f"recorded here: {', '.join(known) or 'nothing'}"
             raise UserError(f"no records of {argument!r}", file=where, remedy=hint) from error
@@ -199,20 +200,20 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
         if not found:
             raise _has_not_run(submission, everyone, where)
         shown += [calls for calls in found if calls in collected.shown] or found[:1]
-    names = {calls.asked for calls in shown}
-    return replace(collected, shown=shown, left_out=[one for one in collected.left_out if one.asked not in names])
+    names = {calls.row_key for calls in shown}
+    return replace(collected, shown=shown, left_out=[one for one in collected.left_out if one.row_key not in names])
 
 
 def require_records(collected: Collected, where: str) -> None:
-    """Raise `UserError` if there are none."""
+    """Raise `UserError` if there are no records."""
     if not collected.shown:
         raise UserError("no records of these tasks", file=where, remedy="run `pgdl run SUBMISSION` first")
 
 
 def _is_of(calls: Calls, submission: Submission) -> bool:
-    """Whether calls are of this submission: under its own name, or under one that --as gave to the same path.
+    """Whether calls are of this submission: under its own name, or under a name that --as gave to the same path.
 
-    The same files may have been handed in by others, too, under their names.
+    Other people may have handed in the same files under other names.
     """
     return submission.name == calls.submission or submission.source == calls.source
 
@@ -221,12 +222,12 @@ def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) 
     """Return the error for a submission whose current version has no record on these tasks."""
     argument = submission.name if submission.is_baseline else submission.source
     versions = dict.fromkeys(calls.version[:8] for calls in everyone if calls.submission == submission.name)
-    found = f"records of version {named(list(versions))}" if versions else "no record of it"
+    found = f"records of version {abbreviated(list(versions))}" if versions else "no record of it"
     expected = f"records of its present version ({submission.digest[:8]})"
     others = sorted({calls.submission for calls in everyone if calls.version == submission.digest})
     remedy = f"run `pgdl run {typed(argument)}` first"
     if others:
-        remedy += f"; the same files are recorded as {named(others)}"
+        remedy += f"; the same files are recorded as {abbreviated(others)}"
     return UserError(
         f"{submission.name!r} has not been run in its present version",
         file=where,

@@ -1,35 +1,39 @@
-"""What the measures of the library cost on a task: a forecast from timed passes in the sandbox of a real run."""
+"""A forecast of the costs of the library's measures on a task, from timed passes in the sandbox of a real run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baselines import Measure, Sizes
+from baselines import MEASURES, Measure, Sizes
 from harness.api.calls import Run, begin_run
+from harness.api.chosen_measures import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import find
 from harness.errors import UserError
 from harness.execution.dispatch import make
 from harness.execution.plan import plan_calls
+from harness.names import ALL
 from harness.outcome import CallResult, Outcome
+from harness.task import DEFAULT_DIRECTORY
 from harness.task.model import Model
-from harness.task.selection import some_models
+from harness.task.selection import select_models
 
-#: Training examples of a timed pass. The larger number follows where the smaller one takes less than `SHORT_S`.
+#: Training examples of a timed pass. The larger number follows if a pass over the smaller takes less than `SHORT_S`.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
 
-#: Measures that are called for the time of what they do: reading the network, then a forward pass, and one there and
-#: back. Of two seeds the first prepares and the second passes alone.
+#: Measures whose calls are timed for their work: reading the network, a forward pass, and a forward and backward pass.
+#: Of two seeds, the first prepares the work and only the second is timed.
 _READING, _FORWARD, _BACKWARD = "depth", "cross_entropy", "input_gradient_norm"
 _SEEDS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What was timed on one model; NaN where it could not be called."""
+    """The measured times and memory of one model; NaN where a call failed."""
 
     model: Model
     n_examples: int
@@ -58,10 +62,10 @@ class Timed:
 
 @dataclass(frozen=True)
 class CostForecast:
-    """What a measure is expected to cost on the models of a task."""
+    """The expected cost of a measure on the models of a task."""
 
     measure: Measure
-    smallest_s: float | None  #: a call on the smallest model; None where that is not known
+    smallest_s: float | None  #: a call on the smallest model; None if not known
     largest_s: float | None
     all_s: float | None  #: calls on all models, one at a time
     memory_bytes: int | None  #: on the largest model
@@ -69,7 +73,7 @@ class CostForecast:
 
 @dataclass(frozen=True)
 class Costs:
-    """Forecasts for the measures of the library, and what they were made from."""
+    """Forecasts for the measures of the library, and the measured times behind them."""
 
     task: str
     n_examples: int  #: in the training set
@@ -79,18 +83,27 @@ class Costs:
 
 
 def forecast_costs(
-    measures: Sequence[Measure],
+    measures: Sequence[Measure | str] | str = (ALL,),
     *,
-    tasks_dir: str | Path,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> Costs:
-    """Time a forward pass, and one there and back, on the smallest and the largest model; nothing is recorded.
+    """Time a forward pass, and a forward and backward pass, on the smallest and the largest model; records nothing.
+
+    Args:
+        measures: of the library, or their names, families, costs, `all` or `cheap`, as in `compare`.
+        tasks_dir: directory of the tasks.
+        task_names: the one task, unless the directory has no other.
+        execution: limits, sandbox and engine.
+        progress: shows the work.
 
     Raises:
-        UserError: there are several tasks, one is invalid or hidden, or no sandbox works here.
+        UserError: there is no such measure, there are several tasks, one is invalid or hidden, or no sandbox works
+            here.
     """
+    chosen = list(_measures(measures))
     with begin_run([], Path(tasks_dir), task_names, execution, progress) as run:
         if len(run.tasks) != 1:
             found = ", ".join(task.name for task in run.tasks)
@@ -98,16 +111,25 @@ def forecast_costs(
         if run.withheld:
             raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
         progress.step("timing a forward pass and one there and back on two models")
-        timed = _time(run)
+        timed = time_passes(run)
     task, workers = run.tasks[0], run.executor.workers
-    forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in measures)
+    forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in chosen)
     return Costs(task.name, task.data.n_samples, timed, forecasts, workers)
 
 
-def _time(run: Run) -> tuple[Timed, ...]:
-    """Call the timed measures; with more examples where these are passed in no time."""
+def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
+    """Yield the measures that are given, also by names; raises `UserError`."""
+    for one in [given] if isinstance(given, str) else given:
+        for name in [one.name] if isinstance(one, Measure) else [c.submission.name for c in choose_measures(one)]:
+            if name not in MEASURES:
+                raise UserError("a forecast is of default parameters", expected="a name alone", found=name)
+            yield MEASURES[name]
+
+
+def time_passes(run: Run) -> tuple[Timed, ...]:
+    """Call the timed measures on two models of the only task, with more examples if a pass takes almost no time."""
     (task,) = run.tasks
-    models, found = some_models(task, 2), dict[str, Timed]()
+    models, found = select_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:
         waiting = [one for one in models if one.id not in found or _seconds(found[one.id].backward[1]) < SHORT_S]
         number = min(n_examples, task.data.n_samples)
@@ -126,10 +148,19 @@ def _seconds(result: CallResult) -> float:
     return result.call_wall_s if result.outcome is Outcome.OK else np.nan
 
 
+def seconds_on(
+    models: Sequence[Model], measure: Measure, timed: Sequence[Timed], n_examples: int
+) -> NDArray[np.float64]:
+    """Return the expected seconds of a call on each model, interpolated between the timed ones by size.
+
+    NaN where they are not known.
+    """
+    sizes, ends = [one.model.n_parameters for one in timed], [one.seconds(measure, n_examples) for one in timed]
+    return np.interp([model.n_parameters for model in models], sizes, ends)
+
+
 def _forecast(measure: Measure, models: Sequence[Model], timed: Sequence[Timed], n_examples: int) -> CostForecast:
-    """Interpolate between the timed models by their numbers of parameters."""
     ends = [one.seconds(measure, n_examples) for one in timed]
-    sizes = [one.model.n_parameters for one in timed]
-    every = float(np.interp([model.n_parameters for model in models], sizes, ends).sum())
+    every = seconds_on(models, measure, timed, n_examples).sum()
     smallest_s, largest_s, all_s = (None if np.isnan(s) else float(s) for s in (ends[0], ends[-1], every))
     return CostForecast(measure, smallest_s, largest_s, all_s, timed[-1].memory(measure))

@@ -135,7 +135,7 @@ def _sandbox() -> Iterator[Finding]:
 
 
 def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
-    """Try a kind; `warnings` are those that it has issued."""
+    """Try a kind of sandbox; `warnings` are the warnings that the kind has issued."""
     from harness.execution.machine import plan_lanes
     from harness.sandbox import CONTROL, Staging, default_memory_bytes, find_gpus, run_traps, trial_job
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
 
 from harness.api.progress import Progress
@@ -22,7 +23,7 @@ UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these res
 
 @dataclass(frozen=True)
 class Execution:
-    """Limits, sandbox and engine of calls. Raises `UserError` for a value that cannot be.
+    """Limits, sandbox and engine of calls. Raises `UserError` for an impossible value.
 
     Attributes:
         time_limit_s: seconds per call, from the moment the model is loaded.
@@ -34,9 +35,9 @@ class Execution:
         runtime: framework of submissions; None: the submission's choice, otherwise TensorFlow.
         seed: of the run; every call derives its own.
         executor: engine that runs the calls.
-        executor_parameters: parameters of that engine, for instance the address of a cluster.
+        executor_parameters: parameters of the engine, for instance the address of a cluster.
         sandbox: kind of sandbox; `auto`: the first that works of fast, fresh and landlock.
-        sandbox_parameters: parameters of that kind, for instance the image of a container.
+        sandbox_parameters: parameters of the kind of sandbox, for instance the image of a container.
         unsafe_no_sandbox: no isolation at all, for your own code only: such results are marked and never ranked.
         withhold: whether outputs, messages and figures are withheld; `auto`: on tasks that are marked as hidden.
     """
@@ -62,10 +63,15 @@ class Execution:
         _require_one_of("withhold", self.withhold, [one.value for one in Withhold])
         if self.runtime is not None:
             _require_one_of("runtime", self.runtime, RUNTIMES)
-        _require("time_limit_s", self.time_limit_s, 0 < self.time_limit_s <= LONGEST_S, f"above 0, to {LONGEST_S}")
-        _require("seed", self.seed, 0 <= self.seed < 2**63, "0 to 2**63 - 1")
-        _require("workers", self.workers, self.workers is None or self.workers > 0, "1 or more, or None")
-        _require("memory_bytes", self.memory_bytes, self.memory_bytes is None or self.memory_bytes > 0, "above 0")
+        seconds, workers, memory = self.time_limit_s, self.workers, self.memory_bytes
+        _require("time_limit_s", seconds, _is(Real, seconds) and 0 < seconds <= LONGEST_S, f"above 0, to {LONGEST_S}")
+        _require("seed", self.seed, _is(Integral, self.seed) and 0 <= self.seed < 2**63, "0 to 2**63 - 1")
+        _require("workers", workers, workers is None or (_is(Integral, workers) and workers > 0), "1 or more, or None")
+        is_size = memory is None or (_is(Integral, memory) and memory > 0)
+        _require("memory_bytes", memory, is_size, "a whole number above 0, or None")
+        for name in ("executor_parameters", "sandbox_parameters"):
+            given = getattr(self, name)
+            _require(name, given, isinstance(given, Mapping), "a mapping of names to values")
         if self.unsafe_no_sandbox and self.sandbox != AUTO:
             contradiction = f"--unsafe-no-sandbox and --sandbox {self.sandbox} contradict each other"
             raise UserError(contradiction, remedy="leave one out")
@@ -73,14 +79,19 @@ class Execution:
 
 def _require(name: str, value: object, is_right: bool, expected: str) -> None:
     if not is_right:
-        raise UserError(name, expected=expected, found=value)
+        raise UserError(name, expected=expected, found=repr(value))
 
 
-def _require_one_of(name: str, value: str, known: Collection[str]) -> None:
-    _require(name, repr(value), value in known, f"one of {', '.join(sorted(known))}")
+def _require_one_of(name: str, value: object, known: Collection[str]) -> None:
+    _require(name, value, isinstance(value, str) and value in known, f"one of {', '.join(sorted(known))}")
 
 
-#: As `pgdl run` without options.
+def _is(kind: type, value: object) -> bool:
+    """Whether a value is a number of a kind, which True and False are not meant to be."""
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+#: The settings of `pgdl run` without options.
 USUAL = Execution()
 
 

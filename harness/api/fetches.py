@@ -9,14 +9,14 @@ from harness.fetch.corpus import FetchedTask
 from harness.fetch.corpus import fetch_corpus as fetch
 from harness.fetch.source import Watcher
 from harness.task import DEFAULT_DIRECTORY
-from harness.task.selection import Wanted
+from harness.task.selection import ModelSelection
 
 
 def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict[str, Corpus]:
-    """Return the known corpora, or that of a catalogue: a file, or a URL with its digest.
+    """Return the corpora of the package, or of a catalogue: a file, or a URL with its digest.
 
     Raises:
-        UserError: the catalogue cannot be read, or is another one than its digest says.
+        UserError: the catalogue cannot be read, or does not have this digest.
     """
     if catalogue is None or not catalogue.is_url:
         if sha256 is not None:
@@ -31,19 +31,19 @@ def fetch_corpus(
     name: str,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     *,
-    models: Wanted = None,
+    models: ModelSelection = None,
     catalogue: Address | None = None,
     sha256: str | None = None,
     whole: bool = False,
     watcher: Watcher = Watcher(),  # noqa: B008 - it has no state
 ) -> list[FetchedTask]:
-    """Download tasks of a known corpus. Only what is asked for travels; the same call continues.
+    """Download tasks of a known corpus: only the requested files. The same call continues an interrupted download.
 
     Args:
         name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
         tasks_dir: directory of the tasks.
         models: of each task: a number of them, from the smallest to the largest, or names; None: all.
-        catalogue: a file or URL that describes the corpus, in place of those in the package.
+        catalogue: a file or URL that describes the corpus, in place of the package's own descriptions.
         sha256: digest of a catalogue that is a URL.
         whole: fetch whole archives, from servers that send no parts.
         watcher: shows the work.

@@ -1,4 +1,4 @@
-"""Measures of the library on a network of the caller's, in the caller's own process."""
+"""Measures of the library on a network of the caller, in the caller's own process."""
 
 import functools
 import re
@@ -9,7 +9,7 @@ import numpy as np
 
 import baselines
 from baselines import Complexity
-from harness.api.comparisons import choose_measures
+from harness.api.chosen_measures import choose_measures
 from harness.api.torch_measures import is_module, measures_of_module
 from harness.errors import UserError
 from harness.extras import extras_named
@@ -17,7 +17,7 @@ from harness.hints import did_you_mean
 from harness.names import ALL
 from harness.submission import find_baseline
 
-#: How the library refuses data and parameters; another `ValueError` is a bug, or one of TensorFlow's.
+#: The errors by which the library refuses data and parameters; another `ValueError` is a bug, or comes from TensorFlow.
 REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
@@ -94,12 +94,16 @@ def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
 
 
 def _dataset(model: Any, data: Any) -> Any:
-    """Return the dataset of single examples that `data` is, or has as arrays; raises `UserError`."""
+    """Return `data`, a dataset or arrays, as a dataset of single examples; raises `UserError`.
+
+    TensorFlow is imported for Keras models alone: a process that imports torchvision after it ends in a segmentation
+    fault.
+    """
+    if not hasattr(model, "layers") or not hasattr(model, "input_shape"):
+        raise UserError("model", expected="a Keras model", found=type(model).__name__)
     with extras_named():
         import tensorflow as tf
 
-    if not hasattr(model, "layers") or not hasattr(model, "input_shape"):
-        raise UserError("model", expected="a Keras model", found=type(model).__name__)
     if isinstance(data, tuple | list) and len(data) == 2:
         x, y = map(np.asarray, data)
         if not x.ndim or x.shape[:1] != y.shape:

@@ -1,7 +1,7 @@
-"""What submissions need of a task, and what its models lack.
+"""The inputs that submissions need of a task, and the inputs that its models lack.
 
-Of a measure of the library this is known before any call. Of a participant's file it is not: a file may read
-`model.initial_weights`, and do without where that is None. So a run says nothing about it beforehand; it says so once a
+The needs of a measure of the library are known before any call. The needs of a participant's file are not: a file may
+read `model.initial_weights`, and do without them if they are None. So a run says nothing beforehand; it says so once a
 call of the file has failed on a None. `pgdl check` says it in any case: there a participant first meets a task.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def needs_initial_weights(submissions: Iterable[Submission]) -> bool:
-    """Whether one of them is a measure of the library that needs the weights before training."""
+    """Whether a submission is a measure of the library that needs the weights before training."""
     from baselines import Need
 
     return any(Need.INITIAL_WEIGHTS in submission.needs for submission in submissions)
@@ -30,15 +30,15 @@ def lacks_initial_weights(call: "PlannedCall") -> bool:
 
 
 def failed_for_initial_weights(outcome: str, message: str) -> bool:
-    """Whether a call on a model without initial weights failed for want of them, as far as its message tells.
+    """Whether a call on a model without initial weights failed because they are missing, judging by its message.
 
-    Measures of the library say so; other code fails on the None that it takes for arrays.
+    A measure of the library names the reason; other code fails because it takes None for arrays.
     """
     return outcome == Outcome.EXCEPTION and ("NoneType" in message or "needs the initial weights" in message)
 
 
 def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> dict[tuple[str, str], str]:
-    """Return the measures of the library that can work on no model of a task: (measure, task) -> the reason."""
+    """Return the measures of the library that cannot work on any model of a task: (measure, task) -> the reason."""
     reasons = {task.name: _lacking(task) for task in tasks}
     return {
         (submission.name, name): lacking[need]
@@ -49,7 +49,7 @@ def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> d
 
 
 def _lacking(task: Task) -> "Mapping[Need, str]":
-    """What no model of a task gives, with the reason. All have data and gradients, and the same number of outputs."""
+    """Return the inputs that all models of a task lack, with the reasons. All models have data and gradients."""
     from baselines import Need
 
     found = {}

@@ -16,33 +16,33 @@ class Progress:
     """
 
     def note(self, line: str) -> None:
-        """Something to know, for instance that a task has no official score."""
+        """Receive a note, for instance that a task has no official score."""
 
     def warn(self, line: str) -> None:
-        """Something to mend, or to wait for."""
+        """Receive a warning about a fault that the user can mend, or about a wait."""
 
     def step(self, line: str) -> None:
-        """A step has begun that may take a while, such as reading the tasks; it lasts until the next event."""
+        """Receive the start of a step that may take a while, such as reading the tasks; the next event ends it."""
 
     def steps(self, name: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-        """Work of so many parts begins: a context, whose object is called after each part."""
+        """Return a context around work of `total` parts, whose object is called after each part."""
         return nullcontext(lambda: None)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """The tasks have been read and are valid; of those `withheld` only outcomes are shown."""
+        """Receive the tasks, which are valid; only outcomes of the tasks `withheld` may be shown."""
 
     def started(self, plan: Plan, records: str) -> None:
-        """A run begins, which makes those calls that are not in `records` already."""
+        """Receive the plan of a run, which makes the calls that are not in `records` already."""
 
     def advanced(self, call: CallSummary) -> None:
-        """A call of a run has ended and is recorded."""
+        """Receive a call of a run that has ended and is recorded."""
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
-        """A run has ended: fewer calls are recorded than planned if it was interrupted."""
+        """Receive the end of a run; `n_recorded` is smaller than `n_calls` if the run was interrupted."""
 
     def tried(self, call: FinishedCall[PlannedCall]) -> None:
-        """A call of a check has ended; nothing is recorded."""
+        """Receive a call of a check that has ended; nothing is recorded."""
 
 
-#: Shows nothing.
+#: Ignores every event.
 SILENT = Progress()

@@ -12,14 +12,14 @@ from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
 from harness.protocols.subject import Split, read_subject
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
-from harness.task.selection import Wanted
+from harness.task.selection import ModelSelection
 
 
 def overfit(
     task_name: str,
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
-    models: Wanted = None,
+    models: ModelSelection = None,
     radii: Sequence[int] = (),
     split: Split = "test",
     generator: str = Generator.STRONGEST.value,
@@ -55,7 +55,7 @@ def invariance(
     task_name: str,
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
-    models: Wanted = None,
+    models: ModelSelection = None,
     perturbations: Sequence[str] = (),
     ranges: Sequence[str] = (),
     n_examples: int = 2048,

@@ -13,7 +13,8 @@ from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.names import as_names
 from harness.outcome import Outcome
-from harness.records import EVALUATIONS, Evaluation, Records, plan_removal
+from harness.records import EVALUATIONS, Evaluation, Records
+from harness.records.removal import plan_removal
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import WITHHELD, Withhold
 from harness.task.layout import TaskDirectory, hidden_names
@@ -51,10 +52,10 @@ def open_results(
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     withhold: str = Withhold.AUTO.value,
 ) -> Iterator[RecordedCalls]:
-    """Yield the record of each call, oldest first; of several with the same key the newest.
+    """Yield the record of each call, oldest first; if several records have the same key, the newest.
 
-    A record has every column of docs/records.md. Records are read as they are asked for, within this context. Those of
-    hidden tasks are left out and counted by outcome.
+    A record has every column that `pgdl help records` lists. The context reads records while the caller iterates;
+    records of hidden tasks are left out and counted by outcome.
 
     Args:
         results: database of the records.
@@ -62,11 +63,11 @@ def open_results(
         task_names: only these tasks; empty: all.
         outcomes: only calls with these outcomes, in any case; empty: all.
         tasks_dir: directory of the tasks, whose marks say which are hidden; it need not exist.
-        withhold: whether records are left out; `auto`: those of tasks that are marked as hidden, or were when the call
-            was made.
+        withhold: whether records are left out; `auto`: the records of tasks that are marked as hidden now, or were
+            marked when the call was made.
 
     Raises:
-        UserError: the records are not there, or have no such name or outcome.
+        UserError: there are no records, or no record has such a name or outcome.
     """
     table, root = EVALUATIONS.c, Path(tasks_dir)
     hidden = hidden_names(TaskDirectory(root).tasks) if root.is_dir() else frozenset[str]()
@@ -95,10 +96,10 @@ def remove_results(
 ) -> Path | None:
     """Remove all records and requests of a submission, and return the new database to which they were moved.
 
-    None, and nothing is removed, unless `confirm` agrees: it is asked a question that says what will go.
+    Return None and remove nothing unless `confirm` agrees to the question that names the records to be removed.
 
     Raises:
-        UserError: there are no records of it, or they cannot be copied or removed.
+        UserError: the submission has no records, or they cannot be copied or removed.
     """
     with Records(location, read_only=True) as records:
         removal = plan_removal(records, submission)

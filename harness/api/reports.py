@@ -1,4 +1,4 @@
-"""Everything that is known about submissions, each beside the whole board."""
+"""All findings about submissions, each beside the whole board."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from harness.api.alike import shown_once
 from harness.api.commands import run_command
 from harness.api.competition import choose, failed_outputs, read_competition, read_current, remarks_on, require_records
 from harness.board.board import Board
@@ -23,15 +24,15 @@ from harness.task.hidden import Withhold
 
 @dataclass(frozen=True)
 class ReportResult:
-    """The board of all recorded submissions, and what is known of the rows that were asked for."""
+    """The board of all recorded submissions, and explanations of the requested rows."""
 
-    board: Board  #: its rows that were asked for have the output of their failed calls
-    insights: Mapping[int, Mapping[str, Insight]]  #: position of such a row -> task -> what decides its score
-    remarks: Sequence[str] = ()  #: on the records behind these rows, and on the tasks; those of `score`
+    board: Board  #: requested rows include the output of their failed calls
+    insights: Mapping[int, Mapping[str, Insight]]  #: position of a requested row -> task -> explanation of its score
+    remarks: Sequence[str] = ()  #: remarks of `score` on the records behind these rows, and on the tasks
 
     @cached_property
     def pages(self) -> list[dict[str, Any]]:
-        """What their pages say: `label`, `summary`, `parts` (a dictionary for each task), `advice` and more."""
+        """The contents of the rows' pages: `label`, `summary`, `parts` (one dictionary per task), `advice` etc."""
         paths = paths_of(self.board)
         return [
             submission_page(self.board, number, insights, paths)
@@ -41,13 +42,13 @@ class ReportResult:
 
     @property
     def content(self) -> list[dict[str, Any]]:
-        """The same as JSON objects with all digits: the rows of the board, explained."""
+        """The explained rows of the board as JSON objects with all digits."""
         rows = replace(self.board, rows=[self.board.rows[number] for number in self.insights]).content["rows"]
         of_rows = zip(rows, self.pages, self.insights.values(), strict=True)
         return [_explained(row, page, insights) for row, page, insights in of_rows]
 
     def write(self, directory: Path | str) -> list[Path]:
-        """Write a page of each, a single file with plots; raises `UserError` if one cannot be written."""
+        """Write a page of each row, a single file with plots; raises `UserError` if a page cannot be written."""
         paths = paths_of(self.board)
         files = [Path(directory) / Path(paths[number]).name for number in self.insights]
         for page, file in zip(self.pages, files, strict=True):
@@ -61,7 +62,7 @@ def _explained(row: dict[str, Any], page: dict[str, Any], insights: Mapping[str,
     for part in page["parts"]:
         name, insight = part["name"], insights.get(part["name"])
         tasks[name] = row["tasks"][name] | {
-            "why": part["reason"] or part["why"],
+            "why": part["state"] or part["why"],
             "deciding": None if insight is None else list(insight.explanation.deciding),
         }
     return row | {"label": page["label"], "summary": page["summary"], "advice": page["advice"], "tasks": tasks}
@@ -94,12 +95,13 @@ def report(
         found = find_versions(records, competition.references)
         require_records(found, records.name)
         chosen = choose(found, submissions, records.name, can_run=competition.can_run)
-        named = {calls.asked for calls in chosen.shown}
-        shown = {calls.asked for calls in found.shown}
-        others = [calls for calls in found.left_out if calls.asked in named - shown]
-        found = replace(found, shown=[*found.shown, *others])
+        chosen = chosen if submissions else shown_once(chosen)[0]
+        named = {calls.row_key for calls in chosen.shown}
+        shown = {calls.row_key for calls in found.shown}
+        others = [calls for calls in found.left_out if calls.row_key in named - shown]
+        found, _ = shown_once(replace(found, shown=[*found.shown, *others]), keep=named)
         collected = read_current(records, competition, found)
-        wanted = {_identity(calls): calls for calls in collected.shown if calls.asked in named}
+        wanted = {_identity(calls): calls for calls in collected.shown if calls.row_key in named}
         outputs = failed_outputs(records, list(wanted.values()))
         command = partial(run_command, tasks=Path(tasks_dir), results=address)
         explained = replace(collected, shown=list(wanted.values()), left_out=chosen.left_out)

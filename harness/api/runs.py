@@ -4,21 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.api.calls import begin_run, record_calls
+from harness.api.calls import begin_run, open_records, record_calls
+from harness.api.endless import endless_repeat
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import Argument, Confirm, find, nobody, settle_names
+from harness.api.submissions import Argument, Confirm, decline, find, settle_names
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
+from harness.errors import UserErrors
 from harness.execution.run import Plan
-from harness.records import Records
+from harness.submission import Submission, find_problem
 from harness.task import DEFAULT_DIRECTORY
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """What became of a run.
+    """The result of a run.
 
     Attributes:
         plan: all calls.
@@ -26,7 +28,8 @@ class RunResult:
         records: name of the database.
         is_sandboxed: whether the calls were isolated; otherwise they never rank.
         withheld: names of the tasks of which only outcomes are shown.
-        not_deterministic: a line on each submission that says that it is deterministic, and is not.
+        not_deterministic: a line on each submission that claims to be deterministic but is not.
+        refused: a line on each submission of which no call could succeed: none was made, and nothing is recorded.
     """
 
     plan: Plan
@@ -35,6 +38,12 @@ class RunResult:
     is_sandboxed: bool
     withheld: Sequence[str]
     not_deterministic: Sequence[str]
+    refused: Sequence[str]
+
+    @property
+    def all_ok(self) -> bool:
+        """Whether every submission was called, and every call returned a finite number."""
+        return self.tally.all_ok and not self.refused
 
 
 def run(
@@ -49,39 +58,56 @@ def run(
     retry_timeouts: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
-    confirm: Confirm = nobody,
+    confirm: Confirm = decline,
 ) -> RunResult:
     """Call each submission, sandboxed and time-limited, on every model of every task.
 
-    Every call is recorded as it ends; the same call of this function makes only the missing ones.
+    Every call is recorded as it ends; the same call of this function makes only the missing ones. A submission that has
+    a flaw which needs no model to be found, such as a syntax error, is left out.
 
     Args:
         submissions: paths, names of measures, or Python functions `complexity(model, dataset)`.
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         results: database of the records: an SQLite file or a URL.
-        names: names of the submissions that are no measures, in their order; a name that is already recorded makes it a
-            new version of that submission.
+        names: names of the submissions that are not measures, in their order; a name that is already recorded makes the
+            submission a new version of the recorded one.
         repeats: number of repetitions of a quarter of the calls with other seeds; they never change a score.
         force: make recorded calls again.
         retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
         execution: limits, sandbox and engine.
         progress: shows the work.
-        confirm: asks whether a submission is a new version of the one that is known by its name.
+        confirm: asks whether a submission is a new version of the recorded submission with its name.
 
     Raises:
-        UserError: a task or submission is missing or invalid, no sandbox works here, a name belongs to another
-            submission, ...
+        UserError: a task is missing or invalid, so are all submissions, no sandbox works here, a name belongs to
+            another submission, ...
     """
     progress.step("reading the submissions")
-    found = find(submissions, names, progress)
-    with begin_run(found, Path(tasks_dir), task_names, execution, progress) as run, Records(results) as records:
+    found, refused = _refuse_flawed(find(submissions, names, progress), progress)
+    with (
+        begin_run(found, Path(tasks_dir), task_names, execution, progress) as run,
+        open_records(run, results) as records,
+    ):
         settled, news = settle_names(run.submissions, records, given=bool(names), confirm=confirm)
         for line in news:
             progress.note(line)
         run = replace(run, submissions=settled)
         plan, tally = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
+        for one in run.submissions:
+            if tally.timed_out(one.name) and (line := endless_repeat(one)):
+                progress.warn(f"{one.name}: {line}")
         claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
         rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])
         varying = not_deterministic(rows, claims, run.withheld)
-    return RunResult(plan, tally, records.name, run.executor.is_sandboxed, run.withheld, varying)
+    return RunResult(plan, tally, records.name, run.executor.is_sandboxed, run.withheld, varying, refused)
+
+
+def _refuse_flawed(found: Sequence[Submission], progress: Progress) -> tuple[list[Submission], list[str]]:
+    """Return the submissions without a known flaw, and a line on each other; raises `UserErrors` if all have one."""
+    flaws = {one.name: flaw for one in found if (flaw := find_problem(one)) is not None}
+    if len(flaws) == len(found):
+        raise UserErrors(*flaws.values())
+    for name, flaw in flaws.items():
+        progress.warn(f"{name} is left out, nothing of it is recorded: {flaw}")
+    return [one for one in found if one.name not in flaws], list(flaws.values())

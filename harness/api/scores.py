@@ -12,6 +12,7 @@ from harness.board import remarks
 from harness.board.disclosure import rounded
 from harness.board.leaderboard import score_calls
 from harness.board.predictions import read_predictions
+from harness.board.row import labelled
 from harness.board.stability import OwnRandomness, own_randomness
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
@@ -23,16 +24,23 @@ from scoring import SubmissionScore, TaskCalls, score_submission
 
 
 class Scored(NamedTuple):
-    """One submission's score; `name` is followed by the settings in which it differs from most."""
+    """The score of one submission in one configuration; scores of files have no configuration."""
 
-    name: str
+    submission: str
     score: SubmissionScore
     own_randomness: OwnRandomness | None = None  #: None without repetitions
+    settings: str = ""  #: differences to most of the recorded submissions
+    sandboxed: bool = True
+
+    @property
+    def label(self) -> str:
+        """The name, followed by what distinguishes it from others of the same name."""
+        return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Scores; those on tasks `withheld` are rounded. `remarks` are on the records and tasks behind them."""
+    """Scores, which are rounded on the tasks `withheld`, and `remarks` on the records and tasks behind them."""
 
     scores: Sequence[Scored]
     remarks: Sequence[str]
@@ -40,7 +48,7 @@ class ScoreResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every submission has a final score, and no task of it is without one for want of a value."""
+        """Whether every submission has a final score, and no missing value leaves a task without a score."""
         return all(one.score.complete and one.score.score is not None for one in self.scores)
 
 
@@ -55,7 +63,7 @@ def score(
     reference: str | Path | None = None,
     predictions: str | Path | None = None,
 ) -> ScoreResult:
-    """Return the scores of recorded submissions, or those of a directory of `.predict` files.
+    """Return the scores of recorded submissions, or of a directory of `.predict` files.
 
     Args:
         submissions: paths and names as for `run`, for the files in their current version, or names of recorded
@@ -65,7 +73,7 @@ def score(
         results: database of the records.
         withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
         everything: every version and configuration of a submission.
-        reference: directory of the reference data; None: that of the tasks.
+        reference: directory of the reference data; None: the directory of the tasks.
         predictions: directory of files `TASK.predict`, which are scored instead of records.
 
     Raises:
@@ -92,7 +100,7 @@ def score(
 def _score_records(
     submissions: Sequence[str] | str, tasks_dir: Path, results: Address, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
-    """Return the scores of the submissions that are named, or of all, and notes on the tasks and on them."""
+    """Return the scores of the named submissions, or of all, and notes on the tasks and on the submissions."""
     with Records(results, read_only=True) as records:
         collected = collect_records(records, competition, submissions, everything=everything)
         require_records(collected, records.name)
@@ -102,6 +110,5 @@ def _score_records(
     for calls, label in zip(collected.shown, labels, strict=True):
         found = score_calls(calls, competition.references)
         own = own_randomness(calls, found, competition.references, competition.withheld)
-        differs = ", ".join(filter(None, (label, "" if calls.sandboxed else "not sandboxed")))
-        scores.append(Scored(f"{calls.submission} ({differs})" if differs else calls.submission, found, own))
+        scores.append(Scored(calls.submission, found, own, label, calls.sandboxed))
     return scores, lines

@@ -1,6 +1,9 @@
 """The first files of a newcomer: a small task with example submissions, a submission, a leaderboard on GitHub."""
 
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness import shipped
@@ -64,7 +67,7 @@ With pgdl-harness installed, the same two steps on this machine:
 #: Files that git ignores in a leaderboard's repository: output of commands, and compiled Python.
 IGNORED = "/build/\n/results.db*\n/leaderboard/\n.venv/\n__pycache__/\n"
 
-#: The board of the main branch, and what a branch changes of it.
+#: Commands for the board of the main branch, and for the changes of a branch.
 CI_COMMANDS = (
     "pgdl ci --head main",
     "pgdl ci --base main --head my-branch --require-check --output build/leaderboard",
@@ -73,7 +76,7 @@ CI_COMMANDS = (
 #: The address of the harness on GitHub: its repository, at a commit, which nobody can move.
 _ADDRESS = re.compile(r"(?P<repository>[A-Za-z0-9-]+/[A-Za-z0-9._-]+)@(?P<commit>[0-9a-f]{40})")
 
-#: To try in the directory of the demo.
+#: Commands to try in the directory of the demo.
 COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} random", "pgdl board")
 
 
@@ -85,7 +88,7 @@ def demo(directory: str | Path) -> int:
     """
     target = Path(directory)
     _require_empty(target, "pgdl demo DIR")
-    with writing(target):
+    with writing(target), _removed_if_failed(target):
         models = write_demo_task(shipped.task_data(), target / "task_data")
         shipped.copy_files(shipped.submissions(), target / "submissions")
         text = README.format(task=NAME, models=models, commands="\n".join(COMMANDS))
@@ -94,13 +97,14 @@ def demo(directory: str | Path) -> int:
 
 
 def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
-    """Write a repository whose pull requests are evaluated on GitHub to an empty directory; returns its workflows.
+    """Write a repository whose pull requests are evaluated on GitHub into an empty directory; returns its workflows.
 
-    Beside the workflows it has a small task, an example of a submission, and a README that says what to set on GitHub.
+    Beside the workflows it has a small task, an example of a submission, and a README that names the settings on
+    GitHub.
 
     Args:
         directory: an empty directory, or one that does not exist.
-        harness: the harness on GitHub, `OWNER/REPOSITORY@COMMIT`; the commit in all its 40 digits.
+        harness: the harness on GitHub, `OWNER/REPOSITORY@COMMIT`, where the commit has all 40 digits.
 
     Raises:
         UserError: the address has another form, the directory is not empty, or cannot be written.
@@ -111,7 +115,7 @@ def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
         raise UserError("--ci", expected=expected, found=harness)
     target = Path(directory)
     _require_empty(target, "pgdl new DIR --ci ...")
-    with writing(target):
+    with writing(target), _removed_if_failed(target):
         models = write_demo_task(shipped.task_data(), target / "task_data")
         text = LEADERBOARD.format(task=NAME, models=models, harness=harness, commands="\n".join(CI_COMMANDS))
         files = {"README.md": text, ".gitignore": IGNORED} | _workflows(address["repository"], address["commit"])
@@ -152,11 +156,21 @@ def _require_empty(directory: Path, command: str) -> None:
         raise UserError(f"cannot be read: {error.strerror}", file=directory, remedy=remedy) from error
 
 
+@contextmanager
+def _removed_if_failed(directory: Path) -> Iterator[None]:
+    """Remove a directory that was empty or did not exist if the disk is full, so that the same command works later."""
+    try:
+        yield
+    except OSError:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+
+
 def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
     """Write a submission with a commented complexity.py and metadata, named like its directory; returns the files.
 
     Raises:
-        UserError: the directory exists or cannot be created, or no submission may have its name.
+        UserError: the directory exists or cannot be created, or its name is not allowed for a submission.
     """
     target = Path(directory)
     if not is_name(target.name):
@@ -169,6 +183,7 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
             target.mkdir(parents=True)
         except FileExistsError as error:
             raise UserError("already exists", file=target, remedy="choose another name") from error
-        for file, text in files.items():
-            (target / file).write_bytes(text.encode())
+        with _removed_if_failed(target):
+            for file, text in files.items():
+                (target / file).write_bytes(text.encode())
     return [target / file for file in files]

@@ -1,6 +1,6 @@
-"""Submissions from what a caller gives: paths, names of measures, and Python functions; and who owns their names."""
+"""Submissions from paths, names of measures, and Python functions; and the owners of their names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -21,12 +21,12 @@ Confirm = Callable[[str], bool]
 
 
 def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress) -> list[Submission]:
-    """Return the submissions; `names` are those of all that are no measures, in their order, or none.
+    """Return the submissions; `names`, if not empty, are the names of all submissions except measures, in their order.
 
     Raises:
-        UserError: there is no such submission, or two have one name.
+        UserError: there is no such submission, or two have the same name.
     """
-    arguments = [given] if isinstance(given, str | Path) or callable(given) else list(given)
+    arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]
     if functions and len(functions) < len(arguments):
         raise UserError("submissions", expected="functions only, or paths and names only", found="both")
@@ -40,13 +40,23 @@ def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: P
     return found
 
 
-def nobody(_question: str) -> bool:
-    """Answer for a user who cannot be asked."""
+def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
+    """Return the arguments of a function that takes one or several; raises `UserError` for anything else."""
+    several = [given] if isinstance(given, str | Path) or callable(given) else given
+    is_list = isinstance(several, Iterable) and not isinstance(several, bytes)
+    arguments = list(several) if is_list else []
+    if not arguments or not all(isinstance(one, str | Path) or callable(one) for one in arguments):
+        raise UserError("submissions", expected="paths, names of measures, or functions", found=repr(given))
+    return arguments
+
+
+def decline(_question: str) -> bool:
+    """Answer no, for a user who cannot be asked."""
     return False
 
 
 def settle_names(
-    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm = nobody
+    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm = decline
 ) -> tuple[list[Submission], list[str]]:
     """Refuse names that belong to another submission in the records, and names that could be mistaken for one there.
 
@@ -55,7 +65,7 @@ def settle_names(
     `given` to them, or if the user confirms it.
 
     Returns:
-        The submissions, and a line about each whose version the board did not show before.
+        The submissions, and a line about each submission whose version the board did not show before.
 
     Raises:
         UserError: a name belongs to another submission, or is written almost like another one.

@@ -8,7 +8,7 @@ from harness.api.needs import failed_for_initial_weights
 from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 
-#: Machines that are named in one line.
+#: Maximum number of machines that a line names.
 SHOWN_MACHINES = 8
 
 
@@ -22,7 +22,7 @@ class Tally:
         #: by submission and task: calls that exceeded their time with less than half of a processor
         self.starved: Counter[tuple[str, str]] = Counter()
         self.machines: Counter[str] = Counter()  #: calls that this run made on the machines of a cluster, by name
-        self.lacking_initial_weights: set[str] = set()  #: tasks on which a call of this run failed for want of them
+        self.lacking_initial_weights: set[str] = set()  #: tasks on which a call of this run failed without them
 
     def add(self, row: CallSummary) -> None:
         """Count a recorded call."""
@@ -40,8 +40,12 @@ class Tally:
         """Number of calls."""
         return sum(counts.total() for counts in self.outcomes.values())
 
+    def timed_out(self, submission: str) -> bool:
+        """Whether a call of a submission exceeded its time."""
+        return any(counts[Outcome.TIMEOUT] for (name, _, _), counts in self.outcomes.items() if name == submission)
+
     def starved_note(self, withheld: Collection[str]) -> str | None:
-        """Return a line about the starved calls, with a remedy; None if there are none but on the tasks `withheld`."""
+        """Return a line about starved calls on tasks that are not `withheld`, with a remedy; None without any."""
         shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}
         if not shown:
             return None
@@ -58,7 +62,7 @@ class Tally:
 
 
 def machines_line(machines: Counter[str]) -> str:
-    """Return how many calls each machine of a cluster has made; nothing for a run without one."""
+    """Return a line with the number of calls of each machine of a cluster; empty for a run without a cluster."""
     counts = machines.most_common()
     if len(counts) > SHOWN_MACHINES:
         return f"{len(counts)} machines, {counts[-1][1]} to {counts[0][1]} calls each"

@@ -4,14 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.cache import any_cache
 from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import Reference, read_reference
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.contents import changed_since_fetched
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles
-from harness.task.notes import notes_of, notes_of_initial_weights, notes_of_reference, notes_of_resolution, outputs_of
 from harness.task.task import Task, check_tasks
+from harness.task.task_notes import (
+    notes_of,
+    notes_of_initial_weights,
+    notes_of_reference,
+    notes_of_resolution,
+    outputs_of,
+)
 from harness.text import counted
 
 Outcome = Task | Reference | InvalidTaskError
@@ -19,7 +26,7 @@ Outcome = Task | Reference | InvalidTaskError
 
 @dataclass(frozen=True)
 class Validated:
-    """A task that was checked: a line with the verdict, its problems, and notes on a valid one."""
+    """A task that was checked: a line with the verdict, its problems, and notes if it is valid."""
 
     task: str
     verdict: str
@@ -30,14 +37,17 @@ class Validated:
 def validate_tasks(
     tasks_dir: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
 ) -> list[Validated]:
-    """Find all problems of tasks; of hidden ones only their number is told. A fetched task is compared with its fetch.
+    """Find all problems of tasks; of a hidden task, tell only their number. A fetched task is compared with its fetch.
+
+    Where the cache cannot be written, a temporary one takes its place.
 
     Raises:
         UserError: there is no such task.
     """
     everything = TaskDirectory(Path(tasks_dir)).all(task_names)
     runnable = [files for files in everything if not files.reference_only]
-    checked = {files.name: outcome for files, outcome in zip(runnable, check_tasks(runnable), strict=True)}
+    with any_cache():
+        checked = {files.name: outcome for files, outcome in zip(runnable, check_tasks(runnable), strict=True)}
     return [
         _validated(files, checked.get(files.name) or _check_reference(files), Withhold(withhold))
         for files in everything

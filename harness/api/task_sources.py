@@ -14,7 +14,7 @@ from harness.corpus.recipe import Recipe, read_recipe
 from harness.sandbox import find_gpus
 from scoring import MINIMUM_HYPERPARAMETERS
 
-#: Begins to show the training of so many models of a recipe: a context, whose object is called with each event.
+#: Returns a context that shows the training of a number of models of a recipe; its object is called with each event.
 ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], None]]]
 
 
@@ -26,7 +26,7 @@ class BuildResult:
     records: dict[int, dict[str, Any]]  #: of the finished models
     failed: Sequence[int] = ()  #: the models that could not be trained
     trained: int = 0  #: number of models that this build has trained
-    seconds: float = field(default=0.0, compare=False)  #: how long that took
+    seconds: float = field(default=0.0, compare=False)  #: duration of this training
 
     @property
     def unreached(self) -> list[int]:
@@ -72,7 +72,7 @@ def build_task(
 ) -> BuildResult:
     """Train every model of a recipe's grid, and write a task in the competition's layout.
 
-    Finished models are kept however the build ends; the same call trains the remaining ones.
+    Finished models are kept however the build ends; the same call trains the remaining models.
 
     Args:
         recipe: a file, or the name of a recipe in the package.
@@ -80,7 +80,7 @@ def build_task(
         workers: models trained at once; None: one per GPU, otherwise as many as the cores allow.
         limit: train only the first models of the grid.
         resume: whether to reuse the models that are finished.
-        tell: is called with each note.
+        tell: receives each note.
         show: shows the training.
 
     Raises:
@@ -88,10 +88,10 @@ def build_task(
     """
     build = Build(read_recipe(packaged.find_recipe(str(recipe))), Path(output))
     if not build.is_finished:
-        with build.alone():
-            if not build.is_finished:  # by another command, meanwhile
+        with build.locked():
+            if not build.is_finished:  # another command may have finished it meanwhile
                 return _build(build, workers, limit, tell, show, resume=resume)
-    build.hide()  # the recipe may say so only now
+    build.hide()  # the recipe may have been marked as hidden since
     tell(f"{build.task} is finished already")
     return BuildResult(build, build.records())
 
@@ -130,7 +130,7 @@ def _build(
 def _train(
     build: Build, missing: Sequence[int], workers: int, tell: Callable[[str], None], show: ShowTraining
 ) -> list[int]:
-    """Train models; returns the failed ones."""
+    """Train models; returns the numbers of failed models."""
     failed = []
     try:
         with show(build.recipe, len(missing)) as seen, closing(build.train(list(missing), workers)) as events:

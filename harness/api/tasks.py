@@ -30,7 +30,7 @@ def show_tasks(
 ) -> list[dict[str, Any]]:
     """Describe each task: models, data, and the gaps for each value of each hyperparameter.
 
-    Of tasks whose models are still being trained the finished ones are shown, of hidden ones only the number.
+    A task in training is shown with its finished models; a hidden task only with their number.
 
     Args:
         tasks_dir: contains tasks, or is one.
@@ -58,14 +58,14 @@ def show_tasks(
 
 
 def hide_task(task_name: str, tasks_dir: str | Path = DEFAULT_DIRECTORY) -> Path | None:
-    """Mark a task as hidden, and return the file of the mark; None if it is hidden already.
+    """Mark a task as hidden, and return the file of the mark; None if the task is hidden already.
 
     Args:
         task_name: of the task.
         tasks_dir: contains the task, or is it.
 
     Raises:
-        UserError: there is no such task, a mark of it is invalid, or the mark cannot be written.
+        UserError: there is no such task, its present mark is invalid, or the mark cannot be written.
     """
     (files,) = TaskDirectory(Path(tasks_dir)).all([task_name])
     return None if files.hidden else write_mark(files.directory if files.reference is None else files.reference.parent)
@@ -81,7 +81,7 @@ def _builds(root: Path) -> "list[Build]":
 
 
 def _for_page(found: list[TaskFiles], unfinished: list[str], withhold: Withhold, html: Path) -> list[TaskFiles]:
-    """Return the tasks of the page; raises `UserError` if there is none. `unfinished`: commands that continue."""
+    """Return the tasks of the page, of which there must be at least one. `unfinished`: commands that continue."""
     whole = [files for files in found if not files.reference_only]
     if not whole:
         kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * bool(unfinished)

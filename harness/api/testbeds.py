@@ -1,4 +1,4 @@
-"""Models of a task as frozen backbones over size, noise and unseen classes, and how measures agree with that."""
+"""Error rates of a task's models as frozen backbones over size, noise and unseen classes, compared with measures."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.api.calls import Run, begin_run, record_calls
-from harness.api.comparisons import choose_measures
+from harness.api.calls import Run, begin_run, open_records, record_calls
+from harness.api.chosen_measures import choose_measures
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.credentials import RESULTS, Address
@@ -28,10 +28,9 @@ from harness.protocols.testbed.summary import (
     check_consistency,
     summarize,
 )
-from harness.records import Records
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
-from harness.task.selection import Wanted
+from harness.task.selection import ModelSelection
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -52,7 +51,7 @@ class TestbedResult:
 
     @property
     def failed(self) -> dict[str, str]:
-        """Model -> why it could not be probed."""
+        """Model -> the reason why it could not be probed."""
         failed: dict[str, str] = json.loads(self.dataset.attrs["failed"])
         return failed
 
@@ -106,7 +105,7 @@ def testbed(
     data: str,
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
-    models: Wanted = None,
+    models: ModelSelection = None,
     ssim: Sequence[float] = SSIM,
     unseen: Sequence[int] | None = None,
     weight: float = 1.0,
@@ -115,7 +114,7 @@ def testbed(
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> TestbedResult:
-    """Evaluate the models of a task as frozen backbones of a linear probe, and measures of the library against that.
+    """Evaluate the models of a task as frozen backbones of a linear probe, and compare measures with the result.
 
     Finished backbones and calls are kept.
 
@@ -127,7 +126,7 @@ def testbed(
         ssim: structural similarities of the noisy test images, 1 among them.
         unseen: numbers of unseen classes, 0 among them; None: at most six equal steps.
         weight: of the penalty of the trade-off point.
-        measures: as in `compare`; none are called if empty.
+        measures: as in `compare`; empty: no measure is called.
         results: database of the records.
         execution: limits, sandbox and engine of the calls; its seed also draws the noise.
         progress: shows the work.
@@ -138,7 +137,7 @@ def testbed(
     settings = ProbeSettings(tuple(ssim), None if unseen is None else tuple(unseen), execution.seed)
     chosen = [one.submission for one in choose_measures(measures)]
     report, withhold = ProbeReport(progress.note, progress.steps), Withhold(execution.withhold)
-    # A run that cannot be is refused before the long work.
+    # An impossible run is refused before the long work.
     begun = begin_run(chosen, Path(tasks_dir), [task_name], execution, progress) if chosen else nullcontext()
     with begun as run:
         dataset = evaluate_task(Path(tasks_dir), task_name, data, settings, models, withhold, report)
@@ -159,7 +158,7 @@ def _check(
         return [], 0
     (task,) = run.tasks
     run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
-    with Records(results) as records:
+    with open_records(run, results) as records:
         plan, _ = record_calls(run, records, progress)
         rows = list(records.newest([call.key for call in plan.calls]))
     values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}

@@ -12,12 +12,12 @@ from scoring import MeanRanks, compare_mean_ranks, difference_on_other_tasks, si
 
 @dataclass(frozen=True)
 class Pair:
-    """A row and another one, over tasks.
+    """The comparison of two rows over tasks.
 
     Attributes:
         low: lower end of the interval of the difference of their scores on other tasks like these, in points.
         high: upper end.
-        p_value: that of Wilcoxon's signed-rank test; None below six tasks.
+        p_value: of Wilcoxon's signed-rank test; None for fewer than six tasks.
     """
 
     low: float
@@ -36,7 +36,7 @@ def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
 
 
 def across_tasks_object(board: Board) -> dict[str, Any] | None:
-    """Return `across_tasks` as a JSON object; positions of rows, and places of groups among these, count from 0."""
+    """Return `across_tasks` as a JSON object, in which positions of rows and of groups count from 0."""
     compared = across_tasks(board)
     if compared is None:
         return None

@@ -18,13 +18,13 @@ from scoring import Comparison, Difference, Entry, rank
 
 @dataclass(frozen=True)
 class Layout:
-    """What is shown of the rows of a board.
+    """The columns, notes and content of a board for readers and programs.
 
     Attributes:
-        title: for formats that have one.
-        columns: for readers.
-        figures: for programs, with all digits: a line per row.
-        lines: for programs: a line per row and task.
+        title: the title of the board, in formats that have titles.
+        columns: the columns for readers.
+        figures: the columns for programs, with all digits: a line per row.
+        lines: the columns for programs with a line per row and task.
         notes: explanations of the numbers for readers, one per line, after the board's remarks.
         content: the whole board, as JSON lists and objects.
         is_faint: whether a row does not fully compete, and may be printed fainter than others.
@@ -49,11 +49,11 @@ class Board:
         tasks: names of the tasks, in the order of their columns.
         remarks: notes on the records and tasks behind the rows, one per line.
         withheld: the tasks of which only rounded scores are shown.
-        comparison: of the rows that can be compared, under their positions as text; None if there are none.
+        comparison: of the comparable rows, under their positions as text; None if no rows can be compared.
         is_scored: whether any of the tasks can have an official score; otherwise nobody has a rank.
         oracle: the noisy oracle, for comparison by eye alone.
-        hyperparameters: what they score alone, likewise.
-        more: columns that were asked for in addition.
+        hyperparameters: the scores of hyperparameters alone, for comparison by eye alone.
+        more: columns that the user requested in addition.
     """
 
     layout: Layout
@@ -69,7 +69,7 @@ class Board:
 
     @cached_property
     def columns(self) -> list[Column[Row]]:
-        """Columns for readers; which they need depends on all rows."""
+        """Columns for readers; all rows together decide which columns are needed."""
         found = per_row(self._with_more(self.layout.columns), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]
 
@@ -116,7 +116,7 @@ class Board:
         return scores[~np.isnan(scores).all(axis=1)]
 
     def is_faint(self, row: Row) -> bool:
-        """Whether the row does not fully compete, while others do, and may be printed fainter than those."""
+        """Whether to print the row fainter: it does not fully compete, while other rows do."""
         return self.layout.is_faint(row) and not all(map(self.layout.is_faint, self.rows))
 
     def lines_of(self, row: Row) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The level of chance and the p-values of rows: what must be known of a score before it is called a discovery."""
+"""The level of chance and the p-values of rows: a score is no discovery before both are known."""
 
 import contextlib
 import io
@@ -20,17 +20,18 @@ from harness.board.row import OnTask, Row, Vector, vectors_of
 from harness.cache import cache_file, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code
+from harness.task.task_notes import N_PERMUTATIONS
 from scoring import MOST_RESAMPLED, Chance, Grid, adjusted_p_values, compare_with_chance, p_values, smallest_p_value
 
-#: Permutations for each pair of hyperparameters: enough for p-values of 0.0025. On boards of more rows than `MANY`, and
-#: with a task of more than `MOST_RESAMPLED` models, half as many save half of the time.
-N_PERMUTATIONS, MANY = 400, 250
+#: On boards of more rows, and with a task of more than `MOST_RESAMPLED` models, half of the permutations save half of
+#: the time.
+MANY = 250
 
 
 def with_chance(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with the level of chance on each task with an official score that is not withheld.
 
-    Found once for the same values and gaps, and kept in the cache.
+    The cache keeps the level of the same values and gaps.
     """
     tasks = [task for row in rows for task in row.tasks.values()]
     is_large = len(rows) > MANY or any(task.n_models > MOST_RESAMPLED for task in tasks)
@@ -44,9 +45,9 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with the p-values of their mean scores; those of complete ranked rows also adjusted.
+    """Return the rows with the p-values of their mean scores; complete ranked rows also get adjusted p-values.
 
-    A mean score with a withheld task has none.
+    A mean score that contains a withheld task has no p-value.
     """
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
@@ -64,7 +65,7 @@ def with_p_values(rows: Sequence[Row]) -> list[Row]:
 
 
 def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
-    """Return position -> adjusted p-value of the complete ranked rows that are beside chance."""
+    """Return position -> adjusted p-value of the complete ranked rows that have a p-value."""
     found = {
         n: known for n, row in enumerate(rows) if row.rank is not None and row.complete and (known := chances(row))
     }
@@ -72,7 +73,7 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return the scores of a row beside chance, by task; of one task, if it is given, else none if any is withheld."""
+    """Return the scores of a row beside chance, by task: of `task` alone, or of all tasks unless a task is withheld."""
     if not task and row.rounded:
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}
@@ -91,7 +92,7 @@ def _with_chance(task: OnTask, n_permutations: int) -> OnTask:
 
 
 def _ranks(values: Vector) -> Vector:
-    """Numbers in the order of the values: nothing else of them counts."""
+    """Return the ranks of the values: only their order counts."""
     return np.unique(values, return_inverse=True)[1].astype(np.float64)
 
 

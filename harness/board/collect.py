@@ -1,4 +1,4 @@
-"""The calls behind a row of a board: what was called in which version and configuration, and the records that count."""
+"""The calls behind a row of a board: the submission's version and configuration, and the records that count."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from harness.outcome import Outcome
 from scoring import Failure, TaskCalls
 
 if TYPE_CHECKING:
-    from harness.records import Record  # here: who verifies a site has no database
+    from harness.records import Record  # here: the verification of a site needs no database
 
-#: Stands for the outcome of a call whose record is of another model or other data than the present ones.
+#: Stands for the outcome of a call whose record was made with an earlier version of the task's model or data.
 STALE = "stale"
 
 #: Task and model.
 Cell = tuple[str, str]
 
-#: Name and digest of a submission, and the ID of a configuration: what one row of a board is made of.
-Asked = tuple[str, str, str]
+#: Name and digest of a submission, and the ID of a configuration: they identify a row of a board.
+RowKey = tuple[str, str, str]
 
 
 class CallRecord(Protocol):
@@ -49,16 +49,16 @@ class Calls:
     """The records of one version of a submission, made in one configuration: at most one per task and model.
 
     Attributes:
-        rows: the records that count: they are of the task's present models and data.
-        stale: tasks and models whose records are of other models or data than the present ones.
+        rows: the records that count: records of the task's present models and data.
+        stale: tasks and models whose records were made with an earlier version of the task.
         version: digest of the submission's files.
         source: path of these files in the most recent request; `library` for a measure of the library.
         requested_at: time of the most recent request.
-        age: number of rows that were asked for later; times do not tell, since clocks differ.
-        recorded_configuration: the ID of the configuration, as records and requests have it.
-        repeats: task and model -> the values of its repetitions, in their order; they never count in a score.
-        deterministic: whether the submission says that its value depends on no seed.
-        about: what the submission says of itself.
+        age: number of rows that were requested later; times do not decide the order, since clocks differ.
+        recorded_configuration: the ID of the configuration in records and requests.
+        repeats: task and model -> the values of repeated calls, in their order; they never count in a score.
+        deterministic: whether the submission claims that its value depends on no seed.
+        about: team, description and link from the submission's metadata.
     """
 
     submission: str
@@ -76,8 +76,8 @@ class Calls:
     about: About = field(default_factory=About)
 
     @property
-    def asked(self) -> Asked:
-        """What their records have in common."""
+    def row_key(self) -> RowKey:
+        """The key of the row: submission, version and configuration."""
         return self.submission, self.version, self.recorded_configuration
 
     @property
@@ -98,10 +98,10 @@ class Collected:
 
     Attributes:
         shown: the calls behind its rows.
-        left_out: calls of other versions of the same submissions, and of the same version before a library or the
-            harness changed its version; without their records.
-        ran_on: submission -> tasks on which calls that are left out have records that would count. Tasks on which every
-            row of the submission has its own may be missing.
+        left_out: calls of other versions of the same submissions, and calls of the same version with earlier versions
+            of a library or the harness; without their records.
+        ran_on: submission -> tasks on which left-out calls have records that would count. A task may be missing if
+            every row of the submission has its own records there.
     """
 
     shown: Sequence[Calls]
@@ -119,7 +119,7 @@ def value_of(row: CallRecord) -> float | Failure:
 def repeats_of(rows: Iterable["Record"]) -> dict[Cell, list[float | Failure]]:
     """Return the values of the repetitions among some records, in the order of their numbers.
 
-    Of several records of a repetition, the last counts.
+    If a repetition has several records, the last counts.
     """
     found = {(row.task, row.model, row.repeat): value_of(row) for row in rows if row.repeat}
     repeats: dict[Cell, list[float | Failure]] = {}

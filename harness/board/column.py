@@ -1,4 +1,4 @@
-"""What a column of a board is. Those that there are stand in `columns` and `standings`."""
+"""The type of a board's columns, which `columns` and `rankings` define."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ class Column(Generic[T]):
     Attributes:
         key: identifies the column on its board, and heads it in files for programs. Tasks may be named like any other
             column, so that headings may be equal; keys never are.
-        value: what programs get, and pages sort by: text, a number or None.
+        value: text, a number or None: the value for programs, by which pages sort.
         type: of the values.
-        text: what readers see; by default the value with `digits` decimals, or a dash for None.
-        title: heads it for readers, if that is not the key.
+        text: the text for readers; by default the value with `digits` decimals, or a dash for None.
+        title: heading for readers, if it differs from the key.
         kind: how the column is formatted.
         unit: of numbers.
         optional: left out for readers where no row has a value.
         varying: left out for readers where all rows have the same value.
-        spare: a terminal that is too narrow is shown the board without the columns of the largest number, then those of
-            the next; never without those of 0.
-        note: explains it to readers, below the board.
+        spare: if a terminal is too narrow, columns with the largest `spare` are left out first, then those with the
+            next; columns with 0 always stay.
+        note: explanation of the column for readers, below the board.
     """
 
     key: str
@@ -57,7 +57,7 @@ class Column(Generic[T]):
         return len(known) > 1 if self.varying else bool(known) or not self.optional
 
     def shown(self, of: T) -> str:
-        """Return what readers see of a row."""
+        """Return the text of a row's cell for readers."""
         if self.text is not None:
             return self.text(of)
         value = self.value(of)

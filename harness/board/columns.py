@@ -1,4 +1,4 @@
-"""The columns of all boards, each defined once; those of intervals stand in `standings`."""
+"""The columns of all boards, each defined once; `rankings` defines the columns of intervals."""
 
 from collections.abc import Iterable
 
@@ -33,7 +33,7 @@ def _excess(row: Row) -> str:
 
 
 def _settings(row: Row) -> str:
-    """Return the settings that differ from those of most rows, but the runtime, which has a column."""
+    """Return the settings that differ from the settings of most rows, without the runtime, which has its own column."""
     return ", ".join(one for one in row.settings.split(", ") if not one.startswith("runtime "))
 
 
@@ -47,14 +47,14 @@ FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text", spare=9
 SCORE = Column[Row](
     "score", lambda row: row.score, text=lambda row: decimal(row.score, DECIMALS if row.rounded else 2), unit=POINTS
 )
-#: Shown with the score above chance.
+#: Explains the score above chance.
 CHANCE_NOTE = (
     "excess: score above the mean score of random values on these models, with its interval. p: at most the "
     "probability that any row scores as high if no row knows more of the gaps than some two hyperparameters tell. No "
     "more than that is excluded: a function of three hyperparameters that never looks at a network can have a small p."
 )
 
-#: Shown with the mark of rows that tell more than all hyperparameters.
+#: Explains the mark of rows that predict more than all hyperparameters.
 BEYOND_NOTE = (
     "beyond: yes if the score is surely (95 %) above that of the hyperparameters, an additive fit of the gaps on the "
     "same networks, and its own p-value is at most 0.05. Interactions of hyperparameters are not excluded."

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from harness.board import columns, standings
+from harness.board import columns, rankings
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
 from harness.board.collect import Calls
@@ -40,7 +40,7 @@ def _notes(board: Board) -> list[str]:
     reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
     beyond = [columns.BEYOND_NOTE] if columns.BEYOND in board.columns else []
     others = [disclosure_note(board.withheld)] if board.withheld else NOTES_ON_OPEN_TASKS
-    tasks = standings.notes_on_tasks(board.rows)
+    tasks = rankings.notes_on_tasks(board.rows)
     return [*reasons, *NOTES, *others, *board.hyperparameters.notes, *beyond, *tasks]
 
 
@@ -56,7 +56,7 @@ def _content(board: Board) -> list[dict[str, Any]]:
 #: Keys of a measure in JSON, before its tasks.
 HEAD = per_row(comparison("j"), tasks=())
 
-#: Measures on tasks; each row has its family. Those that lack a score on some task are faint.
+#: Layout of measures on tasks, with a family for each row. A measure without a score on some task is faint.
 COMPARISON = Layout(
     "Comparison",
     columns=comparison("r"),
@@ -79,12 +79,12 @@ def compare_calls(
 
     Unlike under the competition's rule, every task is scored separately: a measure that exceeds its time on one task
     keeps its scores on the others. Measures without a score on some task rank below those with a score on every task,
-    and above those without any score; one that was called on no task has no rank.
+    and above measures without any score; a measure that was called on no task has no rank.
 
     Args:
         called: the calls of each measure.
         references: task -> reference data.
-        families: measure, with its parameters -> its family.
+        families: measure with parameters -> family.
         withheld: tasks whose scores are rounded, and whose times and reasons are not shown.
         left_out: measures that were not called on a task, as (measure, task), with the reasons.
     """
@@ -96,7 +96,7 @@ def compare_calls(
         tasks = {name: task.left_out(reasons[name]) if name in reasons else task for name, task in row.tasks.items()}
         rows.append(replace(row, family=families[measure], tasks=tasks))
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0)
-    ranked = standings.with_standings(with_p_values(ranked), standings.compare_rows(ranked, held_out=None))
+    ranked = rankings.with_standings(with_p_values(ranked), rankings.compare_rows(ranked, held_out=None))
     hidden = frozenset(withheld) & references.keys()
     told = score_hyperparameters(references, hidden)
     return Board(COMPARISON, ranked, list(references), withheld=hidden, hyperparameters=told)

@@ -1,13 +1,13 @@
-"""The rule for hidden tasks: what of their results leaves the harness. All writers take their numbers from here.
+"""The rule for hidden tasks: which of their results may leave the harness. All writers take their numbers from here.
 
 Every published digit reveals something about the hidden models, and a participant could combine the digits of many
-submissions. So of a hidden task there are only
+submissions. So only these results of a hidden task are published:
 
-* the official score, rounded to `DECIMALS`, and what follows from it: the final score, rounded again, and the rank;
+* the official score, rounded to `DECIMALS`; the final score, computed from it and rounded again; and the rank;
 * the verdict: the number of models, of calls by outcome, and whether there is a score.
 
-No other number of the task is published, and none of a final score that contains one: no interval, p-value, level of
-chance or rank correlation, and no yardstick. Times of hidden tasks do not count in medians.
+No other number is published of a hidden task, or of a final score that contains a hidden task: no interval, p-value,
+level of chance or rank correlation, and no yardstick. Times of hidden tasks do not count in medians.
 """
 
 from collections.abc import Collection
@@ -23,8 +23,11 @@ _DECIMALS_OF_1 = DECIMALS + 2
 #: measure has an official score, which names hyperparameters and their values.
 REASON_WITHHELD = "the reason is withheld, since the task is hidden"
 
-#: Of one result on a hidden task.
-ONLY_ROUNDED = "withheld: of a hidden task only the rounded score is shown"
+#: Note on a score on a hidden task.
+ONLY_ROUNDED = f"Rounded to {DECIMALS} decimal, and no other number is shown, since the task is hidden."
+
+#: Note on the first row of a board with a hidden task.
+LUCK_WITHHELD = "Whether luck explains the lead is withheld, since a task is hidden."
 
 
 def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionScore:

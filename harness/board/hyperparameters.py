@@ -1,7 +1,7 @@
-"""What hyperparameters alone score: two yardsticks beside the board.
+"""The scores of hyperparameters alone: two yardsticks beside the board.
 
-Neither fit is shown on hidden tasks. They take no part in the fit on other tasks, either: its score on a public task,
-with all digits, would tell something of their gaps.
+Neither fit is shown on hidden tasks. Hidden tasks take no part in the fit on other tasks, either: its score on a public
+task, with all digits, would tell something of their gaps.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.board.row import Vector
-from harness.board.yardstick import Spread, Yardstick
+from harness.board.yardstick import ScoreSpread, Yardstick
 from harness.format.reference import Reference
 from scoring import (
     Grid,
@@ -81,8 +81,8 @@ def _gaps(reference: Reference) -> Vector:
     return np.array([reference.gaps[model] for model in reference.models])
 
 
-def _score(fit: Vector | None, gap: Vector, grid: Grid) -> Spread | None:
-    return None if fit is None else Spread(100 * official_score(fit, gap, grid).score)
+def _score(fit: Vector | None, gap: Vector, grid: Grid) -> ScoreSpread | None:
+    return None if fit is None else ScoreSpread(100 * official_score(fit, gap, grid).score)
 
 
 def _content(yardstick: Yardstick) -> dict[str, Any]:

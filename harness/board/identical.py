@@ -1,11 +1,11 @@
-"""Submissions of a board that are the same under several names: in their files, or in all their values."""
+"""Submissions of a board with the same files, or the same values, under several names."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
 from harness.board.collect import Calls, value_of
 from scoring import Failure
 
-#: Different values from which equality says something: constants and small counts agree by chance.
+#: Minimum number of different values for equality to mean anything: constants and small counts agree by chance.
 MIN_DIFFERENT = 4
 
 
@@ -17,7 +17,7 @@ def same_files(shown: Sequence[Calls]) -> list[list[str]]:
 def same_values(shown: Sequence[Calls]) -> list[list[str]]:
     """Return the names with the same values on every model of all tasks, a list for each group.
 
-    A call without a value is the same as one with the same outcome. Every group has a submission: measures of the
+    Two calls without a value are the same if their outcomes are. Every group has a submission, since measures of the
     library may agree with each other. Groups of `same_files` are left out.
     """
     submissions = {calls.submission for calls in shown if not calls.is_baseline}
@@ -29,7 +29,7 @@ def same_values(shown: Sequence[Calls]) -> list[list[str]]:
 
 
 def remarks_on(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each group; none tells a value, a task or a model."""
+    """Return a line for each group; no line tells a value, a task or a model."""
     return [
         *(f"the same files under several names: {', '.join(names)}" for names in same_files(shown)),
         *(f"the same values on every model: {', '.join(names)}" for names in same_values(shown)),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.board import columns as c
-from harness.board import standings as s
+from harness.board import rankings
 from harness.board.column import AnyColumn
 
 MEASURE = replace(c.SUBMISSION, key="measure")
@@ -24,19 +24,19 @@ USES: Sequence[tuple[AnyColumn, str, str]] = (
     (c.TASK, "t", "t"),
     (c.SCORE, "rf", "rfj"),
     (replace(c.SCORE, key="final_score"), "t", ""),
-    (s.INTERVAL, "r", "r"),
-    (s.OTHER_TASKS, "r", "r"),
-    (s.LOW, "ft", "fj"),
-    (s.HIGH, "ft", "fj"),
-    (s.TASKS_LOW, "ft", "fj"),
-    (s.TASKS_HIGH, "ft", "fj"),
-    (s.RANKS, "r", ""),
-    (s.BEST_RANK, "ft", ""),
-    (s.WORST_RANK, "ft", ""),
-    (s.GROUP, "rft", ""),
-    (s.ERROR, "ft", ""),
-    (s.GAP_ERROR, "ft", ""),
-    (s.MODEL_ERROR, "ft", ""),
+    (rankings.INTERVAL, "r", "r"),
+    (rankings.OTHER_TASKS, "r", "r"),
+    (rankings.LOW, "ft", "fj"),
+    (rankings.HIGH, "ft", "fj"),
+    (rankings.TASKS_LOW, "ft", "fj"),
+    (rankings.TASKS_HIGH, "ft", "fj"),
+    (rankings.RANKS, "r", ""),
+    (rankings.BEST_RANK, "ft", ""),
+    (rankings.WORST_RANK, "ft", ""),
+    (rankings.GROUP, "rft", ""),
+    (rankings.ERROR, "ft", ""),
+    (rankings.GAP_ERROR, "ft", ""),
+    (rankings.MODEL_ERROR, "ft", ""),
     (c.CHANCE, "fj", "fj"),
     (c.EXCESS, "rfj", "rfj"),
     (c.EXCESS_LOW, "fj", "fj"),

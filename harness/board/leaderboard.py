@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from harness.board import remarks, repetitions, standings
+from harness.board import rankings, remarks, repetitions
 from harness.board.across_tasks import across_tasks_object
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.chance import with_chance, with_p_values
@@ -20,7 +20,7 @@ from harness.board.stability import own_randomness_object
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
-#: Everything known about each row stands in JSON after these.
+#: Keys in JSON that precede everything known about each row.
 HEAD = per_row(leaderboard("j"), tasks=())
 
 
@@ -28,7 +28,7 @@ def _notes(board: Board) -> list[str]:
     """The rule, and explanations of the columns and marks."""
     explained = [column.note for column in board.columns if column.note]
     yardsticks = [] if board.withheld else [board.oracle.note, *board.hyperparameters.notes]
-    lines = [RULE, *yardsticks, *explained, *standings.notes_on_tasks(board.rows)]
+    lines = [RULE, *yardsticks, *explained, *rankings.notes_on_tasks(board.rows)]
     if any(not row.sandboxed for row in board.rows):
         lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     if board.withheld:
@@ -58,8 +58,8 @@ def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
     return head | {"configuration": configuration, "standing": standing} | own | score
 
 
-#: All recorded submissions under the competition's rule. Failures on a task are in the reason, which hidden tasks
-#: withhold.
+#: Layout of all recorded submissions under the competition's rule. Failures on a task are in the reason, which hidden
+#: tasks withhold.
 LEADERBOARD = Layout(
     "Leaderboard",
     columns=leaderboard("r"),
@@ -92,7 +92,7 @@ def build_board(
     """
     rows = make_rows(collected.shown, references, withheld)
     lines = [
-        *task_notes, *remarks.of_records(collected, references, command),
+        *task_notes, *remarks.remarks_on_records(collected, references, command),
         *repetitions.remarks_on(collected.shown, withheld),
     ]  # fmt: skip
     told = score_hyperparameters(references, withheld)
@@ -121,10 +121,10 @@ def ranked_board(
 ) -> Board:
     """Return the board of some rows on the oracle's tasks, with ranks and intervals; `lines` are its remarks.
 
-    Unless a task can have an official score (`scored`), there is nothing to rank by, and nobody has a rank.
+    Unless a task can have an official score (`scored`), there is nothing to rank by, and no row has a rank.
     """
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
-    compared = standings.compare_rows(ranked, held_out)
-    shown = standings.with_standings(with_p_values(ranked), compared)
+    compared = rankings.compare_rows(ranked, held_out)
+    shown = rankings.with_standings(with_p_values(ranked), compared)
     hidden = frozenset(withheld) & oracle.tasks.keys()
     return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, compared, scored, oracle, hyperparameters)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from harness.board.yardstick import Spread, Yardstick
+from harness.board.yardstick import ScoreSpread, Yardstick
 from harness.format.reference import Reference
 from scoring import ORACLE_DRAWS, ORACLE_NOISE, Grid, ScoreUndefined, oracle_scores, require_official
 
@@ -15,7 +15,7 @@ class Oracle(Yardstick):
 
     @property
     def note(self) -> str:
-        """What it is and scores, for readers."""
+        """A line for readers that explains the oracle and gives its score."""
         if self.score is None:
             return "noisy oracle: none, because no submission can have an official score on these tasks."
         return (
@@ -51,10 +51,10 @@ def _has_official(grid: Grid) -> bool:
     return True
 
 
-def _on_task(name: str, reference: Reference) -> Spread | None:
+def _on_task(name: str, reference: Reference) -> ScoreSpread | None:
     gaps = [reference.gaps[model] for model in reference.grid.models]
     try:
         scores = oracle_scores(gaps, reference.grid, seed=zlib.crc32(name.encode()))
     except ScoreUndefined:
         return None
-    return Spread(100 * float(scores.mean()), 100 * float(scores.std(ddof=1)))
+    return ScoreSpread(100 * float(scores.mean()), 100 * float(scores.std(ddof=1)))

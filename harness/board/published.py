@@ -29,7 +29,7 @@ def published_names() -> list[str]:
 
 
 def read_published(name: str) -> list[PublishedRow]:
-    """Return the published scores on a corpus; those of a measure's own authors come first."""
+    """Return the published scores on a corpus; scores by a measure's own authors come first."""
     if name not in published_names():
         known = published_names()
         raise UserError(f"--published: no {name!r}", expected=", ".join(known), remedy=did_you_mean(name, known))
@@ -44,7 +44,7 @@ def read_published(name: str) -> list[PublishedRow]:
 
 
 def require_published(rows: Sequence[PublishedRow], name: str, tasks: Sequence[str]) -> None:
-    """Raise `UserError` unless there are scores on one of some tasks, which are whole."""
+    """Raise `UserError` unless there are scores on at least one of the tasks, none of which was fetched in part."""
     known = {task for row in rows for task in row.values}
     if known.isdisjoint(tasks):
         what, expected = f"--published {name}: no scores on these tasks", f"some of {', '.join(sorted(known))}"

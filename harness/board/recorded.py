@@ -1,4 +1,4 @@
-"""Reads from a database the records that a board shows, and no others: most are of versions that were replaced."""
+"""Reads from a database the records that a board shows, and no others: most records are of replaced versions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -6,7 +6,8 @@ from dataclasses import replace
 from harness.board.collect import Calls, Cell, Collected, repeats_of
 from harness.board.versions import is_of
 from harness.format.reference import Reference
-from harness.records import Record, RecordedCall, Records, newest_of_version, recorded_calls
+from harness.records import Record, Records
+from harness.records.versions import RecordedCall, newest_of_version, recorded_calls
 from harness.task.contents import Contents
 
 
@@ -16,18 +17,22 @@ def read_records(
     """Return calls of `find_versions` with their records, which are read row by row of the board."""
     shown = []
     for calls in found.shown:
-        rows = newest_of_version(records, calls.asked, references)
+        rows = newest_of_version(records, calls.row_key, references)
         shown.append(_with_records(calls, (row for row in rows if is_of(references, row)), contents))
     return replace(found, shown=shown, ran_on=_ran_on(records, shown, found.left_out, references, contents))
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Return the calls with their records, oldest first, of which only those of the tasks' present contents count."""
+    """Return the calls with their records, oldest first; only records of the tasks' present contents count.
+
+    Records of a model that is gone are not stale: nobody could make them anew.
+    """
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
     for row in records:
-        if not _is_current(row, contents.get(row.task)):
-            if not row.repeat:
+        present = contents.get(row.task)
+        if not _is_current(row, present):
+            if not row.repeat and present is not None and row.model in present.models:
                 stale.add((row.task, row.model))
         elif row.repeat:
             repetitions.append(row)
@@ -43,8 +48,8 @@ def _ran_on(
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> dict[str, set[str]]:
-    """Return submission -> tasks on which only calls that are left out have records that would count."""
-    others = {calls.asked for calls in left_out}
+    """Return submission -> tasks on which only left-out calls have records that would count."""
+    others = {calls.row_key for calls in left_out}
     several = {submission for submission, _, _ in others}
     lacking: dict[str, set[str]] = {}
     for calls in shown:
@@ -61,5 +66,5 @@ def _ran_on(
 
 
 def _is_current(row: Record | RecordedCall, contents: Contents | None) -> bool:
-    """Whether a record is of the task's present model and data; without contents, it counts as such."""
+    """Whether a record is of the task's present model and data; if the contents are not known, it counts as current."""
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)

@@ -10,12 +10,12 @@ from harness.board.collect import Calls, Collected
 from harness.configuration import GIB, Configuration
 from harness.format.reference import Reference
 from harness.names import FUNCTION, alike
-from harness.task.notes import named
+from harness.task.task_notes import abbreviated
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT
 
 
-def of_records(
+def remarks_on_records(
     collected: Collected, references: Mapping[str, Reference], command: Callable[[Sequence[Calls]], str]
 ) -> list[str]:
     """Return the remarks; `command` renders the command line that repeats calls."""
@@ -29,10 +29,10 @@ def of_records(
 
 
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
-    """Return one line for all submissions that lost the same records, as all do when a task is rebuilt.
+    """Return one line for all submissions that lost the same records, as after a task was rebuilt.
 
-    One command renews them only if they share their settings, and no two names could be mistaken for each other. It
-    has to name them all.
+    A single command, which names all submissions, renews the records only if they share their settings, and if no two
+    names could be mistaken for each other.
     """
     lost: dict[tuple[Any, ...], list[Calls]] = {}
     turns: Counter[tuple[Any, ...]] = Counter()
@@ -57,7 +57,7 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
 
 
 def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
-    """Return a line for each submission with several versions: the one shown, and tasks that only others ran on."""
+    """Return a line for each submission with several versions: the shown version, and tasks of others alone."""
     lines, known = [], dict[str, set[str]]()
     for other in collected.left_out:
         known.setdefault(other.submission, set()).add(other.version)
@@ -66,7 +66,7 @@ def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list
         if not versions or calls.is_baseline:
             continue
         line = f"{calls.submission}: version {calls.version[:8]}, most recently requested{_when(calls)}; not shown: "
-        line += named(sorted(version[:8] for version in versions))
+        line += abbreviated(sorted(version[:8] for version in versions))
         tried = {task for task, _ in calls.rows}
         ran_on = collected.ran_on.get(calls.submission, ())
         missing = [task for task in references if task in ran_on and task not in tried]
@@ -79,7 +79,7 @@ def _when(calls: Calls) -> str:
 
 
 def _similar(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each group of names that could be mistaken for each other, as records of others may bring."""
+    """Return a line for each group of names that could be mistaken for each other, as in merged records."""
     groups: dict[str, set[str]] = {}
     for calls in shown:
         if not calls.is_baseline:
@@ -102,11 +102,13 @@ def _versions(shown: Sequence[Calls]) -> list[str]:
             software = calls.configuration.software
             if software != by_runtime[calls.configuration.runtime].most_common(1)[0][0]:
                 odd.setdefault(software, []).append(calls.submission)
-    return [f"made with other versions than most rows ({software}): {named(names)}" for software, names in odd.items()]
+    return [
+        f"made with other versions than most rows ({software}): {abbreviated(names)}" for software, names in odd.items()
+    ]
 
 
 def settings_labels(shown: Sequence[Calls]) -> list[str]:
-    """Return a label for each row with the settings that differ from those of most rows; empty if none do."""
+    """Return a label for each row with the settings in which it differs from most rows; empty if it does not differ."""
     found = [calls.configuration.settings for calls in shown if calls.configuration is not None]
     if not found:
         return [""] * len(shown)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.board.collect import Calls, Cell, repeats_of, value_of
-from harness.task.notes import named
+from harness.task.task_notes import abbreviated
 from scoring import Failure
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
 def not_deterministic(
     records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
-    """Return a line for each submission in `deterministic` whose `records` of one configuration say otherwise."""
+    """Return a line for each submission in `deterministic` whose `records` of one configuration differ."""
     rows: dict[str, list[Record]] = {name: [] for name in deterministic}
     for row in records:
         if row.submission in rows:
@@ -41,7 +41,7 @@ def not_deterministic(
 
 
 def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
-    """Return a line for each task with failed repetitions, which affect no score; none of the tasks `withheld`."""
+    """Return a line for each task with failed repetitions, which affect no score; no line for the tasks `withheld`."""
     failures: dict[str, dict[str, list[str]]] = {}
     for (task, model), values in sorted(calls.repeats.items()):
         if task not in withheld:
@@ -50,7 +50,7 @@ def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
                     failures.setdefault(task, {}).setdefault(model, []).append(value.outcome)
     return [
         f"{calls.submission} on {task}: failed repetitions, which affect no score: {_counted(models)}, "
-        f"on {named(list(models))}"
+        f"on {abbreviated(list(models))}"
         for task, models in failures.items()
     ]
 
@@ -63,7 +63,7 @@ def _counted(models: Mapping[str, list[str]]) -> str:
 def _varying(
     name: str, values: Mapping[Cell, Value], repeats: Mapping[Cell, Sequence[Value]], withheld: Collection[str]
 ) -> list[str]:
-    """Return a line on a submission that has two values for a model; of a withheld task only that there is one."""
+    """Return a line on a submission that has two values for a model; of a withheld task, the line names no model."""
     says = f"{name} calls itself deterministic (metadata), but"
     secret = []
     for cell, others in repeats.items():

@@ -44,15 +44,15 @@ class OnTask:
 
     Attributes:
         name: of the task.
-        result: the scores, rounded if the task is withheld; or the reason why there are none.
-        n_models: number of the task's models; 0 if it was not called on them.
+        result: the scores, rounded if the task is withheld; or the reason why there is no score.
+        n_models: number of the task's models; 0 if the submission was not called on them.
         failures: outcome -> number of models without a value.
         calls: model -> the record behind its value; empty if the task is withheld.
         withheld: whether only rounded scores and failures of the task are shown.
         scored: the values behind `result`; None if the task is withheld.
-        chance: the official score beside chance; None if there is none, or if the task is withheld.
-        adjusted_p_value: `p_value`, adjusted for the number of complete ranked rows; None for others.
-        published: what others reported for the measure, 0 to 100; None if that was not asked for, or is not known.
+        chance: the official score beside chance; None without an official score, or if the task is withheld.
+        adjusted_p_value: `p_value`, adjusted for the number of complete ranked rows; None for other rows.
+        published: the published score of the measure, 0 to 100; None if not requested or not known.
     """
 
     name: str
@@ -76,6 +76,11 @@ class OnTask:
         return self.n_models > 0
 
     @property
+    def not_run(self) -> bool:
+        """Whether the submission should have been called, but no call was made."""
+        return self.was_called and self.failures[MISSING] == self.n_models
+
+    @property
     def score(self) -> TaskScore | None:
         """The scores; None if a model has no value."""
         return self.result if isinstance(self.result, TaskScore) else None
@@ -87,7 +92,7 @@ class OnTask:
 
     def official_text(self, digits: int = 2) -> str:
         """Return the official score as text; on a hidden task it has as many digits as are published."""
-        return official(self.result, DECIMALS if self.withheld else digits)
+        return "not run" if self.not_run else official(self.result, DECIMALS if self.withheld else digits)
 
     @property
     def kendall(self) -> float | None:
@@ -106,7 +111,7 @@ class OnTask:
 
     @property
     def p_value(self) -> float | None:
-        """At most the probability of such a score for what knows two hyperparameters alone; None as the level."""
+        """Largest probability of such a score for measures that know only two hyperparameters; None as the level."""
         return None if self.chance is None else self.chance.p_value
 
     @property
@@ -116,7 +121,7 @@ class OnTask:
 
     @property
     def robust_sign_error(self) -> float | None:
-        """The same in the worst environment: two settings that differ in one hyperparameter; None if it is withheld."""
+        """`sign_error` of the worst environment: two settings that differ in one hyperparameter; None if withheld."""
         return None if self._sign_errors is None else self._sign_errors.robust
 
     @cached_property
@@ -147,9 +152,9 @@ class OnTask:
 
 @dataclass(frozen=True)
 class Row:
-    """One submission in one version and configuration."""
+    """A row: a submission in one version and configuration."""
 
-    rank: int | None  #: None: may not be ranked
+    rank: int | None  #: None: the row may not be ranked
     submission: str  #: its name; for a measure, with its parameters
     kind: str  #: "submission" or "baseline"
     result: SubmissionScore
@@ -158,21 +163,20 @@ class Row:
     family: str = ""  #: of a measure
     version: str = ""  #: SHA-256 of the submission's files
     requested_at: datetime | None = None  #: time of the most recent request for this version
-    age: int = field(default=0, compare=False)  #: number of rows that were asked for later
+    age: int = field(default=0, compare=False)  #: number of rows that were requested later
     configuration: Configuration | None = None  #: of its calls; None for a measure without records
-    settings: str = ""  #: differences to most of the board's rows
-    stale: int = 0  #: number of records of other models or data, which do not count
+    settings: str = ""  #: settings in which the row differs from most rows
+    stale: int = 0  #: number of records of earlier versions of the tasks, which do not count
     p_value: float | None = None  #: of the mean score over tasks; None if a task is withheld
     adjusted_p_value: float | None = None  #: the same, adjusted for the number of complete ranked rows
     standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is withheld
     own_randomness: OwnRandomness | None = None  #: None without repetitions
-    about: About = field(default_factory=About)  #: what the submission says of itself
+    about: About = field(default_factory=About)  #: team, description and link in its metadata
 
     @property
     def label(self) -> str:
-        """The name, with what tells the row from others of the same name."""
-        marks = [mark for mark in (self.settings, "" if self.sandboxed else "not sandboxed") if mark]
-        return f"{self.submission} ({', '.join(marks)})" if marks else self.submission
+        """The name, followed by the settings that distinguish the row from others of the same name."""
+        return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
     @property
     def score(self) -> float | None:
@@ -181,12 +185,12 @@ class Row:
 
     @property
     def chance_level(self) -> float | None:
-        """Mean over tasks of the score of random values, 0 to 100; None if there is none, or if a task is withheld."""
+        """Mean score of random values over tasks, 0 to 100; None without official scores, or if a task is withheld."""
         return None if self.rounded else _mean(task.chance_level for task in self.tasks.values())
 
     @property
     def excess(self) -> float | None:
-        """The score above the level of chance, in points; None if there is none, or if a task is withheld."""
+        """The score above the level of chance, in points; None without a level, or if a task is withheld."""
         return self._above_chance(self.score)
 
     @property
@@ -201,7 +205,7 @@ class Row:
 
     @property
     def beyond_hyperparameters(self) -> bool | None:
-        """Whether the score is surely above that of the hyperparameters, and not within the range of chance."""
+        """Whether the score is surely above the score of the hyperparameters, and outside the range of chance."""
         if self.standing is None or self.p_value is None:
             return None
         return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT
@@ -251,19 +255,24 @@ class Row:
         return tuple(sorted(name for name, task in self.tasks.items() if task.withheld))
 
     @property
-    def reason(self) -> str:
-        """Reasons why tasks have no score, in one line; empty if all tasks have one."""
+    def reasons(self) -> dict[str, list[str]]:
+        """Reason why tasks have no score -> these tasks."""
         tasks: dict[str, list[str]] = {}
         for name, task in self.tasks.items():
             if task.reason:
                 tasks.setdefault(task.reason, []).append(name)
-        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in tasks.items())
+        return tasks
+
+    @property
+    def reason(self) -> str:
+        """The reasons in one line; empty if all tasks have a score."""
+        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in self.reasons.items())
 
 
 def make_row(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> Row:
-    """Return the row of some calls, without a rank; rounds their score `result` where tasks are withheld."""
+    """Return the row of some calls, without a rank; rounds their score `result` on withheld tasks."""
     shown = rounded(result, withheld)
     records: dict[str, dict[str, CallRecord]] = {task: {} for task in references}
     for (task, model), record in calls.rows.items():
@@ -304,6 +313,12 @@ def _failures(calls: Mapping[str, CallRecord], n_models: int) -> Counter[str]:
     return failures
 
 
+def labelled(submission: str, settings: str, *, sandboxed: bool) -> str:
+    """Return a name with the settings that differ from those of most rows, and whether it ran without a sandbox."""
+    marks = [mark for mark in (settings, "" if sandboxed else "not sandboxed") if mark]
+    return f"{submission} ({', '.join(marks)})" if marks else submission
+
+
 def counted(failures: Counter[str]) -> str:
     """Return counts as text, the most frequent first, for instance `2 TIMEOUT, 1 CRASH`."""
     return ", ".join(f"{number} {outcome}" for outcome, number in failures.most_common())
@@ -317,7 +332,7 @@ def vectors_of(scored: TaskCalls) -> tuple[Vector, Vector]:
 
 
 def _mean(numbers: Iterable[float | None]) -> float | None:
-    """Return the mean of the numbers that there are."""
+    """Return the mean of the numbers that are not None."""
     known = [number for number in numbers if number is not None]
     return statistics.fmean(known) if known else None
 

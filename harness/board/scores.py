@@ -6,7 +6,7 @@ from scoring import SubmissionScore, TaskScore
 
 
 def official(result: TaskScore | str, decimals: int) -> str:
-    """Return a task's official score, 0 to 100, as text: `failed` without any score, a dash without an official one."""
+    """Return a task's official score, 0 to 100, as text: `failed` without any score, a dash if not official."""
     if isinstance(result, str):
         return "failed"
     return "-" if result.official is None else f"{100 * result.official:.{decimals}f}"
@@ -18,7 +18,7 @@ def decimal(number: float | None, digits: int) -> str:
 
 
 def percent(number: float | None) -> float | None:
-    """Return a share on the scale from 0 to 100, without adding digits to a rounded one."""
+    """Return a share on the scale from 0 to 100; a rounded share gets no more digits."""
     return None if number is None else round(100 * number, 12)
 
 

@@ -1,4 +1,4 @@
-"""The part of a score's error that is luck of the measure's own random draws, from repetitions of its calls."""
+"""The part of a score's error that comes from the measure's own random draws, estimated by repeated calls."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -17,7 +17,7 @@ class OwnRandomness:
 
     Attributes:
         tasks: task -> the spread of its official score; only tasks with repetitions that are not withheld.
-        error: standard error of the final score from this alone, in points (0 to 100); None if it is not known.
+        error: standard error of the final score from random draws alone, in points (0 to 100); None if not known.
     """
 
     tasks: Mapping[str, Stability]
@@ -79,7 +79,7 @@ def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> flo
 
 
 def own_randomness_object(found: OwnRandomness | None) -> dict[str, Any] | None:
-    """Return it for programs, with all digits: `error` in points, and `tasks` with `error`, `models`, `unsteady`."""
+    """Return the spread for programs: `error` in points, and `tasks` with `error`, `models`, `unsteady`."""
     if found is None:
         return None
     tasks = {

@@ -1,14 +1,14 @@
-"""The state of a row in a sentence, and why a task has no more to say: pages and reports take both from here."""
+"""The state of a row, and of its result on a task, in a sentence: every writer takes it from here."""
 
 from harness.board.disclosure import DECIMALS, ONLY_ROUNDED
-from harness.board.row import OnTask, Row, counted
+from harness.board.row import MISSING, OnTask, Row, counted
 from harness.board.scores import decimal
 
 
 def state_of(row: Row, n_rows: int) -> str:
     """Return the sentence on a row of a board of `n_rows`."""
     if row.score is None:
-        return f"No score: {_why_none(row)}."
+        return f"No score: {_why_no_score(row)}."
     text = f"Score {decimal(row.score, DECIMALS if row.rounded else 2)}"
     if row.standing is not None:
         text += f" (90 % interval {row.standing.low:.1f} to {row.standing.high:.1f})"
@@ -21,17 +21,22 @@ def state_of(row: Row, n_rows: int) -> str:
     return f"{text}." if row.complete else f"{text}; incomplete: no score on {_without_score(row)}."
 
 
-def why_not_more(task: OnTask) -> str:
-    """Return why a task has no official score, or why no more than the score is shown; empty if neither is so."""
+def state_on(task: OnTask) -> str:
+    """Return the sentence on a result without an official score, or with a rounded one; empty for others."""
     if task.official is not None:
         return ONLY_ROUNDED if task.withheld else ""
-    return task.reason or (task.score.undefined if task.score else "")
+    if task.not_run:
+        return f"No score: none of {task.n_models} calls was made."
+    reason = task.reason or (task.score.undefined if task.score else "")
+    return f"No score: {reason.rstrip('.')}."
 
 
-def _why_none(row: Row) -> str:
+def _why_no_score(row: Row) -> str:
     failures = row.failures
     if not failures:
-        return "no task has an official one"
+        return "no task has an official score"
+    if failures[MISSING] == row.calls_expected:
+        return f"none of {row.calls_expected} calls was made"
     return f"{failures.total()} of {row.calls_expected} calls have no value ({counted(failures)})"
 
 

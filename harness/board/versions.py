@@ -1,14 +1,15 @@
-"""Which version and configuration of a submission a board shows: those that were requested last."""
+"""The choice of the version and configuration of a submission that a board shows: the last request decides."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 
 from harness.about import About
-from harness.board.collect import Asked, Calls, Collected
+from harness.board.collect import Calls, Collected, RowKey
 from harness.configuration import WAYS, Configuration, configuration_from
 from harness.format.reference import Reference
-from harness.records import Record, RecordedCall, Records, Request, newest_of_version, recorded_versions
+from harness.records import Record, Records, Request
+from harness.records.versions import RecordedCall, newest_of_version, recorded_versions
 
 
 def find_versions(
@@ -21,16 +22,16 @@ def find_versions(
     """Return the calls of a board of these tasks, shown and left out, without records.
 
     Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
-    only in versions of libraries and the harness, the most recently requested one. Each other configuration has a row.
-    A requested version has a row even without any record: a run may have been interrupted before its first one. The row
-    goes when other settings of this version were requested later and have records.
+    only in versions of libraries and the harness, the most recent request. Every other configuration has its own row.
+    A requested version has a row even without any record: a run may have been interrupted before its first one. If some
+    settings of a version have records, only these settings have a row.
     Recorded versions that were never requested count as requested before all others, in the order of their records.
 
     Args:
         records: the database.
         references: task -> reference data.
         everything: show all versions and configurations.
-        counts: tells whether calls may be on the board at all.
+        counts: returns whether calls may be on the board at all.
     """
     asked = _last_requests(records.requests(), references)
     recorded = recorded_versions(records, references)
@@ -55,9 +56,9 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
     return [*sorted(merged, key=_age), *own]
 
 
-def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[Asked, Request]:
+def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[RowKey, Request]:
     """Return the last request of each row on these tasks, the oldest row first."""
-    last: dict[Asked, Request] = {}
+    last: dict[RowKey, Request] = {}
     for request in by_age(requests):
         if request.task in tasks:
             asked = request.submission, request.submission_digest, request.configuration
@@ -66,29 +67,24 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
     return last
 
 
-def _choose_shown(everyone: Sequence[Calls], recorded: Collection[Asked], *, everything: bool) -> Collected:
+def _choose_shown(everyone: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
     """Return the calls of a board in the order of their names, shown and left out.
 
-    Of each submission that is the first version among `everyone`, and of its configurations the first with each
-    combination of settings. Behind the first of these that is `recorded`, only others that are recorded are shown.
+    Of each submission that is the first version among `everyone`; and of its configurations, of the `recorded` ones if
+    there are any, the first with each combination of settings.
     """
     version: dict[str, str] = {}
+    current = [calls for calls in everyone if version.setdefault(calls.submission, calls.version) == calls.version]
+    begun = {calls.submission for calls in current if calls.row_key in recorded}
     chosen: dict[tuple[str, Configuration | None], Calls] = {}
-    for calls in everyone:
-        if version.setdefault(calls.submission, calls.version) == calls.version:
+    for calls in current:
+        if calls.row_key in recorded or calls.submission not in begun:
             settings = calls.configuration.settings if calls.configuration else None
             chosen.setdefault((calls.submission, settings), calls)
-    begun: set[str] = set()
-    kept = []
-    for calls in chosen.values():
-        if calls.asked in recorded or calls.submission not in begun:
-            kept.append(calls)
-        if calls.asked in recorded:
-            begun.add(calls.submission)
-    shown = list(everyone) if everything else kept
-    names = {calls.asked for calls in shown}
-    left_out = [calls for calls in everyone if calls.asked not in names]
-    return Collected(sorted(shown, key=lambda calls: calls.asked), left_out)
+    shown = list(everyone) if everything else list(chosen.values())
+    names = {calls.row_key for calls in shown}
+    left_out = [calls for calls in everyone if calls.row_key not in names]
+    return Collected(sorted(shown, key=lambda calls: calls.row_key), left_out)
 
 
 def configuration_of(record: Record) -> Configuration:
@@ -103,7 +99,7 @@ def is_of(references: Mapping[str, Reference], row: Record | RecordedCall) -> bo
     return row.task in references and row.model in references[row.task].gaps
 
 
-def _first(records: Records, version: Asked, references: Mapping[str, Reference]) -> Record | None:
+def _first(records: Records, version: RowKey, references: Mapping[str, Reference]) -> Record | None:
     return next((row for row in newest_of_version(records, version, references) if is_of(references, row)), None)
 
 

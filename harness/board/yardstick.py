@@ -1,4 +1,4 @@
-"""A yardstick: what something that is no submission scores, beside the board for comparison by eye."""
+"""A yardstick: a score beside the board that is not of a submission, for comparison by eye."""
 
 import math
 import statistics
@@ -10,7 +10,7 @@ from harness.board.scores import decimal
 
 
 @dataclass(frozen=True)
-class Spread:
+class ScoreSpread:
     """An official score, 0 to 100, or the mean of several draws with their standard deviation."""
 
     mean: float
@@ -24,19 +24,19 @@ class Spread:
 
 @dataclass(frozen=True)
 class Yardstick:
-    """Scores of what is in no row, no rank and no comparison.
+    """Scores that have no row and no rank, and take part in no comparison.
 
     Attributes:
         tasks: score on each task; None if the task has no score, or is withheld.
         score: mean of these scores; None if no task has a score, or if a task is withheld.
     """
 
-    tasks: Mapping[str, Spread | None]
-    score: Spread | None
+    tasks: Mapping[str, ScoreSpread | None]
+    score: ScoreSpread | None
 
     @classmethod
-    def of(cls, tasks: Mapping[str, Spread | None], withheld: Collection[str] = ()) -> Self:
-        """Return the yardstick with these scores, without those of the tasks `withheld` and a mean that would have any.
+    def of(cls, tasks: Mapping[str, ScoreSpread | None], withheld: Collection[str] = ()) -> Self:
+        """Return the yardstick with these scores; tasks `withheld` have none, and then there is no mean.
 
         Draws of tasks are independent, so variances add up.
         """
@@ -44,9 +44,9 @@ class Yardstick:
         return cls(shown, None if withheld else _mean([found for found in shown.values() if found is not None]))
 
 
-def _mean(found: list[Spread]) -> Spread | None:
+def _mean(found: list[ScoreSpread]) -> ScoreSpread | None:
     if not found:
         return None
     deviations = [one.deviation for one in found if one.deviation is not None]
     deviation = math.hypot(*deviations) / len(found) if deviations else None
-    return Spread(statistics.fmean(one.mean for one in found), deviation)
+    return ScoreSpread(statistics.fmean(one.mean for one in found), deviation)

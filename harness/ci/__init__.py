@@ -1,4 +1,4 @@
 """Evaluates the submissions that a change of a repository touches, and reports it; trusts nothing of the change."""
 
-#: The modules that other rooms use.
+#: Modules that other rooms may import.
 MODULES = ("annotations", "boards", "change", "comment", "git", "reading", "report", "results", "rules")

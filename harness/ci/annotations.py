@@ -43,7 +43,7 @@ def last_traceback(output: str) -> str:
 
 
 def path_in(source: str, name: str) -> str:
-    """Return the path of a submission's file; a single file or zip is its own."""
+    """Return the path of a file of a submission; a submission that is a single file or zip has only its own path."""
     return source if source.endswith((".py", ".zip")) else f"{source}/{name}"
 
 
@@ -76,7 +76,7 @@ def add_summary(markdown: str) -> None:
 
 
 def _text(text: str) -> str:
-    """Escape text: otherwise a message could be a command of its own."""
+    """Escape text: otherwise a message could be a command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -1,4 +1,4 @@
-"""The recorded calls of a revision: those of the submissions in it, in the versions that they have there."""
+"""The recorded calls of a revision: calls of its submissions, in their versions at that revision."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from harness.worker.runtimes import DEFAULT
 
 @dataclass(frozen=True)
 class JobSettings:
-    """The settings that a job asks for; None: whatever the machine or the submission chooses.
+    """The settings that a job requests; None: the machine or the submission chooses.
 
     A board of a job has no other rows: the score of another seed or limit, which somebody recorded later, says nothing
-    about the change. Neither has it rows of calls without a sandbox, which a job never makes.
+    about the change. It has no rows of calls without a sandbox, either, since a job never makes such calls.
     """
 
     run_seed: int
@@ -31,7 +31,7 @@ class JobSettings:
     runtime: str | None
 
     def covers(self, configuration: Configuration, runtime: str | None) -> bool:
-        """Whether calls with this configuration were asked for, of a submission that names this runtime."""
+        """Whether the job requests calls with this configuration, of a submission that names this runtime."""
         wanted = {
             "run_seed": self.run_seed, "time_limit_s": self.time_limit_s, "time_budget": self.time_budget,
             "memory_limit_bytes": self.memory_limit_bytes, "runtime": self.runtime or runtime or DEFAULT,
@@ -41,7 +41,7 @@ class JobSettings:
 
 
 def read_versions(repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> dict[str, Submission]:
-    """Return each submission that can be read, by its name."""
+    """Return the readable submissions, by name."""
     versions = {}
     for name, entry in entries.items():
         try:
@@ -58,10 +58,10 @@ def collect_versions(
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> Collected:
-    """Return the calls of these versions, and of the library's measures, that count with the settings asked for.
+    """Return the calls of these versions, and of the library's measures, that were made with the requested settings.
 
-    A record counts for a name only with the digest that the revision has under it, so no other change and no other
-    source of records can stand in its row.
+    A record counts for a name only if its digest is the digest of that name in the revision. So no other change and no
+    other source of records can get into its row.
     """
 
     def counts(calls: Calls) -> bool:

@@ -11,7 +11,7 @@ from harness.names import alike
 from harness.submission.name import clean, taken
 from harness.text import printable
 
-#: Submissions of a revision, and other files of a change that are listed.
+#: Maximum numbers of submissions of a revision, and of listed other files of a change.
 MAX_SUBMISSIONS, MAX_OTHERS = 10_000, 20
 
 #: Suffixes of a submission that is a file.
@@ -20,19 +20,19 @@ SUFFIXES = (".py", ".zip")
 
 @dataclass(frozen=True)
 class Change:
-    """What a change does to the submissions of a repository. A submission is called like its file.
+    """The differences of a change in the submissions of a repository. A submission is called like its file.
 
     Attributes:
         head: ID of the commit with the change.
-        base: ID of the commit that it will be merged into; None if all submissions of `head` are evaluated.
+        base: ID of the commit that the change will be merged into; None if all submissions of `head` are evaluated.
         before: name -> submission at `base`.
         after: name -> submission at `base` with the change.
         touched: name -> `new`, `changed` or `renamed`, for the submissions to evaluate.
         removed: names of submissions that the change removes.
         renamed: name -> the name at `base` of a submission that the change moves, with the same files.
-        refused: path in the folder -> reason, for those that cannot have their name.
+        refused: path in the folder -> reason, for submissions whose names are not allowed.
         others: other files that the change touches, at most `MAX_OTHERS`.
-        more: whether it touches more than these.
+        more: whether the change touches more files than `others` lists.
     """
 
     head: str
@@ -50,8 +50,8 @@ class Change:
 def find_change(repository: Repository, folder: str, head: str, base: str | None) -> Change:
     """Compare two revisions; without `base`, every submission at `head` counts as touched.
 
-    A submission is touched if it differs from the commit where `head` departed, and from `base`: what others changed
-    in the meantime is not of this change. Raises `UserError` for an unknown revision.
+    A submission is touched if it differs from the commit where `head` departed, and from `base`: changes by others in
+    the meantime do not belong to this change. Raises `UserError` for an unknown revision.
     """
     head = repository.resolve(head)
     revisions = [head] if base is None else [head, repository.resolve(base)]
@@ -80,7 +80,7 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
 
 
 def _renamed(new: Mapping[str, GitEntry], gone: Mapping[str, GitEntry]) -> dict[str, str]:
-    """Return the new name -> the name that is gone, for entries that are the same object of git."""
+    """Return new name -> removed name, for entries that are the same git object."""
     left = {name: entry.id for name, entry in gone.items()}
     pairs = {}
     for name, entry in new.items():
@@ -99,7 +99,7 @@ def _paths(repository: Repository, revision: str, folder: str) -> dict[str, GitE
 
 
 def _is_submission(entry: GitEntry) -> bool:
-    """Whether an entry is meant as a submission; a link or submodule in place of one is, and will be refused."""
+    """Whether an entry is meant as a submission; a link or submodule in its place is too, and will be refused."""
     if entry.path.startswith(".") or is_leftover(entry.path):
         return False
     suffix = PurePosixPath(entry.path).suffix
@@ -107,10 +107,10 @@ def _is_submission(entry: GitEntry) -> bool:
 
 
 def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[dict[str, GitEntry], dict[str, str]]:
-    """Return the submissions by name, and the reason for each that has the name of another one.
+    """Return the submissions by name, and the reason for each submission whose name belongs to another.
 
-    Names that could be mistaken for each other count as one. `owners` tells which path has a name already; else it
-    is that of the first in alphabetical order.
+    Names that could be mistaken for each other count as the same name. `owners` says which path owns a name already; a
+    new name belongs to the first path in alphabetical order.
     """
     names: dict[str, GitEntry] = {}
     refused = {}
@@ -129,7 +129,7 @@ def _named(paths: Mapping[str, GitEntry], owners: Mapping[str, str]) -> tuple[di
 
 
 def name_of(entry: GitEntry) -> str:
-    """Return the name of a submission: that of its file or folder, whatever its metadata claims."""
+    """Return the name of a submission: the name of its file or folder, whatever its metadata claims."""
     path = PurePosixPath(entry.path)
     return clean(printable(path.name if entry.mode == FOLDER else path.stem))
 

@@ -18,13 +18,16 @@ from harness.text import p_value_equation, p_value_text
 #: First line of every comment, by which the next one replaces it.
 MARK = "<!-- pgdl leaderboard -->"
 
-#: Entries of each list that are shown, and characters of a text.
+#: Maximum number of shown entries of a list, and of characters of a text.
 SHOWN, WIDTH = 30, 200
 
-#: Tracebacks that are shown.
+#: Maximum number of shown tracebacks.
 TRACEBACKS = 5
 
-#: P-value of a difference that is called clear.
+#: Columns that are left out if a task is hidden.
+WITHHELD = ("interval (90 %)", "chance", "p", "possible ranks")
+
+#: Largest p-value of a difference that is called clear.
 CLEAR = 0.05
 
 FOOTER = (
@@ -34,12 +37,12 @@ FOOTER = (
 
 
 def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return the comment; `links` are texts with their addresses, for its end, and not of the report."""
+    """Return the comment; it ends with `links`, texts with their addresses, which do not come from the report."""
     parts = [MARK, "## Leaderboard", "", *_verdict(report)]
     parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
     if lines:
-        parts += ["", *_table(lines, report), *_more(left_out, "submissions")]
+        parts += ["", *_table(lines, report), *_more(left_out, "submissions"), *_withheld(report)]
     failed = [line for line in lines if line.problem and line.change != "refused"]
     parts += _section("Problems", [f"{code(line.name)}: {code(line.problem)}" for line in failed])
     parts += _tracebacks(lines)
@@ -71,22 +74,35 @@ def _verdict(report: ChangeReport) -> list[str]:
 
 
 def _table(lines: tuple[Line, ...], report: ChangeReport) -> list[str]:
-    headings = ["submission", "change", "rank", "score", "interval (90 %)", "chance", "p", "possible ranks", "models"]
-    rows = [
-        [
-            code(line.name),
-            code(line.change) + (f" from {code(line.renamed_from)}" if line.renamed_from else ""),
-            _before_and_after(_rank(line.rank_before), _rank(line.rank), line),
-            _before_and_after(_number(line.score_before, report), _number(line.score, report), line),
-            "-" if line.low is None else f"{_number(line.low, report)} to {_number(line.high, report)}",
-            _number(line.chance, report),
-            p_value_text(line.p_value),
-            "-" if line.best_rank is None else f"{line.best_rank} to {_rank(line.worst_rank)}",
-            f"{line.calls_ok} of {line.calls_expected}",
-        ]
-        for line in lines
+    rows = [_cells(line, report) for line in lines]
+    headings = [one for one in rows[0] if not report.withheld or one not in WITHHELD]
+    texts = [headings, ["---"] * len(headings), *([row[one] for one in headings] for row in rows)]
+    return ["| " + " | ".join(cells) + " |" for cells in texts]
+
+
+def _cells(line: Line, report: ChangeReport) -> dict[str, str]:
+    """Return heading -> text of a line of the table."""
+    return {
+        "submission": code(line.name),
+        "change": code(line.change) + (f" from {code(line.renamed_from)}" if line.renamed_from else ""),
+        "rank": _before_and_after(_rank(line.rank_before), _rank(line.rank), line),
+        "score": _before_and_after(_number(line.score_before, report), _number(line.score, report), line),
+        "interval (90 %)": "-" if line.low is None else f"{_number(line.low, report)} to {_number(line.high, report)}",
+        "chance": _number(line.chance, report),
+        "p": p_value_text(line.p_value),
+        "possible ranks": "-" if line.best_rank is None else f"{line.best_rank} to {_rank(line.worst_rank)}",
+        "models": f"{line.calls_ok} of {line.calls_expected}",
+    }
+
+
+def _withheld(report: ChangeReport) -> list[str]:
+    if not report.withheld:
+        return []
+    names = ", ".join(map(code, report.withheld[:SHOWN]))
+    return [
+        "",
+        f"Hidden: {names}. Scores are rounded; {', '.join(WITHHELD)} and the differences to others are withheld.",
     ]
-    return ["| " + " | ".join(cells) + " |" for cells in (headings, ["---"] * len(headings), *rows)]
 
 
 def _before_and_after(before: str, after: str, line: Line) -> str:
@@ -94,7 +110,7 @@ def _before_and_after(before: str, after: str, line: Line) -> str:
 
 
 def _neighbours(line: Line) -> list[str]:
-    """Return sentences on the differences to the neighbours, where they were compared."""
+    """Return sentences on the differences to the neighbours that were compared."""
     pairs = (("below", line.above, line.above_p_value), ("above", line.below, line.below_p_value))
     return [
         f"{code(line.name)} is {side} {code(other)}: {_difference(p_value)}"

@@ -87,7 +87,7 @@ class Repository:
         return found[0].id if found and found[0].mode == FOLDER else None
 
     def entries(self, tree: str, limit: int) -> list[GitEntry]:
-        """Return what is directly in a folder; raises `GitError` for more than `limit` entries."""
+        """Return the direct entries of a folder; raises `GitError` for more than `limit` entries."""
         return list(self._listing("ls-tree", "-z", "--full-tree", tree, limit=limit))
 
     def files(self, tree: str, limit: int) -> list[GitEntry]:
@@ -134,7 +134,7 @@ class Repository:
 
     @contextmanager
     def _started(self, *arguments: str) -> Iterator[IO[bytes]]:
-        """Run a command whose output is read only as far as it is needed; raises `GitError` if it fails before."""
+        """Run a command whose output is read only as far as needed; raises `GitError` if it fails before."""
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         with children.popen([*self._git, *arguments], _environment(), **streams) as process:
             assert process.stdout is not None

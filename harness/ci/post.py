@@ -1,7 +1,7 @@
 """Writes the comment on a pull request, from the report that the job of the pull request left as an artifact.
 
 Runs in a job with the right to write comments, which runs nothing of the pull request: the artifact is data of a
-stranger, bounded and checked, and which pull request it belongs to is asked of GitHub, not of the artifact.
+stranger, bounded and checked, and GitHub, not the artifact, names the pull request that it belongs to.
 Imports the standard library only; `python3 -m harness.ci.post` needs no installation.
 """
 
@@ -29,7 +29,7 @@ ARTIFACT, FILE = "leaderboard-report", "report.json"
 #: Author of the comments that a workflow writes.
 AUTHOR = "github-actions[bot]"
 
-#: Entries of a page of the API, pages of a list, bytes of an answer, and seconds without one.
+#: Entries of a page of the API, pages of a list, bytes of an answer, and seconds of waiting for an answer.
 PER_PAGE, MAX_PAGES, MAX_ANSWER, SILENCE_S = 100, 20, 16 * 1024**2, 60
 
 
@@ -48,7 +48,7 @@ class Github:
         data = None if content is None else json.dumps(content).encode()
         request = urllib.request.Request(self._start + path, data=data, method=method)  # noqa: S310 - GitHub's own
         request.add_header("Accept", "application/vnd.github+json")
-        # Not sent to where an answer redirects: artifacts are stored elsewhere.
+        # The token is not sent to redirected addresses: artifacts are stored elsewhere.
         request.add_unredirected_header("Authorization", f"Bearer {self._token}")
         try:
             with urllib.request.urlopen(request, timeout=SILENCE_S) as answer:  # noqa: S310
@@ -60,7 +60,7 @@ class Github:
         return body
 
     def page(self) -> str:
-        """Return the address of the repository's page; empty if it has none."""
+        """Return the address of the repository's page; empty if there is no page."""
         try:
             address = str(parse_json(self.call("GET", "pages"))["html_url"])
         except PostError as error:
@@ -86,7 +86,7 @@ class Github:
 
 
 def find_links(github: Github, job: str) -> dict[str, str]:
-    """Return the address of the job, which keeps the whole board, and of the published page if there is one."""
+    """Return the address of the job, which keeps the whole board, and of the published page, if any."""
     page = github.page()
     return {"The board with this change, a file of the job": job} | ({"The published board": page} if page else {})
 

@@ -26,7 +26,7 @@ class RefusedError(Exception):
 def read_submission(repository: Repository, folder: str, entry: GitEntry) -> Submission:
     """Return a submission; its source is its path in the repository, and its metadata do not change its name.
 
-    Raises `RefusedError` for one that is not made of regular files, is too large, or cannot be run.
+    Raises `RefusedError` if it does not consist of regular files, is too large, or cannot be run.
     """
     name = name_of(entry)
     with tempfile.TemporaryDirectory(prefix="pgdl-ci-") as private:
@@ -97,13 +97,13 @@ class Failures:
 
 @dataclass
 class Touched:
-    """The submissions to evaluate, and those that cannot be evaluated.
+    """The submissions of a change: those to evaluate, and the problems of others.
 
     Attributes:
         submissions: name -> submission.
         problems: name -> the reason why it is not evaluated in full.
         annotations: of files, for GitHub.
-        tracebacks: name -> the traceback of a failed call; empty if there is none.
+        tracebacks: name -> the traceback of a failed call; empty without a traceback.
     """
 
     submissions: dict[str, Submission] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class Touched:
     tracebacks: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, failures: Failures) -> None:
-        """Add what failed of a submission."""
+        """Add the failures of a submission."""
         self.annotations += failures.annotations
         self.tracebacks[name] = failures.traceback
 
@@ -134,7 +134,7 @@ def read_touched(repository: Repository, folder: str, change: Change) -> Touched
         try:
             submission = read_submission(repository, folder, entry)
             if flaw := find_flaw(submission.files["complexity.py"]):
-                raise RefusedError(flaw)
+                raise RefusedError(f"complexity.py: {flaw}")
         except RefusedError as error:
             touched.refuse(name, str(error), Failures([annotation("error", str(error), path)]))
         else:

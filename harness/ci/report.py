@@ -13,9 +13,9 @@ from typing import Any, Self, get_args, get_type_hints
 from harness.parsing import parse_json
 
 #: Version of the file.
-FORMAT = 5
+FORMAT = 6
 
-#: Longest file in bytes, list, and text in characters.
+#: Maximum lengths of the file in bytes, of a list, and of a text in characters.
 MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
 
 
@@ -30,17 +30,17 @@ class Line:
     Attributes:
         file: its path in the repository.
         change: `new`, `changed`, `renamed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
-        low, high: interval of the score; None if there is none, as on hidden tasks.
-        chance, p_value: level of chance and adjusted p-value (docs/statistics.md).
+        low, high: interval of the score; None without an interval, as on hidden tasks.
+        chance, p_value: level of chance and adjusted p-value (pgdl help statistics).
         best_rank, worst_rank: the ranks that it may have.
-        calls_ok, calls_expected: number of models with a value, and of all, also without reference data.
+        calls_ok, calls_expected: number of models with a value, and of all models, with or without reference data.
         machine_failed: number of models on which the machine failed, not the submission.
-        above: the next submission above it on the board; empty if there is none.
+        above: the next submission above it on the board; empty for the first.
         above_p_value: two-sided p-value of the difference from `above`, 0 to 1.
-        below, below_p_value: the same of the next submission below it.
+        below, below_p_value: the same for the next submission below it.
         problem: why it was refused or has no score; may quote the submission's own messages.
         traceback: lines that a failed call printed; empty if none failed, or only on withheld tasks.
-        renamed_from: its name at the base, whose rank and score are those before; empty if the change gives it none.
+        renamed_from: its name at the base, which had the rank and score before; empty unless the change renames it.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Same:
 
 @dataclass(frozen=True)
 class Moved:
-    """A submission that the change does not touch, and whose rank it changes."""
+    """An untouched submission whose rank changes."""
 
     name: str
     rank_before: int | None
@@ -91,16 +91,17 @@ class Moved:
 
 @dataclass(frozen=True)
 class ChangeReport:
-    """What a change does to the leaderboard.
+    """The effects of a change on the leaderboard.
 
     Attributes:
         head, base: IDs of the commits; `base` is empty if all submissions of `head` were evaluated.
         decimals: number of decimals of published scores.
-        others: files of the change that belong to no submission; none of them was used.
-        more_others: whether there are more.
-        missing: submissions that the change does not touch and that lack records; if there are any, nobody has a rank.
-        broken: the rules that the change breaks, one line each.
-        same: submissions that are the same under several names.
+        others: files of the change that belong to no submission, and were not used.
+        more_others: whether there are more such files.
+        missing: untouched submissions that lack records; if there are any, no submission has a rank.
+        broken: a line for each rule that the change breaks.
+        same: groups of submissions with the same files or values under several names.
+        withheld: hidden tasks; because of them, scores are rounded and no other figure is published.
     """
 
     head: str
@@ -113,6 +114,7 @@ class ChangeReport:
     missing: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
     same: tuple[Same, ...] = ()
+    withheld: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """Return the content of the file; lists and texts are cut to what `parse` accepts."""

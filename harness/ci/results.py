@@ -24,7 +24,7 @@ def lines_of(
 ) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
-    `unscored` has the outcomes of calls that are on no board.
+    `unscored` has the outcomes of calls on models without reference data, which are on no board.
     """
     earlier, later = newest_rows(before), newest_rows(after)
     neighbours = _Neighbours(after)
@@ -46,7 +46,7 @@ def lines_of(
 
 
 def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
-    """Return the submissions that the change does not touch and whose rank it changes, in the order of the board."""
+    """Return the untouched submissions whose rank changes, in the order of the board."""
     earlier = newest_rows(before)
     others = {name: row for name, row in newest_rows(after).items() if name not in change.touched and name in earlier}
     pairs = [(earlier[name], row) for name, row in others.items()]
@@ -60,16 +60,16 @@ def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
 
 
 def missing_in(board: Board, names: Collection[str]) -> list[str]:
-    """Return the submissions among `names` of which the board lacks calls that nobody has made.
+    """Return the submissions among `names` with calls that have not been made.
 
-    Whoever is compared with them has no rank that means anything.
+    Ranks in comparison with them mean nothing.
     """
     rows = newest_rows(board)
     return sorted(name for name in names if name not in rows or rows[name].failures[MISSING])
 
 
 def without_ranks(line: Line) -> Line:
-    """Return a line that says nothing of ranks and neighbours."""
+    """Return the line without ranks and neighbours."""
     return replace(
         line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_p_value=None, below="",
         below_p_value=None,
@@ -103,7 +103,7 @@ def _after(line: Line, row: Row) -> Line:
 
 
 def _with(line: Line, unscored: Counter[str]) -> Line:
-    """Return a line that counts more calls."""
+    """Return the line with more calls counted."""
     return replace(
         line, calls_ok=line.calls_ok + unscored[Outcome.OK], calls_expected=line.calls_expected + unscored.total(),
         machine_failed=line.machine_failed + unscored[Outcome.INFRA_ERROR],
@@ -111,7 +111,7 @@ def _with(line: Line, unscored: Counter[str]) -> Line:
 
 
 class _Neighbours:
-    """The next rows above and below on a board, and whether the difference to them means anything."""
+    """The next rows above and below on a board, with p-values of the differences."""
 
     def __init__(self, board: Board) -> None:
         self._board = board

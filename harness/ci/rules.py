@@ -8,7 +8,7 @@ from harness.ci.report import Line
 if TYPE_CHECKING:
     from harness.ci.change import Change
 
-#: Without another limit, the number of submissions that one change may touch: each takes hours of a machine.
+#: Default maximum of submissions that a change may touch: each takes hours of a machine.
 AT_MOST = 10
 
 
@@ -22,11 +22,11 @@ class Rules:
     only_submissions: bool = False  #: no other file is touched
 
     def stop(self, change: "Change") -> bool:
-        """Whether nothing of a change is evaluated, because it touches too many submissions."""
+        """Whether a change touches too many submissions, so that none is evaluated."""
         return change.base is not None and len(change.touched) > self.at_most
 
     def broken_by_change(self, change: "Change") -> list[str]:
-        """Return the rules that a change breaks whatever its submissions do, one line each."""
+        """Return a line for each rule that a change breaks by the files that it touches."""
         broken = []
         if self.stop(change):
             touched = len(change.touched)
@@ -36,7 +36,7 @@ class Rules:
         return broken
 
     def broken_by(self, line: Line) -> list[str]:
-        """Return the rules that a submission breaks, one line each."""
+        """Return a line for each rule that a submission breaks."""
         if line.change == "refused":
             return [f"{line.name}: {line.problem}"]
         if line.change == "removed" or not line.calls_expected:

@@ -1,4 +1,4 @@
-"""JSON in place of what a command prints for people (`--format json`): alone on standard output, docs/json.md."""
+"""JSON in place of output for people (`--format json`), alone on standard output (docs/json.md)."""
 
 import json
 import math
@@ -21,14 +21,14 @@ option = click.option(
 
 
 def console_of(form: str, *, quiet: bool = False) -> "Console":
-    """Return the console for progress and notes: beside JSON they go to standard error."""
+    """Return the console for progress and notes, which go to standard error beside JSON."""
     from harness.tables import wide_console
 
     return wide_console(quiet=quiet, stderr=form == JSON)
 
 
 def show(content: Any) -> None:
-    """Print JSON with all digits; numbers that are not finite, which JSON has not, are null."""
+    """Print JSON with all digits; null replaces numbers that are not finite, which JSON cannot express."""
     put(json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
 
 
@@ -37,7 +37,7 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(one) for one in value]
-    if hasattr(value, "tolist"):  # of NumPy
+    if hasattr(value, "tolist"):  # a scalar or array of NumPy
         return _plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None

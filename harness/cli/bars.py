@@ -1,4 +1,4 @@
-"""Bars on a terminal, and a line a minute where there is none: what commands that show progress have in common."""
+"""Progress of commands: bars on a terminal, and a line a minute elsewhere."""
 
 import time
 from types import TracebackType
@@ -12,7 +12,7 @@ from harness.tables import PlainColumn
 
 
 class Bars:
-    """A context in which bars are drawn on a terminal, and none elsewhere; subclasses add the bars."""
+    """A context that draws bars on a terminal, and nothing elsewhere; subclasses add the bars."""
 
     def __init__(self, console: Console, *columns: ProgressColumn, transient: bool = False) -> None:
         self._console = console
@@ -29,7 +29,7 @@ class Bars:
         self._bars.stop()
 
     def _line_is_due(self, now_s: float) -> bool:
-        """Whether there was no line for a minute, and there is no terminal; then another minute begins."""
+        """Whether to print a line: without a terminal, once a minute; if so, another minute begins."""
         if self._console.is_terminal or now_s - self._line_s < LINE_EVERY_S:
             return False
         self._line_s = now_s
@@ -37,12 +37,12 @@ class Bars:
 
 
 class Steps(Bars):
-    """On a terminal a bar with the time that remains; a context that draws it, called once for each finished part."""
+    """A context that draws a bar with the remaining time on a terminal; called once for each finished part."""
 
     def __init__(self, console: Console, name: str, total: int) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
         super().__init__(console, *columns, transient=True)
-        self._all = self._bars.add_task(name, total=total)
+        self._all = self._bars.add_task(name, total=total, visible=bool(total))
 
     def __call__(self) -> None:
         """Count a part as finished."""

@@ -15,7 +15,7 @@ STEM = "leaderboard"
 
 
 @click.command("board")
-@formats.no_names("for one submission: pgdl score {0}, or pgdl report {0}")
+@formats.refuse_names("for one submission: pgdl score {0}, or pgdl report {0}")
 @options.tasks
 @options.task
 @options.results

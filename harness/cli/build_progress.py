@@ -1,4 +1,4 @@
-"""The progress of a build: what each model has come to, and how far those in training are."""
+"""The progress of a build: the results of finished models, and the progress of models in training."""
 
 import time
 from typing import Any
@@ -14,7 +14,7 @@ from harness.text import counted
 
 
 class BuildProgress(Bars):
-    """One line per finished model; a bar for each model in training and one for all, or elsewhere a line a minute."""
+    """A line per finished model; on a terminal a bar per model in training and for all, else a line a minute."""
 
     def __init__(self, recipe: Recipe, total: int, console: Console) -> None:
         columns = (

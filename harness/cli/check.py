@@ -9,7 +9,7 @@ from harness.cli import completion, options
 from harness.printing import put
 
 if TYPE_CHECKING:
-    from harness.task.selection import Wanted
+    from harness.task.selection import ModelSelection
 
 #: Functions of `harness.api.check_report` by format; the table is printed as calls end.
 WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
@@ -22,7 +22,9 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.models
 @options.names
 @click.option("--whole-calls", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
-@click.option("--whole-output", is_flag=True, help="Print all that every call printed, below the table.")
+@click.option(
+    "--whole-output", is_flag=True, help="Print below the table the last 16,000 characters that each call printed."
+)
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
     help="Output format.",
@@ -33,7 +35,7 @@ def command(
     submission: str,
     tasks_dir: Path,
     task_names: tuple[str, ...],
-    models: "Wanted",
+    models: "ModelSelection",
     names: tuple[str, ...],
     whole_calls: bool,
     whole_output: bool,
@@ -53,15 +55,17 @@ def command(
 
     Example: pgdl check my_measure.py
     """
-    import pgdl
-    from harness.api import check_report
-    from harness.api.checks import MODELS
     from harness.ci.annotations import commands_stopped
-    from harness.cli.check_table import CheckTerminal, print_verdict
     from harness.tables import wide_console
 
     console = wide_console(quiet=quiet or form in ("json", "junit"))
-    with commands_stopped(form == "github"):  # for what the submission says
+    with commands_stopped(form == "github"):  # against commands in the submission's output
+        console.print(f"Trying {submission}: the sandbox imports its framework, then calls it on a few models.")
+        import pgdl  # here: the line before must not wait for these imports
+        from harness.api import check_report
+        from harness.api.checks import MODELS
+        from harness.cli.check_table import CheckTerminal, print_verdict
+
         with console.status("") as status:
             progress = CheckTerminal(console, status)
             report = pgdl.check(

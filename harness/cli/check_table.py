@@ -13,21 +13,22 @@ from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
 from harness.outcome import Outcome
+from harness.sandbox import TAIL
 from harness.tables import plain, print_lines
-from harness.task.notes import outputs_of
 from harness.task.selection import PartOfData
 from harness.task.task import Task
+from harness.task.task_notes import outputs_of
 from harness.text import counted, duration
 from pgdl import CheckReport
 
-#: Lines of a call's output that are shown, from its end.
+#: Number of lines from the end of a call's output that are shown.
 LINES = 20
 
 HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "memory")
 
 
 class CallTable:
-    """Prints calls in the order in which they end, except calls on the tasks `withheld`; below them, what they said."""
+    """Prints calls as they end, except calls on the tasks `withheld`; below the table, their outputs."""
 
     def __init__(self, tasks: Sequence[Task], withheld: Collection[str], console: Console) -> None:
         self._console, self._withheld = console, withheld
@@ -81,7 +82,9 @@ class CallTable:
         if not lines and not result.message:
             return
         self._console.print()
-        said = f"{result.outcome}: {result.message}" if result.message else f"printed {counted(len(lines), 'line')}"
+        is_cut = len(result.output_tail) >= TAIL
+        printed = f"at least {TAIL:,} characters" if is_cut else counted(len(lines), "line")
+        said = f"{result.outcome}: {result.message}" if result.message else f"printed {printed}"
         self._console.print(f"{done.call.where}: {said}")
         hidden = 0 if most is None else max(len(lines) - most, 0)
         if hidden:
@@ -91,7 +94,7 @@ class CallTable:
 
 
 class CheckTerminal(Terminal):
-    """Shows a check: what the tasks' models give, the calls, and between them what is being done."""
+    """Shows a check: the kind of outputs of the tasks' models, the calls, and the current step."""
 
     def __init__(self, console: Console, status: Status) -> None:
         super().__init__(console)
@@ -99,7 +102,7 @@ class CheckTerminal(Terminal):
         self._table: CallTable | None = None
 
     def step(self, line: str) -> None:
-        """Show it beside the spinner."""
+        """Show the step beside the spinner."""
         self._status.update(plain(line))
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
@@ -110,12 +113,12 @@ class CheckTerminal(Terminal):
         self._table = CallTable(tasks, withheld, self.console)
 
     def tried(self, call: FinishedCall[PlannedCall]) -> None:
-        """Print a row."""
+        """Print the row of a call."""
         assert self._table is not None
         self._table.add(call)
 
     def print_outputs(self, *, whole: bool) -> None:
-        """Print what calls said, below the table; all of it if `whole`."""
+        """Print the outputs of calls below the table; whole outputs if `whole`."""
         if self._table is not None:
             self._table.print_outputs(whole=whole)
 
@@ -129,11 +132,11 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [WITHHELD_NOTE.format(", ".join(report.withheld))])
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
+    if report.endless is not None:
+        print_lines(console, ["", report.endless], style="none")
     if report.undecided and report.trial is not None:
         console.print()
         console.print(f"{name}: no verdict: {_why_undecided(report)}.", style="bold red")
-        if report.endless is not None:
-            console.print(report.endless)
         console.print("pgdl check --whole-calls waits for whole calls.")
         return
     if not report.passed:
@@ -152,7 +155,7 @@ def print_verdict(report: CheckReport, console: Console) -> None:
 
 
 def _why_undecided(report: CheckReport) -> str:
-    """Say what was tried instead of whole calls, and how it ended."""
+    """Return a sentence on the calls on parts of the data that replaced whole calls, and on their outcomes."""
     assert report.trial is not None
     stopped = f"whole calls were stopped after {WHOLE_CALL_S:g} s"
     unknown = [one.last.done.result for one in report.trial.partial.values() if one.is_unknown]
@@ -171,7 +174,7 @@ def _forecast(expected: Forecast) -> str:
 
 
 def _of_parts(partial: Sequence[CallsOnParts]) -> str:
-    """Say what values and forecast were made from."""
+    """Return a sentence on the parts of the data behind values and forecast."""
     number = max(one.last.n_examples for one in partial)
     models = counted(len(partial), "model")
     return (

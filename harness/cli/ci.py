@@ -15,7 +15,7 @@ from harness.printing import put, say
 @click.argument("measures", nargs=-1, metavar="[MEASURE]...", shell_complete=completion.measures)
 @click.option("--head", required=True, metavar="REV", help="Commit with the change.")
 @click.option(
-    "--base", metavar="REV", help="Commit that it will be merged into. Default: none; every submission is evaluated."
+    "--base", metavar="REV", help="Commit to merge the change into. Without it, every submission is evaluated."
 )
 @click.option(
     "--repository", type=click.Path(path_type=Path), default=".", show_default=True, metavar="DIR",
@@ -30,7 +30,7 @@ from harness.printing import put, say
 @options.results
 @click.option(
     "--add-records", "added", multiple=True, callback=options.parse_addresses, metavar="FILE",
-    help="Results file of another job whose records are added first; may be repeated. None is replaced.",
+    help="Results file of another job whose records are added first; may be repeated. No record is replaced.",
 )  # fmt: skip
 @options.output("leaderboard, site, comment and report to this directory.")
 @click.option(
@@ -87,14 +87,14 @@ def command(
     from harness.ci.annotations import add_summary, commands_stopped, under_github
     from harness.ci.rules import Rules
     from harness.cli.terminal import Terminal, warn
-    from pgdl import Job, evaluate_change
+    from pgdl import ChangeJob, evaluate_change
 
     rules = Rules(require_check, min_score, at_most, only_submissions)
     calls = options.execution_of(execution)
     github = annotations == "github" or (annotations == "auto" and under_github())
     beside = form == as_json.JSON
     with commands_stopped(github, err=beside):
-        job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, calls)
+        job = ChangeJob(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, calls)
         with Terminal(as_json.console_of(form, quiet=quiet)) as progress:
             found = evaluate_change(job, progress)
         if output is not None:

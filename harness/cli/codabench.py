@@ -26,8 +26,8 @@ def command() -> None:
 def bundle(file: Path, output: Path) -> None:
     """Write the bundle of the competition that TOML describes: one file to upload.
 
-    Everybody can download what is in a bundle. Hidden tasks stay at home: the bundle is searched for their names and
-    files. The same files give the same bundle, byte for byte.
+    Everybody can download the contents of a bundle. Hidden tasks stay at home: the bundle is searched for their names
+    and files. The same files give the same bundle, byte for byte.
 
     Example: pgdl codabench bundle competition.toml --output bundle.zip
     """

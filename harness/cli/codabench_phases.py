@@ -29,11 +29,11 @@ ALLOW_HTTP = click.option(
 @PHASE
 @click.option(
     "--downloads", metavar="DIR", type=click.Path(path_type=Path), default="exports", show_default=True,
-    help="Where files from URL are kept, in a folder for each phase; they are not downloaded again.",
+    help="Directory that keeps files from URL, in a folder for each phase; they are not downloaded again.",
 )  # fmt: skip
 @click.option(
     "--rerun", "share", metavar="SHARE", type=click.FloatRange(0, 1), default=0.1, show_default=True,
-    help="Share of the calls of each submission that are made again, at random, at least 8; 0 for none.",
+    help="Share of the calls of each submission, at least 8, that are drawn at random and made again; 0 draws no call.",
 )  # fmt: skip
 @TOKEN
 @ALLOW_HTTP
@@ -43,12 +43,12 @@ def collect(
     toml: Path, source: Address, phase: str | None, downloads: Path, share: float, token_file: Path | None,
     readable: tuple[str, ...], results: Address, html: Path | None,
 ) -> None:  # fmt: skip
-    """Add the results of a public phase to a database, after a look whether they are true; with --html, write the site.
+    """Check the results of a public phase and add them to a database; with --html, write the site.
 
     TOML describes the competition, URL is its page: files are downloaded by an organiser's token, and the same command
     continues after an interruption. DIR has such files, NAME.zip and results/NAME.zip. A result counts if its records
-    are of the files that were handed in, and if calls that are made again here have the same values. Others are left
-    out and named.
+    are of the files that were handed in, and if calls that are made again here have the same values. Other results are
+    left out and named.
 
     Example: pgdl codabench collect competition.toml https://www.codabench.org/competitions/ID/ --phase Feedback
     """
@@ -78,11 +78,11 @@ def collect(
 def submissions(
     toml: Path, page: Address, phase: str | None, output: Path, token_file: Path | None, readable: tuple[str, ...]
 ) -> None:
-    """Download the submission of each participant that counts, and write a table of them, DIR/submissions.csv.
+    """Download the submission of each participant that counts, and write a table of these, DIR/submissions.csv.
 
-    TOML describes the competition, URL is its page. It is the submission on the platform's board, or the last one,
-    whose file was written before the end of the phase: TOML says when that is, since on the platform everybody can
-    change it. The same command continues after an interruption.
+    TOML describes the competition, URL is its page. The submission on the platform's board counts, or else the last
+    whose file was written before the end of the phase. TOML says when the phase ends, since on the platform everybody
+    can change the end. The same command continues after an interruption.
 
     Example: pgdl codabench submissions competition.toml https://www.codabench.org/competitions/ID/ --phase Final
     --output final
@@ -114,8 +114,8 @@ def publish(
     """Put the scores of our own board on the platform's board, in its column `final`.
 
     URL is the page of the competition, DIR what `pgdl codabench submissions` wrote.
-    The board at home is the one that counts: on the platform, organisers can change a score, and at present every user
-    can remove one.
+    Only the board at home counts: on the platform, organisers can change a score, and at present every user can remove
+    scores.
 
     Example: pgdl codabench publish https://www.codabench.org/competitions/ID/ final --phase Final --task secret_task
     --results final.db

@@ -18,7 +18,7 @@ PLOTS = (".png", ".svg")
 
 
 @click.command("compare")
-@formats.no_names("name measures with --measures {0}")
+@formats.refuse_names("name measures with --measures {0}")
 @options.measures
 @options.tasks
 @options.task
@@ -36,7 +36,7 @@ PLOTS = (".png", ".svg")
 )  # fmt: skip
 @click.option(
     "--recorded", is_flag=True,
-    help="Make no calls: compare what is recorded, also where there are no models or no sandboxes.",
+    help="Make no calls: compare recorded values, also on a machine without models or sandboxes.",
 )  # fmt: skip
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show only the best N measures, in every format.")
 @options.quiet
@@ -62,8 +62,8 @@ def command(
     Calls are made and recorded as by pgdl run; repeating the command makes only the missing calls. With
     --output the table is also written in every file format, for instance to PATH.csv, PATH.tex (LaTeX, booktabs) and
     PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed, also
-    of a measure that --top leaves out. With --recorded no call is made: of several settings in which a measure is
-    recorded, those count that were last asked for.
+    of a measure that --top leaves out. With --recorded no call is made; if a measure is recorded with several settings,
+    the settings that were requested last count.
 
     Examples: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms, and
     pgdl compare --recorded --results results.db --top 20
@@ -105,7 +105,7 @@ def command(
 
 
 def _best(board: "Board", number: int | None) -> "Board":
-    """Return the board with its first rows only; what compares rows still covers all of them."""
+    """Return the board with its first rows only; comparisons still cover all rows."""
     if number is None or number >= len(board.rows):
         return board
     rest = "ranks, p-values and intervals are those among all"

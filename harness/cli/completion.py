@@ -19,7 +19,7 @@ def submissions(context: click.Context, parameter: click.Parameter, incomplete: 
 
 
 def scored(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a recorded submission, otherwise what can be run."""
+    """Complete the name of a recorded submission, otherwise a measure or a path."""
     return recorded(context, parameter, incomplete) or submissions(context, parameter, incomplete)
 
 
@@ -81,7 +81,7 @@ def measure_lists(context: click.Context, parameter: click.Parameter, incomplete
 
 
 def costs(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a cost of measures, or the name of the cheap ones."""
+    """Complete a cost of measures, or `cheap`."""
     import baselines
     from harness.names import CHEAP
 
@@ -101,7 +101,7 @@ def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) 
 
 
 def _items(names: Iterable[object], incomplete: str) -> list[CompletionItem]:
-    """Return names that may be a stranger's; those that a shell could take for more than a name are left out."""
+    """Return names that may be a stranger's, without names that a shell could take for more than a name."""
     from harness.shell import is_name
 
     return [

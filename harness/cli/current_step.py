@@ -32,7 +32,7 @@ class CurrentStep:
             threading.Thread(target=_tell, args=(line, self._ended), daemon=True).start()
 
     def end(self) -> None:
-        """Show no step any more."""
+        """Stop showing the step."""
         if self._spinner is not None:
             self._spinner.stop()
         if self._ended is not None:

@@ -17,7 +17,7 @@ from harness.shell import typed
 if TYPE_CHECKING:
     from harness.board.board import Board
 
-#: The format for people; a command may print more than the board with it.
+#: The format for people, with which a command may print more than the board.
 TABLE = "table"
 
 
@@ -44,8 +44,8 @@ def _parse_columns(context: click.Context, parameter: click.Parameter, value: st
     return names
 
 
-def no_names(remedy: str) -> Callable[[Any], Any]:
-    """Refuse arguments of a command that takes none; `{}` in the remedy stands for the first of them."""
+def refuse_names(remedy: str) -> Callable[[Any], Any]:
+    """Refuse the arguments of a command that takes no arguments; `{}` in the remedy stands for the first."""
 
     def refuse(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> None:
         if names and not context.resilient_parsing:
@@ -68,7 +68,7 @@ wide = click.option(
 
 
 def require_directory(output: Path | None, file: str) -> None:
-    """Refuse the name of a file for a directory, in which a `file` of each format is written."""
+    """Refuse the name of a file in place of a directory, into which a `file` of each format is written."""
     if output is not None:
         require("--output writes each format", "pyarrow")
     if output is not None and (form := _name_of(output.suffix)) is not None:
@@ -91,7 +91,7 @@ def require_stem(output: Path | None, more: Collection[str]) -> None:
 
 
 def _name_of(suffix: str) -> str | None:
-    """Return the name of the format whose files have this suffix; None if none has."""
+    """Return the name of the format whose files have this suffix; None if there is no such format."""
     named = {formats.find(name).SUFFIX: name for name in formats.names()}
     return named.get(suffix) if suffix else None
 

@@ -14,7 +14,7 @@ from harness.printing import say
 #: The page that only the site of `make docs` fills in.
 _ON_SITE = "reference"
 
-#: Columns of a page where the output is no terminal.
+#: Columns of a page if the output is not a terminal.
 _WIDTH = 120
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from harness.protocols.invariance.evaluate import PerturbedAccuracies
     from harness.protocols.invariance.table import InvarianceLine
-    from harness.task.selection import Wanted
+    from harness.task.selection import ModelSelection
 
 
 @click.command("invariance")
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--range", "ranges", multiple=True, metavar="NAME=LOW..HIGH",
     help="Magnitudes of a change of images, e.g. rotation=-90..90 (degrees), translate_x=-0.25..0.25 (share of the "
-    "width); may be repeated. Default: those of the paper for CIFAR-10.",
+    "width); may be repeated. Default: the magnitudes of the paper for CIFAR-10.",
 )  # fmt: skip
 @click.option(
     "--examples", type=click.IntRange(2), default=2048, show_default=True, metavar="N",
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 def command(
     task_name: str,
     tasks_dir: Path,
-    models: "Wanted",
+    models: "ModelSelection",
     perturbations: tuple[str, ...],
     ranges: tuple[str, ...],
     examples: int,

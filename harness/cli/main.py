@@ -53,8 +53,8 @@ BUG = 70
 #: Exit code of a shell for a program that was ended by SIGPIPE.
 BROKEN_PIPE = 128 + 13
 
-#: One thread for each product of matrices, unless the user says otherwise: scores need many small ones, in threads of
-#: their own, and OpenBLAS' threads spin while they wait, which on a busy machine takes ten times the processor time.
+#: One thread for each product of matrices, unless the user says otherwise: scores need many small products, in threads
+#: of their own, and OpenBLAS' waiting threads spin, which on a busy machine takes ten times the processor time.
 ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
@@ -83,6 +83,13 @@ class LazyGroup(click.Group):
             raise UserError(f"no command {args[0]!r}", remedy=hint)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; Ctrl-C ends it without the empty line that click would print."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise click.exceptions.Abort from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any of them."""
         with formatter.section("Commands"):
@@ -104,7 +111,7 @@ def main() -> NoReturn:
     take_over()
     output = sys.stdout
     try:
-        _heed_signals()
+        _install_signal_handlers()
         code = cli.main(prog_name="pgdl", standalone_mode=False, windows_expand_args=False)
         sys.stdout.flush()
     except UserError as error:
@@ -112,7 +119,7 @@ def main() -> NoReturn:
         say(f"pgdl: {first}", *more, err=True)
         sys.exit(2)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        say("pgdl: interrupted", err=True)
+        say(*[""] * sys.stderr.isatty(), "pgdl: interrupted", err=True)  # a terminal shows ^C before it
         sys.exit(130)
     except click.ClickException as error:
         say_usage(error)
@@ -125,18 +132,18 @@ def main() -> NoReturn:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _give_up_output()
-            say(f"pgdl: standard output: {error.strerror}; finished work is kept", err=True)
+            say(f"pgdl: standard output: {error.strerror}", err=True)
             sys.exit(2)
         if line := _remedy(error):
             say(f"pgdl: {line}", err=True)
             sys.exit(2)
-        say(*traceback.format_exc().splitlines(), "pgdl: this is a bug; finished work is kept", err=True)
+        say(*traceback.format_exc().splitlines(), "pgdl: this is a bug", err=True)
         sys.exit(BUG)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _remedy(error: Exception) -> str:
-    """Return a line on a module that is not installed, or is in the way; empty for a bug."""
+    """Return a line on a module that is not installed, or that shadows another; empty for a bug."""
     from harness.extras import lacking
 
     if line := lacking(error):
@@ -152,8 +159,8 @@ def _remedy(error: Exception) -> str:
     return ""
 
 
-def _heed_signals() -> None:
-    """Treat a request to terminate, and a terminal that is closed, like Ctrl-C; what the caller ignores stays so."""
+def _install_signal_handlers() -> None:
+    """Treat SIGTERM, and SIGHUP of a closed terminal, like Ctrl-C; signals that the caller ignores stay ignored."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -170,21 +177,22 @@ def _hang_up(terminals: Sequence[int]) -> NoReturn:
 
 
 def _open_closed_streams() -> None:
-    """Let standard streams that the caller has closed lead nowhere.
+    """Open standard streams that the caller has closed on the null device.
 
-    Otherwise the next file would get the number of one: it would be printed to, or not reach a process that starts.
+    Otherwise the next opened file would get the number of a standard stream: prints would go to it, or a new process
+        would not inherit it.
     """
     for number, (name, mode) in enumerate({"stdin": "r", "stdout": "w", "stderr": "w"}.items()):
         try:
             os.fstat(number)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the lowest free number: `number`
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest free number is `number`
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
 def _speak_utf8() -> None:
-    """Let redirected output be the same as on other systems: the code pages of Windows lack characters."""
+    """Write redirected output in UTF-8, as on other systems: the code pages of Windows lack characters."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=stream.errors, newline="\n")

@@ -1,4 +1,4 @@
-"""`pgdl measures --cost`: what the measures cost on a task, forecast from timed passes."""
+"""`pgdl measures --cost`: the cost of measures on a task, forecast from timed passes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,12 +44,10 @@ def _notes(costs: "Costs") -> list[str]:
     sizes = " and ".join(f"{one.model.n_parameters:,}" for one in costs.timed)
     numbers = " and ".join(f"{one.n_examples:,}" for one in costs.timed)
     return [
-        f"A forecast for {costs.task} ({costs.n_examples:,} training examples), from passes of {numbers} examples",
+        f"A forecast for {costs.task} ({costs.n_examples:,} training examples), from passes of {numbers} examples "
         f"through its smallest and largest model ({sizes} parameters), with default parameters.",
-        f"a call: on the smallest and on the largest model. all models: one call at a time; a run here makes "
-        f"{costs.workers} at once.",
-        "Measures that are called together share passes, and searches end earlier or later. -: not known.",
-        "memory: the peak of the timed call of the same cost, on the largest model.",
+        f"all models: one call at a time; a run here makes {costs.workers} at once, and measures that are called "
+        "together share passes. memory: on the largest model. -: not known.",
     ]
 
 

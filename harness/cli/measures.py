@@ -2,10 +2,8 @@
 
 import inspect
 import re
-import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +18,11 @@ from harness.printing import say
 if TYPE_CHECKING:
     from baselines import Measure
     from harness.submission.installed import InstalledMeasure
-if TYPE_CHECKING:
-    from baselines import Measure
 
-#: What `--cost` without a name stands for.
+#: The value of `--cost` without a name.
 FORECAST = "forecast"
 
-#: Space between columns, and the shares of a narrow terminal's width for meaning, cost, needs and source.
-GAP = "  "
-SHARES = (0.45, 0.2, 0.15, 0.2)
-
-#: Texts of a measure, as JSON has them.
+#: Texts of a measure in JSON.
 TEXTS = (
     "name", "family", "meaning", "formula", "range", "weights", "draws", "order", "refused", "cost", "work", "source",
 )  # fmt: skip
@@ -61,16 +53,18 @@ def command(
 ) -> None:  # fmt: skip
     """List the measures of the library by family and those of installed packages, or explain the one called NAME.
 
-    A measure can be run wherever a submission can. Its cost is one of weights (it reads weights only), forward (up
-    to three forward passes over the training examples that it uses), gradients (up to a forward and backward pass for
-    each class) and many (more); F is one forward pass, B one forward and backward pass. Other packages add measures
-    by entry points (pgdl help measures); they run like submissions, and none of their code is imported here.
+    A measure can be run wherever a submission can. Its cost is weights (it reads weights only), forward (up to three
+    forward passes over the training examples that it uses), gradients (up to a forward and backward pass for each
+    class) or many (more passes). F is a forward pass, B a forward and backward pass. Other packages add measures by
+    entry points (pgdl help measures). They run like submissions, and their code is never imported here.
 
-    With --tasks, --task, or --cost without a name, seconds and memory are forecast for a task, of NAME or of all that
-    would be listed: a forward pass and one there and back are timed in the sandbox on its smallest and largest model.
+    With --tasks, --task, or --cost without a name, seconds and memory are forecast for a task, of NAME or of all listed
+    measures: a forward pass, and a forward and backward pass, are timed in the sandbox on its smallest and largest
+    model.
 
     Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28, and pgdl measures --cost many --task digits_nin
     """
+    from harness.cli.measure_listing import print_measures
     from harness.submission.installed import installed_measures
 
     measure = None if name is None else _named(name, family, cost)
@@ -91,14 +85,11 @@ def command(
     if form == as_json.JSON:
         as_json.show([*map(_as_object, chosen), *map(_as_object, others)])
     else:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        for number, (heading, lines) in enumerate([*_listing(chosen, width), *_others(others, width)]):
-            say(*[""] * bool(number), heading, bold=True)
-            say(*lines)
+        print_measures(chosen, others)
 
 
 def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
-    """Return one measure; raises `UserError` if there is none of that name, or beside options that choose several."""
+    """Return a measure by its name; raises `UserError` if it does not exist, or beside options for several."""
     import baselines
     from harness.submission.installed import installed_measures
 
@@ -132,7 +123,7 @@ def _filtered(family: str | None, cost: str | None) -> "list[Measure]":
 
 
 def _known_cost(measure: "Measure | InstalledMeasure") -> "Measure":
-    """Return a measure that says its cost; raises `UserError` for one that does not."""
+    """Return a measure with a known cost; raises `UserError` if its cost is not known."""
     from harness.submission.installed import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
@@ -148,38 +139,9 @@ def _unknown(kind: str, name: str, known: list[str]) -> UserError:
     return UserError(f"no such {kind}", file=name, remedy=did_you_mean(name, known) or listed)
 
 
-def _listing(measures: Sequence["Measure"], width: int | None) -> Iterator[tuple[str, list[str]]]:
-    """Yield each family with a line per measure; columns other than names are shortened to fit into `width`."""
-    rows = {m.name: (m.name, m.meaning, _cost(m), _needs(m) or "-", m.source) for m in measures}
-    widths = [max(map(len, column)) for column in zip(*rows.values(), strict=True)]
-    if width is not None:
-        left = max(width - widths[0] - len(GAP) * len(widths), 0)
-        widths[1:] = [min(wide, int(share * left)) for wide, share in zip(widths[1:], SHARES, strict=True)]
-    for family in dict.fromkeys(measure.family for measure in measures):
-        yield family, [_line(rows[measure.name], widths) for measure in measures if measure.family == family]
-
-
-def _others(measures: Sequence["InstalledMeasure"], width: int | None) -> Iterator[tuple[str, list[str]]]:
-    """Yield the measures of installed packages: their origin, and what keeps them from being run or is said of them."""
-    if not measures:
-        return
-    rows = [(m.name, m.origin, f"cannot be run: {m.problem}" if m.problem else m.summary) for m in measures]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    if width is not None:
-        widths[-1] = min(widths[-1], max(width - sum(widths[:-1]) - len(GAP) * len(widths), 0))
-    yield "installed packages", [_line(row, widths) for row in rows]
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    shown = (
-        cell if len(cell) <= width else f"{cell[: max(width - 1, 0)]}…"
-        for cell, width in zip(cells, widths, strict=True)
-    )
-    return GAP + GAP.join(cell.ljust(width) for cell, width in zip(shown, widths, strict=True)).rstrip()
-
-
 def _explain(measure: "Measure | InstalledMeasure") -> None:
-    """Print all that is known of a measure."""
+    """Print the explanation, cost and inputs of a measure."""
+    from harness.cli.measure_listing import cost_of
     from harness.submission.installed import InstalledMeasure
 
     known = _as_object(measure)
@@ -190,7 +152,7 @@ def _explain(measure: "Measure | InstalledMeasure") -> None:
         "parameters": ", ".join(f"{name}={default}" for name, default in known["parameters"].items()),
         "needs": ", ".join(known["needs"]),
         "weights": known["weights"],
-        "cost": None if isinstance(measure, InstalledMeasure) else _cost(measure),
+        "cost": None if isinstance(measure, InstalledMeasure) else cost_of(measure),
         "draws": known["draws"],
         "order": known["order"] and f"that of {known['order']}, for all networks",
         "refused if": known["refused"],
@@ -202,20 +164,10 @@ def _explain(measure: "Measure | InstalledMeasure") -> None:
     say(f": {known['meaning']}", "", *lines, "", *(known["explanation"].splitlines() or [""]))
 
 
-def _cost(measure: "Measure") -> str:
-    """Return the measure's cost, and the work behind it if there is any."""
-    return str(measure.cost) if measure.work == "none" else f"{measure.cost}: {measure.work}"
-
-
-def _needs(measure: "Measure") -> str:
-    """Return the measure's inputs other than the trained weights, in the order in which `Need` declares them."""
-    return ", ".join(need for need in type(next(iter(measure.needs))) if need in measure.needs) if measure.needs else ""
-
-
 def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
-    """What is known of a measure; None where an installed package's metadata does not say it."""
+    """Return a measure as a JSON object; None where an installed package's metadata lacks a field."""
     import harness
-    from harness.cli.measures import explanation
+    from harness.cli.measure_listing import needs_of
     from harness.submission.installed import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
@@ -224,7 +176,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
         more = f"Cannot be run: {measure.problem}." if measure.problem else ""
     else:
         told = {key: getattr(measure, key) or None for key in TEXTS}
-        parameters, needs, more = measure.parameters, _needs(measure), explanation(measure)
+        parameters, needs, more = measure.parameters, needs_of(measure), explanation(measure)
         origin = f"pgdl-harness {harness.__version__}"
     lists = {"parameters": parameters, "needs": needs.split(", ") if needs else []}
     return told | lists | {"origin": origin, "explanation": more}
@@ -233,7 +185,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
 def explanation(measure: "Measure") -> str:
     """Return the docstring of a measure without meaning and fields, with an entry for each parameter.
 
-    Parameters that it leaves out are explained by the docstring of its module, or else by that of all parameters.
+    The docstring of its module explains parameters that it leaves out, or else the docstring of all parameters.
     """
     from baselines.core import parameters
 
@@ -247,7 +199,7 @@ def explanation(measure: "Measure") -> str:
 
 
 def _entry(name: str, source: str) -> str:
-    """Return the entry of a parameter in a docstring; nothing if there is none."""
+    """Return the entry of a parameter in a docstring; empty if there is no entry."""
     found = re.search(rf"^( *)({name}: .*(?:\n\1 +\S.*)*)", source, re.MULTILINE)
     text = " ".join(found[2].split()) if found else ""
     return textwrap.fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)

@@ -1,6 +1,6 @@
 """The options of all commands: an option means the same in every command that has it.
 
-Those made by `_option` are also environment variables: `--time-limit` is `PGDL_TIME_LIMIT`, and so on.
+Options made by `_option` are also environment variables: `--time-limit` is `PGDL_TIME_LIMIT`, and so on.
 """
 
 import re
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Decorator = Callable[[Any], Any]
 
-#: The value of --measures that selects none.
+#: The value of --measures that selects no measure.
 NONE = "none"
 
 #: Seconds in the units of times.
@@ -46,7 +46,7 @@ def parse_size(context: click.Context, parameter: click.Parameter, value: str | 
 
 
 def parse_address(_context: click.Context, parameter: click.Parameter, value: str | None) -> Address | None:
-    """Parse what may hold a password, or is a file; from here on it is passed as an `Address`, never as text."""
+    """Parse an address, which may hold a password, or a file; from here on it is an `Address`, never text."""
     return None if value is None else Address(value, name_of(parameter))
 
 
@@ -56,7 +56,7 @@ def parse_addresses(_context: click.Context, parameter: click.Parameter, values:
 
 
 def name_of(parameter: click.Parameter) -> str:
-    """Return how the help calls a parameter."""
+    """Return the name of a parameter in the help."""
     return parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
 
 
@@ -66,7 +66,7 @@ def parse_names(_context: click.Context, _parameter: click.Parameter, value: str
 
 
 def parse_models(context: click.Context, parameter: click.Parameter, value: str | None) -> int | tuple[str, ...] | None:
-    """Parse a number of models, at least 1, or their names; None for neither."""
+    """Parse a number of models, at least 1, or their names; None for no value."""
     if value is not None and re.fullmatch(r"[+-]?\d+", value.strip()):
         if int(value) < 1:
             raise click.BadParameter(f"expected 1 model or more, found {value}", context, parameter)
@@ -89,10 +89,10 @@ def parse_seconds(context: click.Context, parameter: click.Parameter, value: str
 
 
 class SuggestingChoice(click.Choice[str]):
-    """A choice that refuses a misspelt value in one line, with the one that was meant."""
+    """A choice that refuses a misspelt value in one line, with the closest valid value."""
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
-        """Return the value; raises `UserError` if another one is similar, otherwise click's own error."""
+        """Return the value; if it is invalid, raises `UserError` with a similar value, or else click's error."""
         from harness.hints import did_you_mean
 
         hint = None if value in self.choices else did_you_mean(str(value), self.choices)
@@ -197,7 +197,7 @@ measures = click.option(
     shell_complete=completion.measure_lists,
     help="Measures to run: names, families, costs, all, or cheap: those that read weights only or make up to three "
     "forward passes; may be repeated. A name may have parameters, as in vc_dim:image_side=28. pgdl measures lists the "
-    "measures, with their costs. testbed: none leaves them out.",
+    "measures, with their costs. testbed: the word none leaves measures out.",
 )  # fmt: skip
 catalogue = click.option(
     "--catalogue", callback=parse_address, metavar="FILE|URL",
@@ -240,7 +240,7 @@ def execution(command: Any) -> Any:
 
 
 def sandboxed_execution(command: Any) -> Any:
-    """Add the options for running calls, without the one that leaves out the sandbox."""
+    """Add the options for running calls, except the option to run without a sandbox."""
     limits = (time_limit, time_budget, memory, workers, runtime, seed)
     for option in reversed((*limits, *_executors(), *_sandboxes(), withhold)):
         command = option(command)
@@ -248,14 +248,14 @@ def sandboxed_execution(command: Any) -> Any:
 
 
 def executors(command: Any) -> Any:
-    """Add the options for where calls are made."""
+    """Add the options that choose the executor of calls."""
     for option in reversed([*_executors()]):
         command = option(command)
     return command
 
 
 def executor_of(options: Mapping[str, Any]) -> tuple[str, dict[str, str | None]]:
-    """Return the name and the parameters that the options of `executors` say."""
+    """Return the name and the parameters of the executor, from the options of `executors`."""
     from harness.execution.executors import EXECUTORS
 
     return options["executor"], _values(options["executor"], EXECUTORS, options)
@@ -274,7 +274,7 @@ def _executors() -> Iterator[Decorator]:
 
 
 def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
-    """Yield the options for the parameters that each of some choices declares."""
+    """Yield the options for the parameters that each choice declares."""
     for name, choice in choices.items():
         for one in choice.parameters:
             yield _option(
@@ -284,7 +284,7 @@ def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
 
 
 def _values(name: str, choices: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the values of the parameters that the choice `name` declares; none for a name that is not among them."""
+    """Return the values of the parameters that the choice `name` declares; empty for an unknown name."""
     parameters = choices[name].parameters if name in choices else ()
     return {one.name: options[f"{name}_{one.name}"] for one in parameters}
 
@@ -305,7 +305,7 @@ def _sandboxes() -> Iterator[Decorator]:
 
 
 def require_not_given(names: Collection[str], why: str) -> None:
-    """Raise `UserError` if one of the parameters is given as an option of the command."""
+    """Raise `UserError` if a user set one of the parameters by an option of the command."""
     context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""
@@ -314,7 +314,7 @@ def require_not_given(names: Collection[str], why: str) -> None:
 
 
 def execution_of(options: Mapping[str, Any]) -> "Execution":
-    """Return what the options of `execution` say."""
+    """Return the settings of the options of `execution`."""
     from harness.sandbox import KINDS
     from pgdl import Execution
 

@@ -10,11 +10,11 @@ from harness.cli import as_json, completion, options
 from harness.printing import say
 
 if TYPE_CHECKING:
-    from harness.task.selection import Wanted
+    from harness.task.selection import ModelSelection
 
 
 def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
-    """Parse `3`, `1,2,4` or `1..5`; nothing stands for the default."""
+    """Parse `3`, `1,2,4` or `1..5`; an empty text means the default."""
     if value is None:
         return ()
     from harness.protocols.overfit.settings import parse_radii
@@ -43,7 +43,7 @@ def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str
 )  # fmt: skip
 @click.option(
     "--edges", type=click.Choice(["black", "wrap"]), default="black", show_default=True,
-    help="What a shift brings in: black, or the pixels that it pushed out on the other side.",
+    help="Filling of the edge that a shift uncovers: black, or the pixels pushed out on the other side.",
 )  # fmt: skip
 @options.withhold
 @options.output("the table and plots to this directory.")
@@ -52,7 +52,7 @@ def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str
 def command(
     task_name: str,
     tasks_dir: Path,
-    models: "Wanted",
+    models: "ModelSelection",
     radii: tuple[int, ...],
     split: str,
     generator: str,
@@ -67,7 +67,7 @@ def command(
     Each correctly classified image is moved by at most epsilon pixels to where the model errs. Weighted by densities,
     the error rate on the moved images estimates the same risk as the ordinary error rate, if models and images are
     independent; a difference beyond chance shows that they are not (Werpachowski et al., 2019; pgdl help overfitting).
-    Models are tested one by one, and together: those of each architecture, and all.
+    Models are tested one by one, in groups of the same architecture, and all together.
 
     Finished models are kept: the same command continues after an interruption. Exit code 1 if a model cannot be run.
 

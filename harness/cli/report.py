@@ -31,7 +31,7 @@ def command(
 
     With --html, DIR/NAME.html is written for each: a single file with plots, which needs no other.
 
-    Needs the records of a complete run. The interval, the rank and the adjusted p-value are those among all recorded
+    Needs the records of a complete run. The interval, the rank and the adjusted p-value refer to all recorded
     submissions.
 
     Example: pgdl report my_measure.py --html reports
@@ -57,7 +57,7 @@ def _print(page: dict[str, Any]) -> None:
     console = wide_console()
     console.print(page["label"], style="bold")
     console.print(page["summary"])
-    rows = [[part["name"], part["text"], part["reason"] or part["why"]] for part in page["parts"]]
+    rows = [[part["name"], part["text"], part["state"] or part["why"]] for part in page["parts"]]
     print_table(console, ("task", "score", "why"), rows, left=("task",), wrap=("why",))
     if page["advice"]:
         console.print("What to try next:")

@@ -57,8 +57,8 @@ def command(
     remove: str | None,
     yes: bool,
 ) -> None:
-    """Print one row per recorded call, oldest first; of several records with the same key the newest. Those of hidden
-    tasks are left out, and counted by outcome in a last line.
+    """Print one row per recorded call, oldest first; if several records have the same key, the newest. Records of
+    hidden tasks are left out, and counted by outcome in a last line.
 
     csv, json (one object per line) and parquet have every column (pgdl help records), including the submission's
     output. pgdl board and pgdl score decide which records count for a score.
@@ -121,7 +121,7 @@ def _print_table(rows: "Iterable[Evaluation]") -> None:
 
 
 def _write(rows: "Iterable[Evaluation]", form: str) -> None:
-    from harness.records import write_csv, write_json_lines, write_parquet
+    from harness.records.export import write_csv, write_json_lines, write_parquet
 
     if form == "parquet" and sys.stdout.isatty():
         raise UserError("--format parquet is not for a terminal", remedy="add > calls.parquet")

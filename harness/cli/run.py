@@ -66,9 +66,9 @@ def command(
     if form == as_json.JSON:
         if not quiet:
             as_json.show(summary_object(done))
-        return 0 if done.tally.all_ok else 1
-    code = print_summary(done.tally, done.records, console, sandboxed=done.is_sandboxed, withheld=done.withheld)
+        return 0 if done.all_ok else 1
+    print_summary(done, console)
     for line in done.not_deterministic:
         warn(line)
     console.print(f"Next: pgdl board --tasks {typed(str(tasks_dir))} {results_option(results)}".rstrip())
-    return code
+    return 0 if done.all_ok else 1

@@ -22,18 +22,18 @@ from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 from harness.tables import PlainColumn
 
-#: Submissions with a line each on a terminal; for more than that, only the total is shown.
+#: Maximum number of submissions with a line each on a terminal; for more, only the total is shown.
 SHOWN_LINES = 12
 
-#: Failures of one submission that are printed as they happen; the summary counts them all.
+#: Number of failures of a submission that are printed as they happen; the summary counts all failures.
 SHOWN_FAILURES = 5
 
 
 class RunProgress(Bars):
     """Prints failures as they happen and, on a terminal, shows a line with the remaining time per submission.
 
-    Failures on the tasks in `withheld` are only counted, because model and reason would reveal something of the model;
-    so are those for want of initial weights, which a note on the task has told before.
+    Failures on the tasks in `withheld` are only counted, because model and reason would reveal something of the model.
+    Failures for lack of initial weights are only counted, too: a note on the task has announced them.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
@@ -56,7 +56,7 @@ class RunProgress(Bars):
             for name, number in self._total.items()
         }
         self._name = "all".ljust(width)
-        self._all = self._bars.add_task(self._name, total=len(calls), failed="")
+        self._all = self._bars.add_task(self._name, total=len(calls), failed="", visible=bool(calls))
 
     def __enter__(self) -> Self:
         super().__enter__()
@@ -65,7 +65,7 @@ class RunProgress(Bars):
         return self
 
     def step(self, line: str) -> None:
-        """Show what is done until the first call ends, in place of the name of the bar for all calls."""
+        """Show the step before the first call ends, in place of the name of the bar for all calls."""
         self._bars.update(self._all, description=line)
 
     def seen(self, row: CallSummary) -> None:
@@ -89,7 +89,7 @@ class RunProgress(Bars):
             self._print_all()
 
     def _print_all(self) -> None:
-        """Print how many calls of all are done, and about how long the others take at the pace so far."""
+        """Print the number of finished calls, and the expected time of the others at the pace so far."""
         total, left = sum(self._total.values()), self._left.total()
         seconds = (self._line_s - self._begun_s) / (total - left) * left
         machines = f" ({machines_line(self._machines)})" if self._machines else ""

@@ -73,9 +73,10 @@ def _show(found: "ScoreResult", form: str) -> None:
 
     rounded = {"rounded": sorted(found.withheld)} if found.withheld else {}
     objects = [
-        {"submission": name} | rounded | score_object(score)
-        | ({"own_randomness": own_randomness_object(own)} if own else {})
-        for name, score, own in found.scores
+        {"submission": one.submission, "settings": one.settings, "sandboxed": one.sandboxed} | rounded
+        | score_object(one.score)
+        | ({"own_randomness": own_randomness_object(one.own_randomness)} if one.own_randomness else {})
+        for one in found.scores
     ]  # fmt: skip
     content = objects[0] if len(objects) == 1 else {"submissions": objects}
     as_json.show(content | {"remarks": found.remarks})

@@ -5,29 +5,28 @@ from typing import TYPE_CHECKING
 
 from harness.board.disclosure import DECIMALS, disclosure_note
 from harness.board.scores import decimal, official
-from harness.board.stability import OwnRandomness, describe
+from harness.board.stability import describe
 from harness.tables import print_lines, print_table, wide_console
-from scoring import RULE, SubmissionScore, TaskScore
+from scoring import RULE, TaskScore
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from harness.api.scores import Scored
     from pgdl import ScoreResult
 
 
 def print_scores(found: "ScoreResult") -> None:
     """Print the scores of submissions, then their rule."""
     console = wide_console()
-    for name, score, own in found.scores:
-        _print_score(console, name, score, found.withheld, own)
+    for one in found.scores:
+        _print_score(console, one, found.withheld)
     print_lines(console, [RULE, *([disclosure_note(found.withheld)] if found.withheld else [])])
 
 
-def _print_score(
-    console: "Console", name: str, result: SubmissionScore, withheld: Collection[str], own: OwnRandomness | None
-) -> None:
+def _print_score(console: "Console", one: "Scored", withheld: Collection[str]) -> None:
     """Print one submission's scores, one row per task."""
-    rows = []
+    rows, result = [], one.score
     for task, score in result.tasks.items():
         if isinstance(score, TaskScore):
             rows.append([task, *_figures(score, DECIMALS if task in withheld else 4)])
@@ -35,10 +34,10 @@ def _print_score(
             rows.append([task, "-", "-", "-", "-", "", f"failed: {score}"])
     decimals = DECIMALS if withheld else 4
     total = "none" if result.score is None else f"{result.score:.{decimals}f}"
-    console.print(f"{name}: score {total}", style="bold")
+    console.print(f"{one.label}: score {total}", style="bold")
     titles = ("task", "official", "printed", "Kendall", "granulated", "models", "limiting pair")
     print_table(console, titles, rows, left=("task",), wrap=("limiting pair",))
-    print_lines(console, describe(own) if own else [])
+    print_lines(console, describe(one.own_randomness) if one.own_randomness else [])
 
 
 def _figures(score: TaskScore, decimals: int) -> list[str]:

@@ -8,7 +8,7 @@ import click
 
 import pgdl
 from harness.cli import as_json, completion, options
-from harness.cli.task_show import not_reached
+from harness.cli.task_show import unreached_line
 from harness.shell import typed
 from harness.text import counted
 
@@ -35,7 +35,7 @@ def command(recipe: str, output: Path, workers: int | None, limit: int | None, r
     """Train every model of RECIPE's grid, and write a task in the competition's layout.
 
     RECIPE is a file, or the name of a recipe in the package, as listed by pgdl task recipes. Finished models are kept
-    however the run ends; the same command trains the remaining ones. Exit code 3 if a model could not be trained.
+    however the run ends; the same command trains the remaining models. Exit code 3 if a model could not be trained.
 
     Example: pgdl task build digits_vgg --output my_tasks
     """
@@ -63,7 +63,7 @@ def _print_state(found: "BuildResult", console: "Console") -> int:
         gaps = found.gaps
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
         console.print(f"gaps of {counted(len(gaps), 'model')}: {spread}")
-    if line := not_reached(found.unreached):
+    if line := unreached_line(found.unreached):
         console.print(line)
     if found.failed or found.refused:
         console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")

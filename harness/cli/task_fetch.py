@@ -18,7 +18,7 @@ from harness.printing import say
 @options.tasks
 @options.models
 @options.catalogue
-@click.option("--whole", is_flag=True, help="Fetch whole archives of a corpus, from servers that send no parts of one.")
+@click.option("--whole", is_flag=True, help="Fetch whole archives of a corpus, from servers that send no parts.")
 @as_json.option
 @options.quiet
 def command(
@@ -27,8 +27,9 @@ def command(
 ) -> None:  # fmt: skip
     """Download tasks of a known corpus into the directory of --tasks: pgdl task known lists the corpora.
 
-    Only what is asked for travels. Interrupted anywhere, the same command continues; with more --models it extends the
-    tasks. Every file is checked against size and CRC-32, and its SHA-256 is kept: pgdl task validate compares.
+    Only requested files are downloaded. After any interruption the same command continues; with more --models it
+    extends the tasks. Every file is checked against size and CRC-32, and its SHA-256 is kept: pgdl task validate
+    compares.
 
     With a URL and --sha256 an archive of tasks (tar or zip) is downloaded, its digest verified, and unpacked as the
     directory of --tasks. Links and paths that lead outside are refused in both cases.
@@ -89,7 +90,7 @@ def _fetch_corpus(
 def known(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form: str) -> None:
     """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and what is in the directory of --tasks.
 
-    Sizes are those of the archive of a phase. A task is a part of it, and only what is asked for is downloaded.
+    Sizes are of the whole archive of a phase. A task is a part of it, and only requested files are downloaded.
     """
     from harness.fetch.catalogue import UNKNOWN, known_here
     from harness.tables import print_table, wide_console

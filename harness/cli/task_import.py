@@ -18,7 +18,7 @@ from harness.shell import typed
 @options.output("the task into this directory of tasks.", required=True)
 @as_json.option
 @options.quiet
-@click.option("--name", metavar="NAME", help="Name of the task. Default: that of TABLE, without its suffix.")
+@click.option("--name", metavar="NAME", help="Name of the task. Default: the name of TABLE without its suffix.")
 @click.option(
     "--divide-by", "divisor", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
     metavar="NUMBER", help="Divide all inputs by this number, e.g. 255 for pixels.",
@@ -29,7 +29,7 @@ def command(
     """Make a task of the trained models in TABLE, a CSV file with a column `file` and one row per model.
 
     A file is a .keras file, a .pt2 file of torch.export.save, a whole model as .h5, or an architecture as JSON with its
-    weights in the column `weights` (.weights.h5, .h5 or .npz); `initial_weights` may name those before training.
+    weights in the column `weights` (.weights.h5, .h5 or .npz); `initial_weights` may name the weights before training.
     Columns `train_accuracy` and `test_accuracy` are checked, and computed where they are empty or missing; any other
     column is a hyperparameter.
 
@@ -54,7 +54,7 @@ def command(
     try:
         pgdl.import_task(order, warn, (lambda _: None) if quiet else tell)
     except InvalidTaskError as error:
-        raise UserErrors(*error.problems) from error  # all, as nothing has been written
+        raise UserErrors(*error.problems) from error  # all problems, as nothing has been written
     if form == as_json.JSON and not quiet:
         as_json.show({"task": order.name, "directory": order.task, "reference": order.reference, "notes": notes})
     elif not quiet:

@@ -1,4 +1,4 @@
-"""`pgdl task list`, `show` and `validate`: what is known of the tasks in a directory."""
+"""`pgdl task list`, `show`, `validate` and `hide`: the tasks in a directory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -23,7 +23,7 @@ GAP_COLUMNS = ("min gap", "mean", "median", "max")
 def list_command(directory: Path | None, tasks_dir: Path, form: str, withhold: str) -> None:
     """List the tasks in DIR: models, hyperparameters, generalization gaps, and whether they are hidden.
 
-    Of hidden tasks neither hyperparameters nor gaps are shown.
+    Hyperparameters and gaps of hidden tasks are not shown.
     """
     from harness.tables import print_table, wide_console
     from harness.task.hidden import WITHHELD
@@ -39,7 +39,7 @@ def list_command(directory: Path | None, tasks_dir: Path, form: str, withhold: s
             "yes" if one["hidden"] else "no",
             one["models"],
             *_gap_cells(one["gaps"]),
-            size(one["bytes"]),
+            "-" if one["bytes"] is None else size(one["bytes"]),
             (WITHHELD if one["withheld"] else "unknown")
             if one["hyperparameters"] is None
             else ", ".join(one["hyperparameters"]),
@@ -62,8 +62,8 @@ def show_command(
 ) -> None:
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
 
-    Of tasks whose models are still being trained the finished ones are shown. Of hidden tasks only the number of models
-    is shown. The HTML leaves both out.
+    A task in training is shown with its finished models, a hidden task only with the number of its models. The HTML
+    leaves both out.
     """
     root = directory or tasks_dir
     found = pgdl.show_tasks(root, task_names, withhold, html)
@@ -90,9 +90,10 @@ def validate_command(
 ) -> int:
     """Check the tasks in DIR and print every problem in one line.
 
-    Exit code 2 if there is any. Valid tasks may have notes: what they can tell, or that the official score is not
-    defined on them. A fetched task is compared with the digests of its fetch. Reference data without models is checked
-    as well: it can be scored, but not run. Of hidden tasks only the number of problems is printed.
+    Exit code 2 if there is a problem. A valid task may have notes: the differences that it can show, or that the
+    official score is not defined on it. A fetched task is compared with the digests of its fetch. Reference data
+    without models is checked
+    as well: it can be scored, but not run. For hidden tasks, only the number of problems is printed.
     """
     found = pgdl.validate_tasks(directory or tasks_dir, task_names, withhold)
     if form == as_json.JSON:
@@ -110,10 +111,10 @@ def validate_command(
 @options.one_task
 @options.tasks
 def hide_command(task_name: str, tasks_dir: Path) -> None:
-    """Mark TASK as hidden: participants learn its rounded scores, and nothing else of it.
+    """Mark TASK as hidden: participants learn rounded scores on it, and nothing else.
 
-    Mark it before its first run: records that were made before keep their messages. To take the mark away, delete the
-    file that is printed.
+    Mark a task before its first run: earlier records keep their messages. To take the mark away, delete the printed
+    file.
     """
     written = pgdl.hide_task(task_name, tasks_dir)
     say(f"{task_name} is hidden already." if written is None else f"{task_name} is hidden from now on: wrote {written}")
@@ -122,8 +123,8 @@ def hide_command(task_name: str, tasks_dir: Path) -> None:
 def _print(task: Mapping[str, Any]) -> None:
     from harness.text import size
 
-    hidden = "hidden, " if task["hidden"] else ""
-    say(f"{task['task']} ({task['layout']}, {hidden}{size(task['bytes'])}) in {task['directory']}", bold=True)
+    facts = [task["layout"], *["hidden"] * task["hidden"], *([] if task["withheld"] else [size(task["bytes"])])]
+    say(f"{task['task']} ({', '.join(facts)}) in {task['directory']}", bold=True)
     if task["withheld"]:
         say(f"{task['models']} models; all else is withheld", "")
         return
@@ -145,7 +146,7 @@ def _print(task: Mapping[str, Any]) -> None:
 
 
 def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
-    """Print the gaps of the models that are finished, how many are missing, and the command that continues."""
+    """Print the gaps of the finished models, the number of missing models, and the command that continues."""
     from harness.task.incomplete import command_to_continue
 
     finished, expected = task["models"], task["expected_models"]
@@ -153,19 +154,19 @@ def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
     missing = f"{finished} of {counted(expected, 'model')} finished, {expected - finished} missing"
     say(f"{missing}; {command_to_continue(root, Path(task['directory']).name)} continues")
     _print_gaps(task)
-    if line := not_reached(task.get("unreached", ())):
+    if line := unreached_line(task.get("unreached", ())):
         say(line)
     say()
 
 
-def not_reached(models: Sequence[int]) -> str:
-    """Return a line on the models that did not meet the criterion of their recipe; empty if there are none."""
+def unreached_line(models: Sequence[int]) -> str:
+    """Return a line on the models that did not meet the criterion of their recipe; empty if all did."""
     names = ", ".join(f"model_{number}" for number in models)
     return f"{counted(len(models), 'model')} did not reach the criterion: {names}" if models else ""
 
 
 def _print_gaps(task: Mapping[str, Any]) -> None:
-    """Print the gaps of all models and for each value of each hyperparameter, and their error if it is known."""
+    """Print the mean gaps over all models and for each value of each hyperparameter, with their errors if known."""
     from harness.tables import print_table, wide_console
 
     if "gaps_by_value" not in task:

@@ -18,7 +18,7 @@ from pgdl import UNSAFE, Progress
 
 
 class Terminal(Progress):
-    """Shows the work to a user at a terminal, or in a log; leaving its context ends the step that is shown."""
+    """Shows the work to a user at a terminal, or in a log; leaving its context ends the shown step."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -45,24 +45,24 @@ class Terminal(Progress):
         warn(line)
 
     def step(self, line: str) -> None:
-        """Show it until the next one, in a run at a terminal beside its bar."""
+        """Show the step until the next step begins; in a run at a terminal, beside its bar."""
         if self._run is not None and self.console.is_terminal:
             self._run.step(line)
         else:
             self._step.begin(line)
 
     def steps(self, name: str, total: int) -> Steps:
-        """Show a bar."""
+        """Show a bar of the work."""
         self._step.end()
         return Steps(self.console, name, total)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """Keep in mind what must not be shown."""
+        """Remember the withheld tasks."""
         self._step.end()
         self._withheld = withheld
 
     def started(self, plan: Plan, records: str) -> None:
-        """Say how much is left to do."""
+        """Print the number of calls that are left to make."""
         self._step.end()
         if plan.recorded:
             self.console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records}")
@@ -76,11 +76,12 @@ class Terminal(Progress):
         self._run.seen(call)
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
-        """Say how to go on, if the run was interrupted."""
+        """Print the command that continues, if an error or Ctrl-C has ended a run with recorded calls."""
         self._step.end()
         assert self._run is not None
         self._run.__exit__(None, None, None)
-        if type(sys.exception()) is KeyboardInterrupt:  # Ctrl-C, not a container whose time is up
+        error = sys.exception()
+        if n_recorded and (isinstance(error, Exception) or type(error) is KeyboardInterrupt):  # not a container's end
             self.console.print(
                 f"At least {n_recorded} of {n_calls} calls are recorded; the same command resumes the run."
             )

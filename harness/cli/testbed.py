@@ -13,7 +13,7 @@ from harness.printing import say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.task.selection import Wanted
+    from harness.task.selection import ModelSelection
 
 #: Measures shown on the terminal; the file has all.
 SHOWN = 20
@@ -45,11 +45,11 @@ def _numbers(kind: type[float] | type[int]) -> Any:
 @options.models
 @click.option(
     "--ssim", callback=_numbers(float), metavar="X[,X...]",
-    help="Structural similarities of the noisy test images, 1 among them. Default: 0.6, 0.65, ... 1.",
+    help="Structural similarities of the noisy test images, including 1. Default: 0.6, 0.65, ... 1.",
 )  # fmt: skip
 @click.option(
     "--unseen", callback=_numbers(int), metavar="N[,N...]",
-    help="Numbers of unseen classes, 0 among them. Default: at most six equal steps up to all that DATA has.",
+    help="Numbers of unseen classes, including 0. Default: at most six equal steps up to all unseen classes of DATA.",
 )  # fmt: skip
 @click.option(
     "--lambda", "weight", type=click.FloatRange(min=0, max=1e9), default=1.0, show_default=True, metavar="X",
@@ -65,7 +65,7 @@ def command(
     task_name: str,
     data: str,
     tasks_dir: Path,
-    models: "Wanted",
+    models: "ModelSelection",
     ssim: tuple[float, ...] | None,
     unseen: tuple[int, ...] | None,
     weight: float,
@@ -78,8 +78,8 @@ def command(
 ) -> int:
     """Evaluate the models of TASK as frozen backbones of a linear probe (Huang, Yu and Zhang 2025).
 
-    Cells are every combination of size, noise (by SSIM) and share of classes that the backbones have not seen: those
-    of DATA that are not in the task. DATA is digits, mnist, cifar100 or another dataset of recipes, an .npz file
+    Cells are all combinations of size, noise (by SSIM) and share of unseen classes: classes of DATA that are not in the
+    task. DATA is digits, mnist, cifar100 or another dataset of recipes, an .npz file
     (x_train, y_train, x_test, y_test), or a directory (train/CLASS, test/CLASS).
 
     Prints the trade-off point and marginals, and how well measures of the library agree with them. Finished

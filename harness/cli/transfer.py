@@ -13,7 +13,7 @@ from harness.text import size
 
 
 class Transfer(Bars, Watcher):
-    """Shows a download; leaving its context ends what is shown."""
+    """Shows a download until its context is left."""
 
     def __init__(self, console: Console) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
@@ -23,7 +23,7 @@ class Transfer(Bars, Watcher):
         self._what, self._total, self._done = "", 0, 0
 
     def begin(self, what: str, total: int) -> None:
-        """Show that so many bytes will travel; 0 if that is not known."""
+        """Show the number of bytes to download; 0 if it is not known."""
         self._what, self._total, self._done = what, total, 0
         self._begun_s = self._line_s = time.monotonic()
         self._bars.reset(self._all, description=what, total=total or None)
@@ -31,7 +31,7 @@ class Transfer(Bars, Watcher):
             self._console.print(f"{what}: {size(total)}")
 
     def seen(self, number: int) -> None:
-        """Show that so many bytes have arrived."""
+        """Show the number of received bytes."""
         self._bars.advance(self._all, number)
         with self._lock:
             self._done += number

@@ -15,7 +15,7 @@ def command(directory: Path, form: str) -> int:
     """Compute every number of the site in DIR again from its records, and compare every byte.
 
     Needs neither models nor TensorFlow. Exit code 1 if anything differs. The records themselves are taken as true:
-    compare the printed digest with the one that the organiser announced. Results on hidden tasks are taken as given.
+    compare the printed digest with the digest that the organiser announced. Results on hidden tasks are taken as given.
     """
     from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""Competitions on Codabench: the bundle, the two programs that the platform runs, and what comes back."""
+"""Competitions on Codabench: the bundle, the two programs that the platform runs, and the results that come back."""
 
-#: The modules that other rooms use.
+#: Modules that other rooms may import.
 MODULES = ("bundle", "competition", "downloads", "ingestion", "organising", "scoring_program")

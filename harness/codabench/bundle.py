@@ -1,6 +1,6 @@
 """Writes the bundle of a competition, with the starting kit that participants download.
 
-Whatever is in a bundle is public: on the platform, everybody can download it.
+The contents of a bundle are public: on the platform, everybody can download them.
 """
 
 import os
@@ -26,7 +26,7 @@ from harness.worker.runtimes import DEFAULT
 #: Most bytes of a page or logo.
 MAX_FILE = 64 * 1024**2
 
-#: Of all files in archives: the earliest time that a zip archive can hold, and that everybody may read them.
+#: Time and mode of all files in archives: the earliest time that a zip archive can hold, and readable by everybody.
 NO_TIME, _MODE = (1980, 1, 1, 0, 0, 0), 0o100644 << 16
 
 #: The commands that the platform runs, with the directories that it mounts.
@@ -37,7 +37,7 @@ COMMANDS = {
 
 
 def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _: None) -> list[PlannedPhase]:
-    """Write the bundle of the competition in a TOML file, and return its phases; `step` is told what is done.
+    """Write the bundle of the competition in a TOML file, and return its phases; `step` receives each step.
 
     The same files give the same bytes.
 
@@ -68,7 +68,7 @@ def _require_public(
     competition: CodabenchCompetition, contents: Mapping[str, Content], archives: Mapping[str, Mapping[str, Content]],
     own_names: Mapping[str, str], source: Path,
 ) -> None:  # fmt: skip
-    """Raise `UserError` if a file names a hidden task, or is a file of one; pages have their own names in it."""
+    """Raise `UserError` if a file names a hidden task, or belongs to it; messages name pages by their own names."""
     members = {own_names.get(name, name): content for name, content in contents.items()}
     members |= {f"{name}: {path}": content for name, parts in archives.items() for path, content in parts.items()}
     names = competition.hidden_tasks
@@ -118,7 +118,7 @@ def write_archive(path: Path, members: Mapping[str, Content], *, packed: bool = 
                 archive.writestr(info, content)
                 continue
             with open_regular(content, links=True) as source:
-                info.file_size = os.fstat(source.fileno()).st_size  # tells the archive whether it needs 64 bits
+                info.file_size = os.fstat(source.fileno()).st_size  # decides whether the archive needs 64 bits
                 with archive.open(info, "w") as target:
                     shutil.copyfileobj(source, target, 1 << 20)
 

@@ -1,7 +1,7 @@
 """Results that come back from the platform: proved by calls that are made again here, in one database of records.
 
-Everybody can download everybody's result, and hand it in as the own one. So a row counts only if its records are of the
-files that the platform holds of this participant, and if calls that nobody could foresee have the same values here.
+Everybody can download every result, and hand it in as their own. So a row counts only if its records are of the files
+that the platform holds of this participant, and if randomly drawn calls have the same values here.
 """
 
 import math
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlalchemy.exc import StatementError
 
-from harness.api.calls import Run, begin_run, record_calls
+from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.execution import Execution
 from harness.api.progress import Progress
 from harness.codabench.competition import CodabenchCompetition, PlannedPhase, plan_phases, position_of
@@ -32,13 +32,13 @@ from harness.outcome import Outcome
 from harness.records import EVALUATIONS, Evaluation, Records, Request
 from harness.submission import Submission, find_submission
 
-#: Columns of a record that its key consists of.
+#: The columns that form the key of a record.
 KEY_PARTS = tuple(signature(call_key).parameters)
 
-#: Most bytes of the records of a submission: of an empty database, and of each call.
+#: Maximum size in bytes of the records of a submission: of an empty database, and of each call.
 MAX_EMPTY, MAX_CALL = 1024**2, 128 * 1024
 
-#: How the description of a row begins that nobody proved.
+#: Beginning of the description of a row without proof.
 UNPROVED = "Not run again by the organiser."
 
 #: Fewest calls of a submission that are made again.
@@ -50,12 +50,12 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class CollectedResults:
-    """What became of the results of a phase."""
+    """The result of collecting a phase."""
 
-    submissions: int  #: whose records are in the database now
-    calls: int  #: that were added
-    proved: int  #: that were made again
-    notes: Sequence[str]  #: lines on what was left out, and why
+    submissions: int  #: number of submissions whose records are in the database now
+    calls: int  #: number of added calls
+    proved: int  #: number of calls that were made again
+    notes: Sequence[str]  #: lines on results that were left out, with the reasons
 
 
 def choose_phase(competition: CodabenchCompetition, name: str | None, source: Path) -> PlannedPhase:
@@ -74,15 +74,16 @@ def collect(
 ) -> CollectedResults:  # fmt: skip
     """Add the records of a phase's submissions to a database, one submission after the other.
 
-    What cannot be used or proved is left out, with a note. Calls that the database has already are proved again.
+    A result that cannot be used or proved is left out, with a note. Calls that the database has already are proved
+    again.
 
     Args:
-        settings: what calls of the phase must be.
-        tasks_dir: directory of its tasks.
+        settings: the settings that calls of the phase must have.
+        tasks_dir: directory of the phase's tasks.
         directory: has the files NAME.zip, and results/NAME.zip.
         names: of the submissions.
         results: the database.
-        share: of the calls of each submission that are made again, 0 to 1; 0 for none.
+        share: share of the calls of each submission that are made again, 0 to 1.
         progress: shows the work.
 
     Raises:
@@ -93,7 +94,10 @@ def collect(
     notes, broken, owners, added, proved, there = list[str](), list[str](), dict[str, str](), 0, 0, 0
     found = [_found(directory, name, owners, notes) for name in names]
     execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes)
-    with begin_run([], tasks_dir, list(settings.tasks), execution, progress) as run, Records(results) as records:
+    with (
+        begin_run([], tasks_dir, list(settings.tasks), execution, progress) as run,
+        open_records(run, results) as records,
+    ):
         for submission in filter(None, found):
             result, known = directory / RESULTS / f"{submission.name}.zip", set[str]()
             try:
@@ -122,9 +126,9 @@ def collect(
 def _prove(
     rows: Sequence[Evaluation], share: float, submission: Submission, run: Run, progress: Progress, refused: Path
 ) -> int:
-    """Make some calls again, and return their number; raises `UserError` if they do not confirm the recorded ones.
+    """Make some calls again, and return their number; raises `UserError` if a value differs from its record.
 
-    It is noted beside the result, so that nobody gets another draw.
+    The failure is noted beside the result, so that a submission gets no second draw.
     """
     if refused.exists():
         raise UserError("was refused before", file=refused, remedy="remove this file to try again")
@@ -180,7 +184,7 @@ def read_records(
 
 @contextmanager
 def _records_in(result: Path, calls: int) -> Iterator[Records]:
-    """Open the records in a result: no other file of it is unpacked, and no more bytes than so many calls need."""
+    """Open the records in a result; unpacks no other file, and no more bytes than `n_calls` calls need."""
     with tempfile.TemporaryDirectory() as temporary, open_archive(result) as archive:
         file = Path(temporary, RECORDS)
         with writing(file):
@@ -199,7 +203,7 @@ def _renamed(row: Evaluation, name: str) -> Evaluation:
 
 
 def draw(rows: Sequence[Evaluation], share: float) -> Sequence[Evaluation]:
-    """Return a share of the calls that have a value, at random, at least `FEWEST` of them; none for a share of 0."""
+    """Return a random share of the calls that have a value, at least `FEWEST`; no calls for a share of 0."""
     right = [row for row in rows if row.outcome == Outcome.OK]
     number = max(FEWEST, math.ceil(share * len(right))) if share else 0
     return secrets.SystemRandom().sample(right, min(number, len(right)))
@@ -223,10 +227,10 @@ def made_again(
 def differences(
     rows: Sequence[Evaluation], drawn: Sequence[Evaluation], again: Mapping[tuple[str, str], Evaluation]
 ) -> list[str]:
-    """Return a line for each drawn call of `rows` that is not confirmed by its record here, by task and model.
+    """Return a line for each drawn call of `rows` whose record here, by task and model, does not confirm it.
 
-    On one class of machines values must be equal. On two, they may differ by `TOLERANCE`, but must have the same order
-    as recorded, on which scores depend: otherwise a measure that is nearly constant would fit to any values.
+    On the same class of machines, values must be equal. On different classes they may differ by `TOLERANCE`, but must
+    have the recorded order, on which scores depend: otherwise a nearly constant measure would confirm any values.
     """
     return [line for row in drawn if (line := _difference(rows, row, again.get((row.task, row.model))))]
 

@@ -1,7 +1,7 @@
-"""The columns of the platform's leaderboard, and what a submission has in them.
+"""The columns of the platform's leaderboard, and their values for a submission.
 
 The platform orders by the first column, then by the others from left to right, and has empty cells before all others.
-So the first tells complete submissions from the others.
+So the first column separates complete submissions from incomplete submissions.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,8 +13,8 @@ from harness.board.row import Row
 #: Longest title and key (`src/apps/leaderboards/models.py:59`).
 LONGEST = 36
 
-#: The column of the final scores of hidden phases, which an organiser fills, and its value until then: the platform
-#: lets nobody add a score that is not there.
+#: The column of the final scores of hidden phases, which an organiser fills, and its value until then: on the platform,
+#: organisers can change a score but not add it.
 FINAL, NOT_YET = "final", -1.0
 
 
@@ -66,7 +66,7 @@ def described(tasks: Mapping[str, str], *, has_final: bool) -> list[dict[str, An
 
 
 def scores_of(row: Row, tasks: Mapping[str, str]) -> dict[str, float]:
-    """Return the values of a submission by key; what there is no value of has no entry."""
+    """Return the values of a submission by key, without keys of missing values."""
     values = {one.key: one.value(row) for one in COLUMNS}
     values |= {tasks[name]: task.official for name, task in row.tasks.items()}
     return {key: value for key, value in values.items() if value is not None}

@@ -1,6 +1,6 @@
-"""A competition as its organiser describes it, a short TOML file with every key explained here, and its phases.
+"""The description of a competition, a short TOML file whose keys are explained here, and its phases.
 
-Keys that exist in Codabench's own description of competitions have its names.
+A key that also exists in Codabench's own description of competitions has the same name there.
 """
 
 import itertools
@@ -28,7 +28,7 @@ DEFAULT_QUEUE_S = 600
 #: Largest number of submissions that the platform stores.
 MOST_SUBMISSIONS = 2**31 - 1
 
-#: Seconds that a container needs at least: to start, to import a framework, and to end in good time.
+#: Minimum seconds of a container: to start, to import a framework, and to end before the platform ends it.
 SHORTEST_S = 60
 
 
@@ -69,7 +69,7 @@ class Phase(Section):
 
     @property
     def public_tasks(self) -> list[str]:
-        """Names of the tasks that the platform gets."""
+        """Names of the tasks that are uploaded to the platform."""
         return self.tasks if self.check_task is None else [self.check_task]
 
     @property
@@ -150,7 +150,7 @@ class CodabenchCompetition(Section):
 
 
 def position_of(name: str | None, names: Sequence[str], where: object) -> int:
-    """Return the position of the phase of that name, or of the only one; raises `UserError`."""
+    """Return the position of the phase `name`, or of the only phase; raises `UserError`."""
     found = [number for number, one in enumerate(names) if name in (None, one)]
     if len(found) != 1:
         expected = f"one of {', '.join(map(repr, names))}"
@@ -159,7 +159,7 @@ def position_of(name: str | None, names: Sequence[str], where: object) -> int:
 
 
 def read_competition(path: Path) -> CodabenchCompetition:
-    """Read and check a competition; raises `UserError` with all problems that the file itself has.
+    """Read and check a competition; raises `UserError` with all problems of the file itself.
 
     Its directory of tasks is then relative to the current directory.
     """
@@ -170,7 +170,7 @@ def read_competition(path: Path) -> CodabenchCompetition:
 
 @dataclass(frozen=True)
 class PlannedPhase:
-    """A phase, the tasks of it that the platform gets, and the settings that its programs carry."""
+    """A phase, its public tasks, and the settings that its programs carry."""
 
     phase: Phase
     tasks: Sequence[TaskFiles]
@@ -178,7 +178,7 @@ class PlannedPhase:
 
     @property
     def shortage(self) -> str:
-        """A note if the container's time does not suffice for calls that use all of theirs; empty otherwise."""
+        """A note if the container's time does not suffice for calls that use up their time limits; empty otherwise."""
         limit_s, left_s = self.phase.time_limit, self.settings.for_calls_s
         if (longest_s := limit_s * self.settings.planned) <= left_s:
             return ""
@@ -192,8 +192,8 @@ def plan_phases(competition: CodabenchCompetition, where: Path) -> list[PlannedP
     """Read and check the tasks of a competition, which the file `where` describes, and return its phases.
 
     Raises:
-        UserError: a task is missing or invalid, lacks reference data, or is marked as hidden, or not, against the
-            description.
+        UserError: a task is missing or invalid, lacks reference data, or has a mark of hidden tasks that contradicts
+            the description.
     """
     names = list(dict.fromkeys(name for phase in competition.phases for name in phase.public_tasks))
     found = TaskDirectory(Path(competition.tasks)).runnable([*names, *competition.hidden_tasks])

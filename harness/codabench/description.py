@@ -25,7 +25,7 @@ def archive_of(number: int, part: str) -> str:
 def describe(competition: CodabenchCompetition, phases: Sequence[PlannedPhase], files: Mapping[str, str]) -> bytes:
     """Return the description; `files` are the members of pages, terms and logo, by their paths in the TOML file.
 
-    Each phase has one of the platform's tasks, with all of its own that are public.
+    On the platform, each phase has a single task, which contains all its public tasks.
     """
     columns = {name: key for one in phases for name, key in one.settings.columns.items()}
     has_final = any(one.phase.hidden for one in phases)

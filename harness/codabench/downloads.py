@@ -1,4 +1,4 @@
-"""The submissions of a phase that count, downloaded through the platform's API; what is here is not asked for again.
+"""The submissions of a phase that count, downloaded through the platform's API; files that are here are kept.
 
 Addresses in the platform's storage are signed (utils/data.py:45), so the token is not sent there.
 """
@@ -26,14 +26,14 @@ from harness.reading import read_text
 from harness.submission.name import MAX_NAME, clean, taken
 from harness.text import not_a_formula, printable
 
-#: The table of what is here, and the folder of results; largest file, and largest table, in bytes.
+#: The table of downloaded submissions, and the folder of results; largest file, and largest table, in bytes.
 TABLE, RESULTS = "submissions.csv", "results"
 MAX_OUTPUT, MAX_TABLE = 4 * 1024**3, 64 * 1024**2
 
-#: The end of a name that is derived from a participant's, and so no participant's own.
+#: The end of a name that the harness derives from a participant's name; no participant's own name ends so.
 _DERIVED = re.compile(r"_[0-9a-f]{8}$")
 
-#: Submissions in a row that cannot be downloaded, after which the fault is the server's.
+#: Number of failed downloads in a row after which the server is at fault.
 MAX_FAILED = 20
 
 
@@ -58,17 +58,18 @@ class _Files(BaseModel):
 def download(
     opened: OpenedPhase, end: datetime | None, directory: Path, step: Callable[[str], None], *, with_results: bool
 ) -> tuple[list[Submitted], list[str]]:
-    """Download the file of each participant's submission that counts, as DIRECTORY/NAME.zip, and write the table.
+    """Download each participant's submission that counts as DIRECTORY/NAME.zip, and write the table.
 
-    It is the one on the platform's board, otherwise the last one, whose file was written before the end of the phase.
-    Returns the submissions that are here, and lines on what is not.
+    The submission on the platform's board counts, otherwise the last whose file was written before the end of the
+    phase.
+    Returns the downloaded submissions, and lines on the others.
 
     Args:
         opened: the phase on the platform.
-        end: of the phase, by the organiser's description; None if it has none.
-        directory: where files are kept.
-        step: is told of the progress.
-        with_results: also download results/NAME.zip, of submissions that have a score.
+        end: of the phase, by the organiser's description; None if the phase never ends.
+        directory: keeps the files.
+        step: receives the progress.
+        with_results: also download results/NAME.zip for submissions with a score.
 
     Raises:
         UserError: the platform cannot be reached, refuses or fails.
@@ -104,14 +105,14 @@ def download(
                 kept[one.id] = found
                 break
             notes.append(f"{names[owner]}: submission {one.id} is left out: its file was written after the end")
-    for name in {*names.values()} - {one.name for one in kept.values()}:  # files of submissions that count no longer
+    for name in {*names.values()} - {one.name for one in kept.values()}:  # files that no longer count
         (directory / f"{name}.zip").unlink(missing_ok=True)
     _write_table(directory, kept.values())
     return list(kept.values()), notes
 
 
 def read_table(directory: Path) -> list[Submitted]:
-    """Return the lines of the table, none if there is no table; raises `UserError`."""
+    """Return the lines of the table, an empty list if there is no table; raises `UserError`."""
     file = directory / TABLE
     if not file.exists():
         return []
@@ -125,7 +126,7 @@ def read_table(directory: Path) -> list[Submitted]:
 
 
 def names_of(owners: Iterable[str]) -> dict[str, str]:
-    """Return the name of each participant's submission: no two could be mistaken for each other, or for a measure."""
+    """Return a name for each participant's submission that could not be mistaken for another name or a measure."""
     seen = Counter(alike(clean(owner)) for owner in owners)
 
     def name_of(owner: str) -> str:
@@ -160,7 +161,7 @@ def _fetch(platform: Platform, one: Listed, name: str, directory: Path, *, with_
 
 
 def _fetch_file(platform: Platform, named: str | None, place: Path, asked: Address) -> datetime:
-    """Download a file; returns when it was written, as its storage says."""
+    """Download a file; returns the time when it was written, according to its storage."""
     if named is None:
         raise UserError("the platform has no such file", file=asked, expected=place.name)
     platform.require_encryption(named)

@@ -1,8 +1,8 @@
 """The ingestion program: calls of one submission on the tasks of a phase, inside the platform's container.
 
-The container belongs to root without capabilities, has a network and no limit on memory; Landlock and the system-call
-filter isolate each call in it. The time of the container is limited: the calls end in good time before, because of a
-container that the platform ends nothing is kept.
+The container runs as root without capabilities, and has a network and no limit on memory; Landlock and the system-call
+filter isolate each call in it. The calls end well before the container's time is up, because the platform keeps nothing
+of a container that it ends.
 """
 
 import os
@@ -32,19 +32,19 @@ from harness.submission import find_submission
 #: Name of every submission here; the organiser knows the true ones.
 NAME = "submission"
 
-#: Seconds between two results that are written in case that the container is killed.
+#: Seconds between two intermediate results, which survive if the container is killed.
 SAVE_S = 30.0
 
-#: Files in which the platform looks for a submission's own command, in its order, and most bytes of them.
+#: Files in which the platform looks for a submission's own command, in its order, and their maximum size in bytes.
 COMMANDS, MAX_BYTES = ("metadata.yaml", "metadata"), 64 * 1024
 
 
 class OutOfTimeError(KeyboardInterrupt):
-    """The time of the container is used up: calls end as they do for Ctrl-C."""
+    """The time of the container is used up; calls end as after Ctrl-C."""
 
 
 def ingest(program: Path, input_data: Path, submission: Path, output: Path, progress: Progress) -> PhaseResult:
-    """Make the calls and write the result; raises `UserError` if none can be made, which the result says, too.
+    """Make the calls and write the result; raises `UserError`, also noted in the result, if no call can be made.
 
     The paths are the directories that the platform mounts.
     """
@@ -76,12 +76,12 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path, prog
 
 
 def _command(submission: Path) -> str:
-    """Return why a submission is refused of which the platform may run a command, too; empty if it has none."""
+    """Return why a submission with a command that the platform may run, too, is refused; empty without a command."""
     for name in COMMANDS:
         if os.path.lexists(submission / name):
             try:
                 content = parse_yaml(read_regular(submission / name, MAX_BYTES, links=False))
-            except (UserError, ValueError):  # whatever it is, the platform may find a command in it
+            except (UserError, ValueError):  # the platform may find a command even in an invalid file
                 return f"refused: {name} is not a file of plain YAML, of at most {MAX_BYTES} bytes"
             has_command = isinstance(content, dict) and "command" in content
             return f"refused: {name} has a `command`, and this competition runs none" if has_command else ""
@@ -105,7 +105,7 @@ def _until(ends_at: float) -> Iterator[None]:
 
 
 class _Saving:
-    """Writes the result of what has been recorded so far."""
+    """Writes the result of the calls recorded so far."""
 
     def __init__(self, database: Path, output: Path, notes: tuple[str, ...]) -> None:
         self._database, self._output, self._notes = database, output, notes
@@ -131,7 +131,7 @@ class _Saving:
 
         def work() -> None:
             while not over.wait(SAVE_S):
-                with suppress(UserError):  # the last one says so, too
+                with suppress(UserError):  # the last save reports the same error
                     self.save(KILLED)
 
         thread = threading.Thread(target=work, daemon=True)

@@ -21,16 +21,16 @@ from harness.task import DEFAULT_DIRECTORY
 
 @dataclass(frozen=True)
 class Organiser:
-    """How the platform is asked: the file with an organiser's token (None: CODABENCH_TOKEN).
+    """Access to the platform: the file with an organiser's token (None: the variable CODABENCH_TOKEN).
 
-    `readable` names the hosts that may be asked without encryption.
+    `readable` names the hosts that may be reached without encryption.
     """
 
     token_file: Path | None = None
     readable: tuple[str, ...] = ()
 
     def open(self, page: Address, phase: str | None, progress: Progress) -> OpenedPhase:
-        """Return a phase on the platform; say which hosts are asked without encryption."""
+        """Return a phase on the platform; prints the hosts that are reached without encryption."""
         site, number = split_page(page)
         for host in self.readable:
             why = "others may read the token and the files"
@@ -44,7 +44,7 @@ USUAL = Organiser()
 
 @dataclass(frozen=True)
 class CollectedPhase:
-    """The name of a phase, what was collected of it, and the digest of all records of its site, if that was written."""
+    """The name of a phase, its collected results, and the digest of all records of its site, if a site was written."""
 
     name: str
     collected: CollectedResults
@@ -63,15 +63,15 @@ def collect_results(
     html: Path | None = None,
     progress: Progress = SILENT,
 ) -> CollectedPhase:
-    """Add the results of a public phase to a database, after a look whether they are true.
+    """Check the results of a public phase, and add them to a database.
 
     Args:
         competition: file with its description.
-        source: its page on the platform, or a directory with files of the platform.
-        phase: needed if there are several.
+        source: the page of the competition, or a directory with files of the platform.
+        phase: name of the phase; needed if there are several.
         downloads: directory of downloaded files, in a folder for each phase.
-        share: of the calls of each submission that are made again, at random.
-        organiser: how the platform is asked.
+        share: share of the calls of each submission that are made again, at random.
+        organiser: the access to the platform.
         results: database of the records.
         html: directory of a site to write and verify; None: no site.
         progress: shows the work.
@@ -87,7 +87,7 @@ def collect_results(
     if source.is_url:
         opened = organiser.open(source, name, progress)
         found, notes = download(opened, chosen.phase.ends, directory, progress.step, with_results=True)
-        names = [one.name for one in sorted(found, key=lambda one: one.submission)]  # the first owner first
+        names = [one.name for one in sorted(found, key=lambda one: one.submission)]  # oldest first
     else:
         names = sorted(file.stem for file in directory.glob("*.zip"))
     collected = collect(chosen.settings, tasks_dir, directory, names, results, share, progress)
@@ -115,7 +115,7 @@ def download_submissions(
     organiser: Organiser = USUAL,
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Download the submission of each participant that counts; returns the name of the phase, and their number.
+    """Download each participant's submission that counts; returns the name of the phase, and their number.
 
     Raises:
         UserError: a file is invalid, or the platform refuses.
@@ -140,10 +140,10 @@ def publish_scores(
     task_names: Sequence[str] = (),
     progress: Progress = SILENT,
 ) -> tuple[str, int]:
-    """Put the scores of our own board on the platform's; returns the name of the phase, and their number.
+    """Put the scores of our own board on the platform's board; returns the name of the phase, and the number of scores.
 
-    An organiser may change scores that are there (api/views/leaderboards.py:38): the scoring program of a hidden phase
-    writes the one that is changed here. `directory` is that of `download_submissions`.
+    An organiser can only change existing scores (api/views/leaderboards.py:38): the scoring program of a hidden phase
+    writes the score that is changed here. `directory` is the directory of `download_submissions`.
 
     Raises:
         UserError: records are missing, or the platform refuses.

@@ -1,4 +1,4 @@
-"""The platform's API, as an organiser's token opens it, and the submissions of a phase that count.
+"""The platform's API, used with an organiser's token, and the submissions of a phase that count.
 
 Read from revision c7dbc756 of codalab/codabench; comments name its lines, below src/.
 """
@@ -30,13 +30,13 @@ Answer = TypeVar("Answer", bound=BaseModel)
 #: Variable with the token.
 VARIABLE = "CODABENCH_TOKEN"
 
-#: Most bytes of the file with the token, and of an answer.
+#: Maximum sizes in bytes of the file with the token, and of an answer.
 MAX_TOKEN, MAX_ANSWER = 64 * 1024, 256 * 1024**2
 
-#: Hosts that need no encryption: what is sent does not leave the machine.
+#: Hosts that need no encryption: requests to them do not leave the machine.
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
-#: Where a user finds out how a token is made.
+#: The page that explains how to make a token.
 HELP = "pgdl help codabench says how to get a token"
 
 #: The page of a competition.
@@ -48,7 +48,7 @@ FINISHED = "Finished"
 
 
 def read_token(file: Path | None) -> str:
-    """Return the token in a file, or of the environment; raises `UserError`, which never shows it."""
+    """Return the token in a file, or from the environment; raises `UserError`, which never shows the token."""
     source = file or VARIABLE
     token = (os.environ.get(VARIABLE, "") if file is None else read_text(file, MAX_TOKEN)).strip()
     if not token:
@@ -69,8 +69,8 @@ class Platform:
         self.address = address
         self._token = token
         self._session = Session()
-        self._session.trust_env = parts.scheme == "https"  # a proxy would see what is not encrypted
-        self._session.auth = self._authorized  # not a header, which an entry of ~/.netrc would replace
+        self._session.trust_env = parts.scheme == "https"  # a proxy would see unencrypted requests
+        self._session.auth = self._authorized  # a header would be replaced by an entry of ~/.netrc
 
     def get(self, path: str, kind: type[Answer]) -> Answer:
         """Return the answer to a request below /api/; raises `UserError`."""
@@ -78,11 +78,11 @@ class Platform:
         return _parsed(kind, self._ask("GET", url), url)
 
     def patch(self, path: str, content: Mapping[str, object]) -> None:
-        """Change what there is below /api/; raises `UserError`."""
+        """Change an object below /api/; raises `UserError`."""
         self._ask("PATCH", self.url_of(path), content)
 
     def require_encryption(self, address: str) -> None:
-        """Raise `UserError` for an address to which everything would travel readable, unless the user allowed it."""
+        """Raise `UserError` for an address without encryption, unless the user allowed it."""
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https"):
             raise UserError("not an address on the web", file=origin(address), expected="https")
@@ -95,7 +95,7 @@ class Platform:
         return Address(f"{self.address}/api/{path}".replace("@", "%40"), self.address)
 
     def entries(self, path: str, kind: type[Answer]) -> list[Answer]:
-        """Return the answer that is a list; that of submissions comes in one piece (api/views/submissions.py:28)."""
+        """Return the list that answers a request; submissions come in one piece (api/views/submissions.py:28)."""
         url = self.url_of(path)
         answer = self._ask("GET", url)
         if not isinstance(answer, list):
@@ -133,7 +133,7 @@ class Platform:
             return body
 
     def _refused(self, url: Address, response: requests.Response, body: bytes) -> UserError:
-        """Return the message on an answer that is none; a token that is unknown gives 403, as do missing rights."""
+        """Return the error for a refused request; an unknown token gives status 403, as do missing rights."""
         found = printable(f"{response.status_code} {response.reason}")
         with suppress(ValueError, LookupError, TypeError):
             found += f": {printable(str(parse_json(body)['detail']))[:200]}"
@@ -174,7 +174,7 @@ class Score(BaseModel):
 
 
 class Listed(BaseModel):
-    """A submission as the platform lists it."""
+    """An entry of the platform's list of submissions."""
 
     id: int
     owner: str
@@ -193,7 +193,7 @@ class OpenedPhase:
 
 
 def split_page(page: Address) -> tuple[str, str]:
-    """Return the address of the site, and the number of a competition, of its page; raises `UserError`."""
+    """Split the page of a competition into the site's address and the competition's number; raises `UserError`."""
     match = _PAGE.fullmatch(page.reveal())
     if match is None:
         raise UserError("not the page of a competition", file=page, expected=PAGE)
@@ -201,7 +201,7 @@ def split_page(page: Address) -> tuple[str, str]:
 
 
 def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase:
-    """Return a phase of a competition; `name` may be None if it has one.
+    """Return a phase of a competition; `name` may be None if the competition has only one.
 
     Raises:
         UserError: the platform cannot be reached, refuses or fails, or there is no such competition or phase.
@@ -214,10 +214,10 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 
 
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
-    """Return each participant's submissions with a status, that on the board first, and lines on the others.
+    """Return each participant's submissions with a status, and a line that counts submissions of other statuses.
 
-    The others follow, the newest first by their numbers. Participants choose the time and the status that the platform
-    stores (api/serializers/submissions.py:82).
+    The submission on the board comes first; others follow by number, the newest first. Participants choose the time and
+    the status that the platform stores (api/serializers/submissions.py:82).
     """
     found: dict[str, list[Listed]] = {}
     for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):

@@ -1,4 +1,4 @@
-"""The output of the ingestion program, which is the input of the scoring program, and what an organiser downloads.
+"""The output of the ingestion program, which the scoring program reads and an organiser downloads.
 
 Whoever hands in a submission can write any output: the platform runs a submission's own command beside the ingestion
 program. So nothing here proves anything; `harness.codabench.collection` makes calls again.
@@ -16,13 +16,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from harness.errors import UserError, writing
 from harness.reading import read_regular
 
-#: How calls ended, and the records; the others are `TASK.predict`.
+#: The file on how calls ended, and the records; the other files are `TASK.predict`.
 RESULT, RECORDS = "result.json", "records.db"
 
-#: Most bytes of the first.
+#: Maximum size in bytes of the file on how calls ended.
 MAX_BYTES = 64 * 1024
 
-#: How calls ended; the first is written in between, in case that it comes true.
+#: The ways in which calls end; intermediate results have the first, which becomes true if no result follows.
 KILLED = "the container was killed"
 OUT_OF_TIME = "the container's time ran out"
 MADE = "the machine failed at some calls"
@@ -33,13 +33,13 @@ class PhaseResult(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    problem: str = ""  #: why there are no records; empty if there are
+    problem: str = ""  #: reason why there are no records; empty if there are records
     ended: str = KILLED  #: how the calls ended, in words
     notes: tuple[str, ...] = ()  #: lines on how the submission was read
 
 
 def write_result(directory: Path, result: PhaseResult, files: Mapping[str, Path | bytes]) -> None:
-    """Write a result in place of whatever has its files' names."""
+    """Write a result, replacing anything with its files' names."""
     for name, content in files.items():
         _replace(directory / name, content if isinstance(content, bytes) else content.read_bytes())
     _replace(directory / RESULT, result.model_dump_json(indent=1).encode() + b"\n")
@@ -68,7 +68,7 @@ def copy_records(database: Path, target: Path) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write a file at once; a directory or link of that name, which a submission may have left, makes room."""
+    """Write a file atomically; replaces a directory or link of that name, which a submission may have left."""
     with writing(path):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

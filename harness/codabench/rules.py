@@ -1,4 +1,4 @@
-"""Rules for a bundle: pages and a logo that the platform takes, and nothing of a hidden task.
+"""Rules for a bundle: pages and a logo that the platform accepts, and no data of a hidden task.
 
 Comments name the places in revision c7dbc756 of https://github.com/codalab/codabench.
 """
@@ -16,13 +16,13 @@ from harness.format.layout import WEIGHTS
 from harness.reading import read_regular
 from harness.task.layout import TaskFiles
 
-#: Formats of logos that the platform takes, and the width of its icon (src/apps/competitions/models.py:205).
+#: Formats of logos that the platform accepts, and the width of its icon (src/apps/competitions/models.py:205).
 LOGOS, ICON_WIDTH = ("PNG", "JPEG", "GIF"), 100
 
 #: A member of a bundle: its content, or the file that has it.
 Content = bytes | Path
 
-#: Most bytes of a file in which names are searched.
+#: Maximum size in bytes of a file that is searched for names.
 MAX_TEXT = 4 * 1024**2
 
 
@@ -37,7 +37,7 @@ def is_logo(content: bytes) -> bool:
 
 
 def is_page(content: bytes) -> bool:
-    """Whether the platform takes a text as a page (src/apps/competitions/unpackers/v2.py:50)."""
+    """Whether the platform accepts a text as a page (src/apps/competitions/unpackers/v2.py:50)."""
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -50,7 +50,7 @@ def hidden_in(members: Mapping[str, Content], tasks: Iterable[TaskFiles]) -> Ite
     tasks = list(tasks)
     names = b"|".join(re.escape(task.name.encode()) for task in tasks)
     words = re.compile(rb"(?<![\w-])(" + names + rb")(?![\w-])", re.IGNORECASE)
-    # No training data: they may be those of another task, too.
+    # Training data are not searched for: a public task may have the same data.
     own = [path for task in tasks for path in (*(model / WEIGHTS for model in task.models), task.reference) if path]
     files = {digest_of_file(path): path for path in own}
     for name, member in members.items() if tasks else ():

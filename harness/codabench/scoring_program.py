@@ -1,4 +1,4 @@
-"""The scoring program: scores and the report of a submission, from what the ingestion program wrote."""
+"""The scoring program: scores and the report of a submission, from the output of the ingestion program."""
 
 import html
 import json
@@ -17,7 +17,7 @@ from harness.outcome import Outcome
 from harness.records import Records
 from harness.site import write_report
 
-#: What the platform reads, and shows in a frame.
+#: The file that the platform reads, and the page that it shows in a frame.
 SCORES, REPORT = "scores.json", "detailed_results.html"
 
 _FAILED = """<!doctype html>
@@ -28,10 +28,10 @@ _FAILED = """<!doctype html>
 
 
 def score_result(program: Path, reference: Path, result: Path, output: Path) -> str:
-    """Write the scores and the report, and return what a reader is told of them.
+    """Write the scores and the report, and return a summary for readers.
 
-    The arguments are the directories that the platform mounts. Raises `UserError`, which the report says, too, if there
-    is no result that counts. The platform then lists the submission as failed, and it is on no leaderboard.
+    The arguments are the directories that the platform mounts. Raises `UserError`, also noted in the report, if no
+    result counts. The platform then lists the submission as failed, and it is on no leaderboard.
     """
     try:
         return _score(program, reference, result, output)
@@ -69,7 +69,7 @@ def _score(program: Path, reference: Path, place: Path, output: Path) -> str:
 
 
 def _verdict(settings: PhaseSettings, rows: Sequence[Any]) -> Iterator[str]:
-    """Yield what a submission is told that is only checked here."""
+    """Yield the verdict on a submission that is only checked here."""
     if settings.is_check:
         longest_s, limit_s = max(row.call_wall_s for row in rows), settings.time_limit_s
         yield f"Received. The scores of the phase {settings.name} are made by the organiser, on other tasks"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SETTINGS, COMMAND = "phase.json", "metadata.yaml"
 
 #: Seconds before the end of the container in which calls end: the platform starts its clock before the container, and
-#: keeps nothing of one that it ends. At most this share of the container's time.
+#: keeps no output of a container that it ends. At most this share of the container's time.
 RESERVE_S, RESERVE_SHARE = 60.0, 0.25
 
 
@@ -39,7 +39,7 @@ class PhaseSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str  #: of the phase
-    is_check: bool  #: whether submissions are only checked here: the scores of the phase are made elsewhere
+    is_check: bool  #: whether submissions are only checked here, because the phase is scored elsewhere
     time_limit_s: float  #: seconds for each call
     memory_bytes: int  #: memory for each call
     execution_time_limit_s: int  #: seconds after which the platform should end the container
@@ -71,7 +71,7 @@ class PhaseSettings(BaseModel):
             raise UserError("not the settings of a phase", file=file, remedy="make the bundle again") from error
 
     def require_calls(self, rows: "Iterable[Record]", file: Path | str) -> None:
-        """Raise `UserError` unless all rows, which may be a stranger's, are one submission's calls of this phase."""
+        """Raise `UserError` unless all rows, perhaps a stranger's, are a single submission's calls of this phase."""
         seen, owners = set(), set()
         for row in rows:
             owners.add((row.submission, row.submission_digest, row.configuration, row.is_baseline))
@@ -88,7 +88,7 @@ class PhaseSettings(BaseModel):
 
 
 def inputs_of(task: TaskFiles) -> dict[str, Path]:
-    """Return the files that calls need as members of an archive: no test data, no reference data, nothing else."""
+    """Return the files that calls need as members of an archive: neither test data nor reference data."""
     models = [model / name for model in task.models for name in MODEL_FILES if (model / name).exists()]
     files = [*models, *find_shards(task.train)]
     return {f"{INPUTS}/{task.name}/{file.relative_to(task.directory).as_posix()}": file for file in files}

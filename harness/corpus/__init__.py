@@ -1,4 +1,4 @@
 """Builds tasks of trained models from recipes with a grid of hyperparameters."""
 
-#: The modules that other rooms use.
+#: Modules that other rooms may import.
 MODULES = ("build", "catalogue", "datasets", "recipe", "sources")

@@ -1,6 +1,6 @@
 """The policy that AutoAugment found for CIFAR-10 (Cubuk et al. 2019, table 7 of the appendix).
 
-Magnitudes are those of the authors' code for CIFAR-10, where level 10 would be the maximum. Pixels from outside an
+Magnitudes are taken from the authors' code for CIFAR-10, where level 10 would be the maximum. Pixels from outside an
 image are mid-grey. The authors' cropping, mirroring and cutout are not part of the policy.
 
 Imports TensorFlow: for the trainer's process only.

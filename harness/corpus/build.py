@@ -1,6 +1,6 @@
 """Builds a task from a recipe: trains the missing cells, and assembles the task when all are finished.
 
-Until then all files are in OUT/building/TASK, in a form that no other command mistakes for a task.
+Until then all files are in OUT/building/TASK, in a layout that no other command mistakes for a task.
 """
 
 import json
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.alone import alone
 from harness.corpus.catalogue import argument_of
 from harness.corpus.recipe import Recipe, read_recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS, UNFINISHED
+from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
 from harness.format.files import visible_directories
 from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, model_name
@@ -69,9 +69,9 @@ class Build:
         """Whether the task is complete."""
         return self.task.exists()
 
-    def alone(self) -> AbstractContextManager[None]:
-        """Let one process at a time build the task; raises `UserError` if another one does."""
-        return alone(self.building, self.building.with_name(f"{self.recipe.name}.lock"), "pgdl task build")
+    def locked(self) -> AbstractContextManager[None]:
+        """Lock the build: one process at a time may build the task; raises `UserError` if another process does."""
+        return locked_directory(self.building, self.building.with_name(f"{self.recipe.name}.lock"), "pgdl task build")
 
     def forget(self) -> None:
         """Remove the files of an unfinished task."""
@@ -84,7 +84,7 @@ class Build:
         A directory of another recipe without a finished model is replaced.
         """
         require_runtime("tensorflow", "models are trained in TensorFlow")
-        if self._has_finished:  # by another command, since this build was made
+        if self._has_finished:  # another command has built models since this object was made
             self._require_own(self.building)
         with self._writing():
             if not self._is_own(self.building):
@@ -96,7 +96,7 @@ class Build:
 
     def records(self) -> dict[int, dict[str, Any]]:
         """Return number -> record of the finished cells."""
-        if (self.reference / TRAINING).exists():  # written once all cells were finished
+        if (self.reference / TRAINING).exists():  # exists once all cells are finished
             return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_bytes())}
         numbers = [cell.number for cell in self.recipe.cells]
         finished = [n for n in numbers if any((self.building / name).exists() for name in _names(n))]
@@ -109,7 +109,7 @@ class Build:
         directory of the build is removed.
         """
         with ExitStack() as stack:
-            stack.enter_context(self._removed_if_empty())  # entered first: left when no trainer writes any more
+            stack.enter_context(self._removed_if_empty())  # entered first, so left last: no trainer writes then
             trainers = [stack.enter_context(self._trainer(slot)) for slot in range(workers)]
             notes = trainers[0].ask({"job": "look"})["notes"]
             try:
@@ -125,7 +125,7 @@ class Build:
 
     @contextmanager
     def _removed_if_empty(self) -> Iterator[None]:
-        """Remove the directory of the build after a `UserError` that no finished model has preceded."""
+        """Remove the directory of the build after a `UserError`, unless it has a finished model."""
         try:
             yield
         except UserError:
@@ -135,12 +135,12 @@ class Build:
 
     @property
     def _has_finished(self) -> bool:
-        """Whether the directory of the build has a finished model, of whatever recipe."""
+        """Whether the directory of the build has a finished model, of this or another recipe."""
         names = [path.name for pattern in _names("*") for path in self.building.glob(pattern)]
         return any(not name.endswith(UNFINISHED) for name in names)
 
     def _is_own(self, directory: Path) -> bool:
-        """Whether a directory is of no other recipe."""
+        """Whether a directory is new, or belongs to this recipe."""
         mark = directory / MARK
         return not mark.exists() or mark.read_text("utf-8") == self.recipe.digest
 
@@ -151,21 +151,21 @@ class Build:
             raise UserError("belongs to another recipe or version", file=directory, expected=expected, remedy=remedy)
 
     def _trainer(self, slot: int) -> Process:
-        """Start a trainer, with one of the GPUs if there are any."""
+        """Start a trainer, with a GPU if there are GPUs."""
         gpus = find_gpus()
         gpu = gpus[slot % len(gpus)].uuid if gpus else False
         arguments = str(self.recipe.file.absolute()), str(self.building.absolute())
         return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=self.recipe.threads, gpu=gpu, own_data=True)
 
     def hide(self) -> None:
-        """Mark the task as hidden if the recipe says so; a mark stays if the recipe no longer does."""
+        """Mark the task as hidden if the recipe says so; an existing mark always stays."""
         if self.recipe.hidden:
             write_mark(self.reference)
 
     def finish(self) -> None:
         """Assemble the task: the reference data first, the models' directory in one step at the end.
 
-        If it is interrupted, calling it again completes the task.
+        After an interruption, another call completes the task.
         """
         with self._writing():
             self._assemble()
@@ -179,7 +179,7 @@ class Build:
 
         records = self.records()
         self.reference.mkdir(parents=True, exist_ok=True)
-        self.hide()  # before there is anything to hide
+        self.hide()  # before the first file of the task
         self.task.parent.mkdir(parents=True, exist_ok=True)
         entries = {
             str(cell.number): reference_entry(self.recipe.grid, cell.hyperparameters, records[cell.number]["metrics"])
@@ -207,7 +207,7 @@ class Build:
 
 
 def _names(number: int | str) -> tuple[str, str]:
-    """Return the names of a cell's directory before and after the task is assembled; `*` for those of every cell."""
+    """Return the names of a cell's directory before and after the task is assembled; `*` stands for every cell."""
     return CELLS.format(number), model_name(str(number))
 
 
@@ -221,12 +221,12 @@ def _event(cell: int, reply: Reply) -> Event:
 
 
 def find_builds(out: Path) -> list[Build]:
-    """Return the unfinished builds in `out`, in natural order; raises `UserError` for one without its recipe."""
+    """Return the unfinished builds in `out`, in natural order; raises `UserError` for a build without its recipe."""
     return [_read(directory, out) for directory in visible_directories(out / BUILDING)]
 
 
 def reference_of(build: Build) -> Reference | None:
-    """Return the reference data of the models that are finished; None before the first."""
+    """Return the reference data of the finished models; None before the first."""
     records = {model_name(str(number)): record for number, record in sorted(build.records().items())}
     if not records:
         return None

@@ -34,7 +34,7 @@ def find_recipe(argument: str) -> Path:
 
 
 def argument_of(file: Path) -> str:
-    """Return the argument of `find_recipe` for a file, from any directory: a name in the package, or the whole path."""
+    """Return the argument of `find_recipe` for a file in any directory: a name in the package, or a whole path."""
     with suppress(UserError):
         if recipes().get(file.stem) == file:
             return file.stem

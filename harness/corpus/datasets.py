@@ -192,7 +192,7 @@ def _resized(images: Inputs, side: int) -> Inputs:
 
 
 def not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
-    """Return for each image whether it differs from all known ones."""
+    """Return for each image whether it differs from all known images."""
     seen = {_digest(image) for image in known}
     return np.array([_digest(image) not in seen for image in images], dtype=bool)
 

@@ -68,8 +68,8 @@ def nin(
               - global average pooling - [dense relu] for each but the first of `dense` - logits
 
     `n_convolutions` is 3, 6, 9, ...; only the first three blocks have stride 2, so that 32 pixels become 4. `dense`
-    such as "256-256" gives the last 1x1 convolution as many filters as it says first; the numbers after that are
-    dense layers on top of the pooling, as the paper explains for task 7.
+    such as "256-256" begins with the number of filters of the last 1x1 convolution; the numbers after that are widths
+    of dense layers on top of the pooling, as the paper explains for task 7.
     """
     if n_convolutions % 3:
         raise ValueError("n_convolutions: expected a multiple of 3")

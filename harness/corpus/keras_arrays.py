@@ -1,4 +1,4 @@
-"""The program that writes a dataset of Keras as arrays; the harness reads them without importing a framework.
+"""The program that writes a dataset of Keras as arrays, which the harness reads without importing a framework.
 
 A question is `{"name": NAME, "file": FILE.npz}`; the answer is empty.
 """

@@ -51,7 +51,7 @@ def named_weights(model: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
 
 
 def _build(layers: Sequence[Layer], input_shape: Sequence[int]) -> Any:
-    tf.keras.backend.clear_session()  # so that layer numbering restarts in every network
+    tf.keras.backend.clear_session()  # layer numbering restarts in every network
     source = tf.keras.Input(tuple(input_shape))
     tensors = [source]  # shifted by one: position -1 is the input
     for position, layer in enumerate(layers):

@@ -1,6 +1,6 @@
 """Recipes: a TOML file that describes the models to train; every key is explained at its definition.
 
-An invalid file is refused with all of its problems, each in one line.
+An invalid file is refused with all its problems, each in one line.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from harness.validation import first_problem
 Parametric = Literal["rotation", "translate_x", "translate_y", "color_jitter"]
 PARAMETRIC = get_args(Parametric)
 
-#: Raised when the same recipe gives other models, so that one task never has cells of both kinds.
+#: Raised when the same recipe starts to give other models, so that a task never mixes models of two versions.
 BUILDER = 3
 
 #: Most models of a recipe.
@@ -137,7 +137,7 @@ class Cell:
         number: position in the grid, with the last axis varying fastest; the model is `model_<number>`.
         hyperparameters: the values of the grid's axes, in the file's order.
         architecture: arguments of the family.
-        training: all settings, including those of the grid.
+        training: all settings, including values from the grid.
     """
 
     number: int
@@ -218,7 +218,7 @@ def _family_problems(file: _File) -> Iterator[UserError]:
 
 
 def _setting_problems(key: str, name: str, values: list[Any], family: str) -> Iterator[UserError]:
-    """Check that a family's setting is known and that its values fit its annotation."""
+    """Yield a problem if a family's setting is unknown, or if a value does not fit its annotation."""
     known = _settings(family)
     if name not in known:
         yield UserError(f"{key}: unknown key", remedy=did_you_mean(name, {*known, *Training.model_fields}))
@@ -284,6 +284,6 @@ def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
 
 
 def _raise(path: Path, problems: Iterable[UserError]) -> None:
-    """Raise the problems, if any: each once, however many cells have it."""
+    """Raise the problems, if any, each once even if several cells have it."""
     if lines := dict.fromkeys(f"{path}: {problem}" for problem in problems):
         raise UserErrors(*lines)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Most bytes of an array in the format of MNIST; the images of Fashion-MNIST have 47 MB.
 MAX_ARRAY = 1024**3
 
-#: How such an array begins: the third byte says that numbers are bytes, a fourth how many axes there are.
+#: Beginning of such an array: the third byte says that numbers are bytes, the fourth is the number of axes.
 _BYTES = b"\0\0\x08"
 
 #: Name of each part in the names of such files.
@@ -171,7 +171,7 @@ def _digits() -> DistributedDataset:
 
 
 def read_keras(name: str) -> DistributedDataset:
-    """Read a dataset of Keras: as installed, from Keras' cache or the network; raises `UserError` if none has it."""
+    """Read a dataset of Keras: installed, from Keras' cache, or from the network; raises `UserError` if not found."""
     n_classes, url, path = KERAS[name]
     directory, package = INSTALLED.get(name, (None, None))
     if directory is not None and directory.is_dir():
@@ -204,7 +204,7 @@ def _tensorflow_datasets(name: str) -> DistributedDataset:
     try:
         parts = tfds.load(their_name, split=["train", "test"], decoders={"image": tfds.decode.SkipDecoding()})
         examples = [list(tfds.as_numpy(part)) for part in parts]
-    except Exception as error:  # of many types, from the network, the file system and the library
+    except Exception as error:  # errors of the network, the file system and the library have many types
         load = f"python -c \"import tensorflow_datasets as tfds; tfds.load('{their_name}')\""
         copy = f"copy its ~/tensorflow_datasets/{their_name} to the same path here"
         raise _not_loaded(name, error, f"run {load} where it can be downloaded and {copy}") from error

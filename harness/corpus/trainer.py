@@ -2,11 +2,11 @@
 
 Its questions:
 
-- `{"job": "look"}`: the answer `{"notes": [...]}` is what there is to say of the data; images that are too small for a
-  network of the recipe are refused;
-- `{"job": "data"}`: the data are written, and the answer is empty;
-- `{"job": NUMBER}`: the model of a cell is trained, with an event for each look at the whole training set. The answer
-  is its record, or `{"diverged": MESSAGE}`.
+- `{"job": "look"}`: the answer `{"notes": [...]}` has notes on the data; images that are too small for a network of the
+  recipe are refused;
+- `{"job": "data"}`: the program writes the data; the answer is empty;
+- `{"job": NUMBER}`: the program trains the model of a cell, with an event for each evaluation on the whole training
+  set. The answer is the model's record, or `{"diverged": MESSAGE}`.
 
 Files and directories get their final names only when they are complete.
 """
@@ -31,7 +31,7 @@ from scoring.streams import stream_seed
 #: Directories of an unfinished task.
 DATA, CELLS, RECORDS = "data", "cell_{}", "records"
 
-#: End of the name of a directory that is being written.
+#: Suffix of a directory that is being written.
 UNFINISHED = ".unfinished"
 
 #: Number of shards for training data and for test data.
@@ -51,7 +51,7 @@ class Trainer:
 
         from harness.corpus.datasets import load_data
 
-        for name, value in KERAS_DEFAULTS.items():  # Keras has read the user's settings beside its datasets
+        for name, value in KERAS_DEFAULTS.items():  # Keras has read its user's settings
             getattr(tf.keras.backend, f"set_{name}")(value)
         self.recipe, self.directory = recipe, directory
         self._threads = int(os.environ["TF_NUM_INTRAOP_THREADS"])
@@ -168,7 +168,7 @@ def _emptied(directory: Path) -> Path:
 
 
 def require_large_images(recipe: Recipe, height: int, width: int) -> None:
-    """Raise `UserError` if the images are too small for a network of the recipe, whichever are to be trained."""
+    """Raise `UserError` if the images are too small for any network of the recipe, whether or not it is trained now."""
     needed = [(smallest_side(FAMILIES[recipe.family](2, **cell.architecture)), cell) for cell in recipe.cells]
     too_small = [(side, cell) for side, cell in needed if side > min(height, width)]
     if too_small:

@@ -118,7 +118,7 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
         self._evaluate = tf.function(self._sums)
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Evaluate every `check_every` epochs and after the last; `logs` would include dropout and the penalty."""
+        """Evaluate every `check_every` epochs and after the last; losses in `logs` include dropout and the penalty."""
         done = epoch + 1
         if done % self._training.check_every and done < self._training.max_epochs:
             return

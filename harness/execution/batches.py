@@ -9,7 +9,7 @@ from harness.submission import write_files
 
 T = TypeVar("T")
 
-#: Calls made in one sandbox, one after the other.
+#: The orders that one sandbox carries out, in order.
 Batch = tuple[Order, ...]
 
 
@@ -19,7 +19,7 @@ def make_batches(orders: Sequence[Order]) -> list[Batch]:
 
 
 def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
-    """Group the items of which `sandbox` says the same; one with None is alone. Groups are ordered by their first."""
+    """Group items with equal keys by `sandbox`; an item with None is alone. First items decide the order of groups."""
     groups: dict[Hashable, list[T]] = {}
     for position, item in enumerate(items):
         shared = sandbox(item)
@@ -28,7 +28,7 @@ def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list
 
 
 def _without_repeats(group: list[Order]) -> list[Batch]:
-    """Split a group in which a call occurs twice into single calls: the repetition needs its own sandbox."""
+    """Split a group that contains a call twice into single calls: the second needs its own sandbox."""
     if len({order.key for order in group}) == len(group):
         return [tuple(group)]
     return [(order,) for order in group]
@@ -47,7 +47,7 @@ def modules(batch: Batch) -> dict[int, str]:
 
 
 def write_batch(batch: Batch, files: Callable[[str], Mapping[str, bytes]], directory: Path) -> None:
-    """Write the files of a batch's submissions; those that have one path are alike, but for complexity.py."""
+    """Write the files of a batch's submissions; files with the same path are equal, except complexity.py."""
     together: dict[str, bytes] = {}
     names = modules(batch)
     for order in batch:

@@ -18,7 +18,7 @@ class TimeBudget(StrEnum):
 
 
 class Budget:
-    """The seconds that the calls of one submission on one task may take, each on its own or all together.
+    """The seconds that the calls of a submission on a task may take, each on its own or all together.
 
     The clock itself runs where the calls are made (`Clocks`).
     """
@@ -34,7 +34,7 @@ class Budget:
 
     @property
     def allowance(self) -> Allowance:
-        """What an order says of it."""
+        """The part of the budget that an order carries."""
         return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
@@ -48,10 +48,10 @@ class Clocks:
 
     def __init__(self) -> None:
         self._shared: dict[int, Clock] = {}
-        self._spent_s: dict[int, float] = {}  #: elsewhere, as told by the newest order
+        self._spent_s: dict[int, float] = {}  #: seconds spent elsewhere, according to the newest order
 
-    def heed(self, orders: Iterable[Order]) -> None:
-        """Take note of the seconds that were spent elsewhere, by newer orders than those before."""
+    def update(self, orders: Iterable[Order]) -> None:
+        """Deduct the seconds that were spent elsewhere, according to orders that are newer than all earlier orders."""
         for allowance in (order.allowance for order in orders):
             number = allowance.budget
             if number is None:
@@ -61,7 +61,7 @@ class Clocks:
             self._spent_s[number] = allowance.spent_s
 
     def of(self, order: Order) -> Clock:
-        """Return the clock that bounds a call: its own, or the one of its budget."""
+        """Return the clock that bounds a call: its own, or the clock of its budget."""
         allowance = order.allowance
         if allowance.budget is None:
             return Clock(allowance.total_s, allowance.meaning)

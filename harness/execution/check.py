@@ -1,7 +1,7 @@
 """A trial of one submission: a few calls under the real limits, and a forecast of the full run.
 
-A whole call that takes longer than somebody waits for a verdict is stopped. Calls on parts of the training data take
-its place (`harness.execution.partial_calls`).
+A whole call that would delay the verdict too long is stopped. Calls on parts of the training data replace it
+(`harness.execution.partial_calls`).
 """
 
 import time
@@ -18,10 +18,10 @@ from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.submission import Submission
-from harness.task.selection import Wanted, size_of, some_models
+from harness.task.selection import ModelSelection, select_models, size_of
 from harness.task.task import Task
 
-#: Seconds after which a whole call is stopped, and after which no other is begun, for a verdict within two minutes.
+#: Seconds after which a whole call is stopped, and after which no other starts, for a verdict within two minutes.
 WHOLE_CALL_S, BEGIN_S = 25.0, 40.0
 
 #: Seconds up to which the first call is so short that all others may be begun at once.
@@ -68,12 +68,12 @@ def try_submission(
     tasks: Sequence[Task],
     settings: RunSettings,
     executor: Executor,
-    models: Wanted,
+    models: ModelSelection,
     patience_s: float | None = None,
     say: Callable[[str], None] = lambda _: None,
     seen: Seen = lambda _: None,
 ) -> Trial:
-    """Call `submission` on some models of each task, see `some_models`; the smallest first.
+    """Call `submission` on some models of each task, see `select_models`; the smallest first.
 
     Whole calls are stopped after `patience_s` if their time limit is longer, and the trial does not wait for their end.
     `say` receives the current step, `seen` every finished call.
@@ -84,7 +84,7 @@ def try_submission(
         hasty = replace(settings, time_limit_s=patience_s, time_budget=TimeBudget.EACH)
         tried, is_hasty = plan_calls([submission], tasks, hasty, executor), True
     planned = {place_of(call): call for call in tried}
-    chosen = [planned[task.name, model.id] for task in tasks for model in some_models(task, models)]
+    chosen = [planned[task.name, model.id] for task in tasks for model in select_models(task, models)]
     in_order = sorted(chosen, key=lambda call: size_of(call.model))
     begun = time.monotonic()
     say("preparing the sandbox, which may import the framework once")
@@ -120,9 +120,9 @@ class _Made:
         self.stopped: dict[Place, float] = {}  #: seconds after which calls were stopped
 
     def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
-        """Make calls, the first one twice; none is begun later, nor on a task on which one was stopped.
+        """Make calls, the first twice; starts no call after `moment`, or on a task on which a call was stopped.
 
-        If the first one was stopped, no other is begun.
+        If the first call was stopped, no other starts.
         """
         self.add([calls[0], calls[0]])
         if self.stopped:
@@ -142,7 +142,7 @@ class _Made:
                 place = place_of(done.call)
                 if self._is_hasty and done.result.outcome is Outcome.TIMEOUT:
                     self.stopped[place] = done.result.call_wall_s
-                    self.ended.pop(place, None)  # another one just did not
+                    self.ended.pop(place, None)  # its repetition has just exceeded the time
                 elif place in self.ended:
                     self.again = done
                 else:

@@ -1,4 +1,4 @@
-"""Between planned calls, which stay in this process, and an executor, which is given orders."""
+"""Translates planned calls, which stay in this process, into orders for an executor."""
 
 import itertools
 from collections.abc import Generator, Mapping, Sequence
@@ -11,7 +11,7 @@ from harness.submission import Submission
 from harness.task.data import TrainingData
 from harness.task.model import Model
 
-#: Seconds after which a wait for the next call looks for something else to do.
+#: Seconds after which a wait for the next call pauses for other work.
 NEXT_CALL_S = 1.0
 
 _numbers = itertools.count(1)
@@ -30,7 +30,7 @@ class Dispatch:
         return not self._under_way
 
     def add(self, calls: Sequence[PlannedCall]) -> None:
-        """Give calls to the executor; baselines that are to share a sandbox have to be added together."""
+        """Give calls to the executor; only baselines that are added together can share a sandbox."""
         numbered = {next(_numbers): call for call in calls}
         for call in calls:
             self._inputs.add(call)
@@ -38,7 +38,7 @@ class Dispatch:
         self._executor.add([call.order(number) for number, call in numbered.items()], self._inputs)
 
     def next(self, timeout_s: float) -> FinishedCall[PlannedCall] | None:
-        """Return a call as soon as it is done; None if none is within `timeout_s`."""
+        """Return a call as soon as it is done; None if no call is done within `timeout_s`."""
         made = self._executor.next(timeout_s)
         if made is None:
             return None
@@ -66,7 +66,7 @@ class _OnDisk:
         self._data: dict[str, TrainingData] = {}
 
     def add(self, call: PlannedCall) -> None:
-        """Provide what a call needs."""
+        """Provide the inputs of a call."""
         self._submissions[call.submission.digest] = call.submission
         self._models[call.model.digest] = call.model
         self._data[call.task.data.digest] = call.task.data

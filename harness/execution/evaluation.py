@@ -11,7 +11,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
-    """Return the record of a call; if it is withheld, without message and output: the submission can influence both."""
+    """Return the record of a call; a withheld record omits message and output, which the submission can influence."""
     planned, result = done.call, done.result
     given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}  # what code of 2020 expects
     return Evaluation(
@@ -54,7 +54,7 @@ def to_evaluation(done: FinishedCall[PlannedCall]) -> Evaluation:
 def unused_gpu(done: FinishedCall[PlannedCall]) -> str | None:
     """Return a warning with a remedy if a call was given a GPU but its framework used the processor.
 
-    None also for a call that ended before its model was loaded.
+    Return None also for a call that ended before its model was loaded.
     """
     gpu, device = done.machine.get("gpu"), done.result.environment.get("device")
     if gpu is None or device != "cpu":

@@ -11,12 +11,12 @@ from harness.execution.executor import Executor
 from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.execution.run import CallSummary, Plan, recorded
-from harness.records import Claims, Records, Writer
+from harness.records import Claims, Records, RecordWriter
 from harness.sandbox import Warn
 from harness.text import counted
 from harness.worker.runtimes import RUNTIMES
 
-#: Seconds that a call which has ended is not asked for while its record is being written.
+#: Seconds during which the database is not asked for the record of an ended call, which is being written.
 WRITING_S = 0.1
 
 #: Seconds between two checks for calls that another run is making.
@@ -30,10 +30,10 @@ def execute(
 ) -> Generator[CallSummary]:
     """Make the missing calls; yields each once it has ended and is recorded.
 
-    Calls are claimed as the executor has room for them, so that several runs share the work. Those that another run is
-    making in the end are waited for, with a message to `warn`; those that it leaves are made here. `warn` also receives
-    a warning for each runtime whose calls do not use the GPU that they are given, and for each call that is made again
-    because something outside interrupted it; `step` receives what is done until the first call ends.
+    Calls are claimed as the executor has room for them, so that several runs share the work. At the end, this run waits
+    for the calls of other runs, with a message to `warn`, and makes the calls that they abandon. `warn` also receives a
+    warning for each runtime whose calls do not use their GPU, and for each call that is made again after an
+    interruption from outside; `step` receives the steps until the first call ends.
     Raises `UserError` if the executor can make no further calls, for instance because a sandbox survived its kill.
     """
     missing = plan.missing
@@ -54,16 +54,16 @@ class _Execution:
     """The calls of one run, from the plan to their records."""
 
     def __init__(
-        self, plan: Plan, executor: Executor, records: Records, claims: Claims | None, writer: Writer, warn: Warn
+        self, plan: Plan, executor: Executor, records: Records, claims: Claims | None, writer: RecordWriter, warn: Warn
     ) -> None:
         self._executor, self._records, self._claims, self._writer = executor, records, claims, writer
         self._warn = warn
         self._retry_timeouts = plan.retry_timeouts
         self._dispatch = Dispatch(executor)
-        self._waiting: deque[list[PlannedCall]] = deque()  #: each for one sandbox
-        self._ended: dict[str, FinishedCall[PlannedCall]] = {}  #: by key: not known yet whether they are recorded
+        self._waiting: deque[list[PlannedCall]] = deque()  #: every list is for one sandbox
+        self._ended: dict[str, FinishedCall[PlannedCall]] = {}  #: by key: calls whose records may not be written yet
         self._elsewhere: list[PlannedCall] = []  #: another run has claimed them
-        self._is_last = False  #: whether only calls are left that another run had claimed
+        self._is_last = False  #: whether the only calls left were claimed by another run
         self._warned: set[str] = set()
         self._made_again: set[str] = set()  #: keys of the calls that were interrupted once
         self._queue(plan.missing)
@@ -98,7 +98,7 @@ class _Execution:
             self._dispatch.add([call for call in window if call.key in mine and call.key not in known])
             self._elsewhere += [call for call in window if call.key not in mine and call.key not in known]
             yield from rows
-            if self._is_last and not (mine or rows):  # the rest will be no different
+            if self._is_last and not (mine or rows):  # the remaining calls are claimed, too
                 self._elsewhere += [call for group in self._waiting for call in group]
                 self._waiting.clear()
 
@@ -114,7 +114,7 @@ class _Execution:
         return self._records.patiently(lambda: recorded(calls, self._records, self._retry_timeouts))
 
     def _makes_again(self, done: FinishedCall[PlannedCall]) -> bool:
-        """Make a call again that was interrupted, and say so; not more than once."""
+        """Make an interrupted call again, at most once, with a warning."""
         planned = done.call
         if not done.result.interrupted or planned.key in self._made_again:
             return False
@@ -133,7 +133,8 @@ class _Execution:
     def _written(self) -> Generator[CallSummary]:
         """Yield the calls that are recorded now.
 
-        Where this run has lost its claim on a call, its time is given back, and the other's record is waited for.
+        If this run has lost its claim on a call, it restores the call's time to the budget, and waits for the other
+        record.
         """
         for row, is_written in self._writer.written():
             done = self._ended.pop(row.key)

@@ -33,10 +33,10 @@ class Executor(ABC):
         """Choose a sandbox that works; nothing is started yet.
 
         Args:
-            sandbox: the kind that is asked for.
+            sandbox: the requested kind.
             memory_bytes: memory limit of a call; None: the default where the calls are made.
             workers: number of concurrent calls on a machine; None: as many as fit.
-            warn: receives one line about each lack.
+            warn: receives a line about each missing capability.
             parameters: the values of the class' own `parameters`.
 
         Raises:
@@ -76,7 +76,7 @@ class Executor(ABC):
         """
 
     def expect(self, runtimes: Collection[str]) -> None:  # noqa: B027 - most have nothing to begin
-        """Begin what `prepare` will do for these runtimes, if it takes long; waits for nothing, and raises nothing."""
+        """Begin the long work of `prepare` for these runtimes; does not wait, and raises nothing."""
 
     @abstractmethod
     def prepare(self, runtimes: Collection[str]) -> None:
@@ -84,19 +84,19 @@ class Executor(ABC):
 
     @abstractmethod
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Take orders, which are made about in their order; does not wait for any of them."""
+        """Queue orders, which are carried out roughly in sequence; does not wait."""
 
     @abstractmethod
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return what became of one of the orders, as soon as it ends; None if none ends within `timeout_s`.
+        """Return the next finished call; None if no call ends within `timeout_s`.
 
-        Raises `UserError` if no further call can be made: what had ended has been returned before.
+        Raises `UserError` if no further call can be made, after it has returned all finished calls.
         """
 
     @property
     @abstractmethod
     def wanted(self) -> int:
-        """Number of sandboxes for which more orders are needed now, so that none stands idle."""
+        """Number of sandboxes that need more orders now, so that no sandbox is idle."""
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
         """Raise `UserError` if a submission could read one of `paths` of this machine."""

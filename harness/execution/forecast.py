@@ -1,4 +1,4 @@
-"""What a full run is expected to cost, from the calls of a trial."""
+"""The expected cost of a full run, from the calls of a trial."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from harness.execution.plan import PlannedCall
 from harness.execution.settings import RunSettings
 from harness.task.selection import size_of
 
-#: Share of the time limit from which a call is at risk of exceeding it.
+#: Share of the time limit above which a call is at risk.
 CAUTION = 0.8
 
 
@@ -23,14 +23,14 @@ class Forecast:
     models: int
     seconds: float
     at_risk: int  #: calls that may exceed the time limit
-    least_s: float  #: less than `seconds` where whole calls were too long to be made
+    least_s: float  #: less than `seconds` if whole calls took too long to be made
 
 
 def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
     """Interpolate the times of calls over the models' numbers of parameters, task by task.
 
     The overhead of a call is estimated from the total time of the trial, and so includes other load on the machine;
-    with calls on parts it is left out, for these are many.
+    with calls on parts it is left out, because they are many.
     """
     seconds, least = _call_times(trial, 1), _call_times(trial, 0)
     made = [*trial.done, trial.again]
@@ -43,7 +43,7 @@ def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
 
 
 def _call_times(trial: Trial, end: int) -> list[float]:
-    """Expected seconds of the calls on all models; of calls on parts the lower or the upper `end` of what is known."""
+    """Return the expected seconds of the calls on all models; `end` chooses a bound of calls on parts."""
     found: list[float] = []
     for task in {call.task.name: call.task for call in trial.calls}.values():
         of_task = [done for done in trial.done if done.call.task.name == task.name]

@@ -36,10 +36,10 @@ class Lanes:
 
     @property
     def sandboxes(self) -> int:
-        """Number of sandboxes that exist at once: those under the clock and those being started in advance.
+        """Number of sandboxes that exist at once, under the clock or started in advance.
 
-        One is, even if calls under the clock need all cores: the end of a killed sandbox is waited for, and its core
-        is free meanwhile.
+        At least one starts in advance, even if calls under the clock need all cores: while the harness waits for the
+        end of a killed sandbox, its core is free.
         """
         spare = self.cores - self.workers * self.threads
         return self.workers + max(min(self.workers, spare), 1)
@@ -80,7 +80,7 @@ def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
     """Return the layout for `workers` concurrent calls; by default one per GPU, else one per core if memory allows.
 
-    Raises `UserError` if there are more of them than the machine can run at once.
+    Raises `UserError` if the machine cannot run so many calls at once.
     """
     cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:
@@ -95,7 +95,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
 
 def machine_class() -> str:
-    """Return what tells machines apart on which values or times may differ: cores, processor and GPUs."""
+    """Return the class of this machine: cores, processor and GPUs. Values or times may differ between classes."""
     gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
     return f"{available_cores()} x {_processor()}{gpus}"
 

@@ -14,29 +14,28 @@ from harness.sandbox import Limits
 class Allowance:
     """The seconds that a call may take, alone or together with others."""
 
-    budget: int | None  #: calls with the same number share the seconds; None: they are this call's own
+    budget: int | None  #: calls with the same number share the seconds; None: the call does not share them
     total_s: float
-    spent_s: float  #: of these, by calls that the executor does not make
+    spent_s: float  #: seconds that calls outside this executor have used
     meaning: str  #: for readers, e.g. "the time limit of 300 s"
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A call without anything that a machine that makes it need not know.
+    """A call as data for the machine that makes it, which learns only what it needs.
 
     It holds no path, no reference data and no name of a submission, a task or a model; bytes come from `Inputs`.
     """
 
     number: int  #: different for every order of a process
-    key: str  #: of the call; that of its repetition is the same only if the seed is, too
-    submission: str  #: digest of the files that are called
+    key: str  #: cache key of the call; its repetition has the same key only with the same seed
+    submission: str  #: digest of the called files
     is_baseline: bool
-    problem: str | None  #: reason why the submission cannot be called
     model: str  #: digest
     data: str  #: digest
     runtime: str
     seed: int
-    repeat: int  #: 0: the call that counts; from 1: its repetitions
+    repeat: int  #: 0 for the call that counts, 1 and more for its repetitions
     limits: Limits
     allowance: Allowance
 
@@ -44,16 +43,16 @@ class Order:
     def sandbox(self) -> tuple[str, str, str, int] | None:
         """The key of a shared sandbox, equal for calls that share it; None if the call must be alone.
 
-        Those of the harness' own baselines on one model share one, and then share work. A participant's submission
-        always has a sandbox to itself. Repetitions share with those of the same number only: what baselines keep for
-        each other must not carry random draws from a call to its repetition.
+        Calls of the harness' own baselines on a model share a sandbox, and then share work. A participant's submission
+        always has a sandbox to itself. Repetitions share a sandbox only with repetitions of the same number: results
+        that baselines share must not carry random draws from a call to its repetition.
         """
-        if not self.is_baseline or self.problem is not None:
+        if not self.is_baseline:
             return None
         return self.model, self.data, self.runtime, self.repeat
 
 
-#: How a finished call is named: an executor knows only the number of an order, the planning process its `PlannedCall`.
+#: Identifies a finished call: an executor knows the number of its order, the planning process its `PlannedCall`.
 Named = TypeVar("Named")
 
 

@@ -1,4 +1,4 @@
-"""Calls on parts of the training data, where whole calls take longer than somebody waits for a verdict."""
+"""Calls on parts of the training data, in place of whole calls that would delay a verdict too long."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -14,25 +14,25 @@ from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.sandbox import AT
 from harness.submission import Submission
-from harness.task.selection import PartOfData, with_part
+from harness.task.selection import PartOfData, select_examples
 from harness.task.task import Task
 
-#: Seconds after which a call on the first part is stopped: it alone makes a verdict.
+#: Seconds after which a call on the first part is stopped; it alone suffices for a verdict.
 FIRST_S = 40.0
 
-#: Seconds after which one on a larger part is stopped, and within which it must be expected to end.
+#: Seconds after which a call on a larger part is stopped; a call that is expected to take longer is not made.
 PART_S = 12.0
 
-#: Seconds after which no larger part is begun.
+#: Seconds after which no call on a larger part starts.
 BEGIN_S = 30.0
 
-#: Training examples of the first part, and how many times more the next one has.
+#: Training examples of the first part, and the growth factor from part to part.
 FIRST, GROWTH = 32, 4
 
-#: Training examples up to which a part may have been too small for the measure, so that a larger one is tried.
+#: A part of up to so many training examples may be too small for the measure, so that a larger part is tried.
 SMALL = 512
 
-#: Ends of a call on a part that say nothing of a whole call: there may have been too few examples, or too little time.
+#: Outcomes on a part that say nothing about a whole call: examples may have been too few, or time too short.
 OPEN = frozenset({Outcome.TIMEOUT, Outcome.EXCEPTION, Outcome.BAD_VALUE, Outcome.CRASH})
 
 #: Names of a task and of a model.
@@ -47,7 +47,7 @@ class CallOnPart(NamedTuple):
 
     @property
     def ended_well(self) -> bool:
-        """Whether it returned a number."""
+        """Whether the call returned a number."""
         return self.done.result.outcome is Outcome.OK
 
 
@@ -61,17 +61,17 @@ class CallsOnParts:
 
     @property
     def last(self) -> CallOnPart:
-        """The largest part on which a call ended well; the largest of all where none did."""
+        """The call on the largest part that ended well; if no call ended well, on the largest part."""
         return next((part for part in reversed(self.parts) if part.ended_well), self.parts[-1])
 
     @property
     def is_unknown(self) -> bool:
-        """Whether all that is known of the measure is that it takes long, or that it failed on parts."""
+        """Whether calls showed only that the measure takes long, or that it failed on parts."""
         return self.last.done.result.outcome in OPEN
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """Seconds of a whole call: at the least, and if they go on growing with the number of examples."""
+        """Bounds of the seconds of a whole call: the least, and by extrapolation to all examples."""
         *before, last = self.parts[: self.parts.index(self.last) + 1]
         wall = last.done.result.call_wall_s
         per_example = wall / last.n_examples
@@ -83,7 +83,7 @@ class CallsOnParts:
 
 
 def place_of(call: PlannedCall) -> Place:
-    """Where a call is made."""
+    """Return the task and the model of a call."""
     return call.task.name, call.model.id
 
 
@@ -93,7 +93,7 @@ def call_on_parts(
 ) -> tuple[dict[Place, CallsOnParts], FinishedCall[PlannedCall]]:  # fmt: skip
     """Call a submission on growing parts of the data; the second result repeats the first call that ended well.
 
-    They stand for whole `calls`. For each whole call that was made, `stopped` has the seconds until it was stopped.
+    They replace whole `calls`. For each whole call that was made, `stopped` has the seconds until it was stopped.
     If the first call does not end in time, no other is made.
     """
     tasks = {call.task.name: call.task for call in calls}
@@ -103,7 +103,7 @@ def call_on_parts(
         is_repeated = again is None or again.result.outcome is not Outcome.OK
         limit_s = min(PART_S if again else FIRST_S, settings.time_limit_s)
         quick = replace(settings, time_limit_s=limit_s, time_budget=TimeBudget.EACH)
-        of_part = {name: with_part(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
+        of_part = {name: select_examples(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
         calls_on_parts = plan_calls([submission], list(of_part.values()), quick, executor)
         at_place = {place_of(call): call for call in calls_on_parts}
         first, *others = [at_place[place] for place in growing]
@@ -127,7 +127,7 @@ def call_on_parts(
 
 
 def _told(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
-    """A call that failed says on what."""
+    """Return the call with a message that names the part if it failed."""
     data, result = done.call.task.data, done.result
     if result.outcome is Outcome.OK or not isinstance(data, PartOfData):
         return done

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """One call: a submission on a model of a task, with everything that belongs to it. It never leaves this process.
+    """A call of a submission on a model of a task, with all its settings; never leaves this process.
 
     An executor receives an `Order`.
     """
@@ -40,7 +40,7 @@ class PlannedCall:
     limits: Limits
     budget: Budget = field(compare=False)  #: of time
     withheld: bool  #: whether its record omits message and output
-    repeat: int  #: 0: the call that counts; from 1: its repetitions, which differ in nothing but the seed
+    repeat: int  #: 0 for the call that counts, 1 and more for its repetitions, which differ only in the seed
 
     @property
     def where(self) -> str:
@@ -54,17 +54,16 @@ class PlannedCall:
 
     @property
     def is_of_2020(self) -> bool:
-        """Whether the submission is given what code of 2020 expects (`harness.worker.legacy`)."""
+        """Whether the submission gets the names that code of 2020 expects (`harness.worker.legacy`)."""
         return self.runtime == Keras2.name and not self.submission.is_baseline
 
     def order(self, number: int = 0) -> Order:
-        """Return the order of the call; one with the number 0 is not given to an executor."""
+        """Return the order of the call; an order with number 0 is never given to an executor."""
         return Order(
             number=number,
             key=self.key,
             submission=self.submission.digest,
             is_baseline=self.submission.is_baseline,
-            problem=self.submission.problem,
             model=self.model.digest,
             data=self.task.data.digest,
             runtime=self.runtime,
@@ -88,7 +87,7 @@ def plan_calls(
     The order is drawn anew in every plan, for each submission and task, because a submission that reads the time, or
     counts its calls, must learn nothing about a model from its position, nor whether a call is a repetition. No value
     depends on it. `repeats` is the number of repetitions of some of the calls (`harness.execution.repeated_models`).
-    `left_out` has names of submissions, each with that of a task that it is not called on.
+    `left_out` has pairs of a submission and a task that it is not called on.
     """
     calls = []
     for submission in submissions:
@@ -100,7 +99,7 @@ def plan_calls(
         configuration = settings.configuration(runtime, executor.isolation, versions)
         digest = submission.digest
         for task in (one for one in tasks if (submission.name, one.name) not in left_out):
-            # Each repetition has the budget of the whole task: it must not use up that of the calls that count.
+            # Each repetition has the budget of the whole task: it must not use up the budget of the calls that count.
             models, limit = len(task.models), settings.time_limit_s
             budgets = [Budget(settings.time_budget, limit, models) for _ in range(repeats + 1)]
             withheld = settings.withhold.covers(task.hidden)
@@ -139,7 +138,7 @@ def runtime_of(submission: Submission, settings: RunSettings) -> str:
 
 
 def _in_secret_order(task: Task, run_seed: int, repeats: int) -> list[tuple[Model, int]]:
-    """Return all models, and those to be called again once for each repetition."""
+    """Return all models in random order, with the repeated models once more for each repetition."""
     repeated = choose_repeated(task.models, run_seed, task.name) if repeats else []
     calls = [(model, 0) for model in task.models]
     calls += [(model, repeat) for repeat in range(1, repeats + 1) for model in repeated]

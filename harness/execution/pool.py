@@ -18,7 +18,7 @@ from harness.sandbox import Call, Gpu, Job, Kind, Staging, StoppedError, prepare
 
 
 class Pool:
-    """Threads that take batches in order; each owns the sandboxes that it starts.
+    """Threads that take batches in order, each with sandboxes of its own.
 
     Orders may be added at any time. Use it as a context manager: leaving the context, for whatever reason, kills every
     sandbox.
@@ -49,9 +49,9 @@ class Pool:
             thread.join()
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Queue calls; those of one model that may share a sandbox do so if they are added together."""
+        """Queue calls; calls on the same model that may share a sandbox do so if they are added together."""
         with self._changed:
-            self._clocks.heed(orders)
+            self._clocks.update(orders)
             self._waiting.extend((batch, inputs) for batch in make_batches(orders))
             for slot in range(len(self._threads), min(self._lanes.sandboxes, len(self._threads) + len(self._waiting))):
                 thread = threading.Thread(target=self._work, args=(slot,), name=f"sandbox-{slot}")
@@ -60,7 +60,7 @@ class Pool:
             self._changed.notify_all()
 
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return the next call that ends; None if none does within `timeout_s`.
+        """Return the next call that ends; None if no call ends within `timeout_s`.
 
         Raises an error that prevents further calls, for instance that a sandbox has survived its kill.
         """
@@ -146,14 +146,11 @@ class Pool:
                 self._end(order, result, started_at, gpu)
 
     def _refuse(self, order: Order) -> bool:
-        """End a call that fails without being started; returns whether it did."""
+        """End a call for which no time is left; returns whether the time is over."""
         clock = self._clocks.of(order)
-        if order.problem is not None:
-            result = CallResult(Outcome.INVALID_SUBMISSION, message=order.problem)
-        elif clock.left() <= 0:
-            result = CallResult(Outcome.TIMEOUT, message=f"not started: earlier calls used up {clock.meaning}")
-        else:
+        if clock.left() > 0:
             return False
+        result = CallResult(Outcome.TIMEOUT, message=f"not started: earlier calls used up {clock.meaning}")
         self._end(order, result, datetime.now(UTC))
         return True
 

@@ -1,12 +1,13 @@
 """The models that `pgdl run --repeat` calls again, with other seeds.
 
-How far a score is luck of the measure's own random draws is estimated from a sample of the models, which has to cover
-every value of every hyperparameter. It is chosen without reference data, which a participant may not have: the natural
-order of the models usually enumerates the grid, so a systematic sample of it covers the grid. A fixed stride would
+The luck of a measure's own random draws in its score is estimated from a sample of the models, which has to cover every
+value of every hyperparameter. The sample is chosen without reference data, which a participant may not have: the
+natural order of the models usually enumerates the grid, so a systematic sample of it covers the grid. A fixed stride
+would
 not: every fourth model of a 2 x 2 x 2 x 2 x 2 grid has the same values of two hyperparameters. The steps are therefore
 about 0.618 of the number of models, the golden section, whose multiples spread most evenly around a circle, and have
 no common divisor with it, so no model comes twice. On full grids of more than 36 models every value occurs, wherever
-the sample starts, if no hyperparameter has more than 5 values (tests/execution/test_repeated_models.py).
+the sample starts, if no hyperparameter has more than 5 values (tests/execution/test_repetitions.py).
 """
 
 import hashlib
@@ -14,7 +15,7 @@ import math
 from collections.abc import Sequence
 from typing import TypeVar
 
-#: Share of the models that are called again, and the least number of them.
+#: Share of the models that are called again, and their minimum number.
 SHARE, LEAST = 1 / 4, 8
 
 GOLDEN_SECTION = (math.sqrt(5) - 1) / 2

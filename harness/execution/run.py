@@ -1,4 +1,4 @@
-"""The plan of a run: its calls, those of them that have a record already, and the requests behind them."""
+"""The plan of a run: its calls, the calls that have a record already, and the requests behind them."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ from harness.records import Records, Request
 from harness.submission import Submission
 from harness.task.task import Task
 
-#: Share of its time below which a call that exceeded its limit had too little of a processor, or waited by itself.
+#: Share of processor time in a call's wall time below which a timeout may be due to a busy machine, or to waiting.
 STARVED = 0.5
 
 
@@ -25,18 +25,18 @@ class CallSummary:
     call_wall_s: float
     call_cpu_s: float = 0.0
     message: str = ""  #: reason of a failure, if this run made the call
-    machine: str = ""  #: of a cluster, on which this run made the call
+    machine: str = ""  #: machine of a cluster on which this run made the call
 
     @property
     def is_starved(self) -> bool:
         """Whether the call exceeded its time with less than half of a processor, or found its budget used up."""
-        is_measured = self.call_cpu_s > 0 or self.call_wall_s == 0  # that of a container elsewhere is not
+        is_measured = self.call_cpu_s > 0 or self.call_wall_s == 0  # a container elsewhere is not
         return self.outcome == Outcome.TIMEOUT and is_measured and self.call_cpu_s <= STARVED * self.call_wall_s
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The calls of a run, and those of them that already have a record."""
+    """The calls of a run, and the calls that already have a record."""
 
     calls: tuple[PlannedCall, ...]
     recorded: tuple[CallSummary, ...]
@@ -64,7 +64,8 @@ def make_plan(
 ) -> Plan:
     """Plan a run; a call that ended in `INFRA_ERROR`, which says nothing about a submission, counts as missing.
 
-    With `retry_timeouts`, so does a call that `is_starved`. `repeats` is the number of repetitions of some of the calls
+    With `retry_timeouts`, a call that `is_starved` counts as missing, too. `repeats` is the number of repetitions of
+    some of the calls
     (`harness.execution.repeated_models`). `left_out` is as in `plan_calls`.
     """
     calls = plan_calls(submissions, tasks, settings, executor, repeats, left_out)
@@ -94,7 +95,7 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
 
 
 def recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[CallSummary]:
-    """Return the calls that have a record that counts, made by any run, and deduct their seconds from the budgets."""
+    """Return the calls with a record that counts, made by any run, and deduct their seconds from the budgets."""
     planned = {call.key: call for call in calls}
     ended = (
         CallSummary(planned[row.key], row.outcome, row.call_wall_s, row.call_cpu_s) for row in records.ended(planned)

@@ -1,6 +1,6 @@
 """The settings of a run that the user chooses, and the digest of the code that loads and calls.
 
-Another code of the harness may give other values.
+Different code of the harness may give different values.
 """
 
 import functools
@@ -19,8 +19,8 @@ from harness.worker.runtimes import RUNTIMES
 
 _HARNESS = Path(__file__).parents[1]
 
-#: What decides the values of calls: the worker, what rewrites and reads models and data, and what stages them. The rest
-#: of the sandbox isolates and limits.
+#: The code that decides the values of calls: the worker, the reading and rewriting of models and data, and staging. The
+#: rest of the sandbox isolates and limits.
 SOURCES = ("worker/**/*.py", "format/**/*.py", "sandbox/staging.py")
 
 
@@ -58,7 +58,7 @@ def loader_digest(runtime: str) -> str:
 
 
 def _sources(runtime: str) -> Iterator[Path]:
-    """Yield the files, without the runtimes that this one does not derive from."""
+    """Yield the files, without runtimes that are not base classes of this runtime."""
     every = {type(one).__module__ for one in RUNTIMES.values()}
     foreign = every - {kind.__module__ for kind in type(RUNTIMES[runtime]).__mro__}
     modules = {_HARNESS.parent.joinpath(*name.split(".")).with_suffix(".py") for name in foreign}

@@ -1,4 +1,4 @@
-"""Downloads tasks: all of an archive whose digest is known, or what is asked for of a known corpus."""
+"""Downloads tasks: a whole archive whose digest is known, or requested tasks of a known corpus."""
 
-#: The modules that other rooms use.
+#: Modules that other rooms may import.
 MODULES = ("archive", "catalogue", "corpus", "remote", "session", "source")

@@ -27,8 +27,8 @@ from harness.fetch.listing import (
     MAX_LIST,
     BadArchiveError,
     checked_path,
+    printable_name,
     require_regular,
-    shown,
 )
 from harness.fetch.remote import fetch_file
 from harness.fetch.session import ADDRESS
@@ -44,24 +44,24 @@ SCHEMES = ("https", "http", "file")
 #: File in the directory with the digest of the archive that its content comes from.
 MARK = ".archive-sha256"
 
-#: Most bytes of that file.
+#: Maximum size of that file in bytes.
 MAX_MARK = 1024
 
-#: What a compressed tar begins with, and what opens it.
+#: First bytes of a compressed tar -> the function that opens it.
 _PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open, b"]\0\0": lzma.open}
 
-#: Most bytes of a tar that are no content of files: so many in any case, and so many more for each member.
+#: Maximum overhead of a tar in bytes, besides the content of files: a fixed part, and a part for each member.
 MAX_BESIDE, MAX_BESIDE_MEMBER = 16 * 1024**2, 4096
 
 
 def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
     """Download an archive (tar in any compression, or zip) and unpack it as `directory`.
 
-    Returns False without any download if `directory` comes from the same archive. Nothing is left behind by a failure.
+    Returns False without a download if `directory` comes from the same archive. A failure leaves nothing behind.
 
     Raises:
-        UserError: another digest; an address that cannot be read; an archive with links, devices or paths that lead
-            outside, or that is too large; `directory` exists and is of another origin.
+        UserError: another digest; an unreadable address; an archive that is too large, or has links, devices or paths
+            that lead outside; `directory` exists and has another origin.
     """
     require_digest(sha256)
     if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
@@ -127,7 +127,7 @@ def download(url: Address, target: Path) -> str:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Write the files of an archive; limits apply to the bytes that come out of it, not to declared sizes."""
+    """Write the files of an archive; limits apply to the unpacked bytes, not to declared sizes."""
     written, size = 0, archive.stat().st_size
     try:
         for number, (name, stream) in enumerate(_members(archive), start=1):
@@ -165,24 +165,24 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
             if number > MAX_FILES:
                 raise BadArchiveError(f"expected at most {MAX_FILES} files and folders, found more")
             if not (member.isreg() or member.isdir()):
-                raise BadArchiveError(f"{shown(member.name)}: expected a regular file")
+                raise BadArchiveError(f"{printable_name(member.name)}: expected a regular file")
             plain.allowed += MAX_BESIDE_MEMBER + (member.size if member.isreg() else 0)
-            stream.members = []  # it would keep all
+            stream.members = []  # otherwise it keeps every member
             if member.isreg() and (file := stream.extractfile(member)) is not None:
                 yield member.name, file
 
 
 class _Tar:
-    """The bytes of a tar, as they are unpacked; `allowed` are those that may be read.
+    """The unpacked bytes of a tar, of which at most `allowed` may be read.
 
-    `tarfile` reads names, lists of holes and other headers of any size into memory, and folders without end.
+    Without this limit, `tarfile` would read headers of any size into memory, and any number of folders.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._seen, self.allowed = stream, 0, MAX_BESIDE
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; raises `BadArchiveError` for damage, and for more than are allowed."""
+        """Return up to `size` bytes; raises `BadArchiveError` for damage, and beyond the allowed bytes."""
         try:
             part = self._stream.read(size)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:

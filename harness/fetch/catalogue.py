@@ -26,7 +26,7 @@ from harness.validation import first_problem
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _DIGEST = r"^[0-9a-f]{64}$"
 
-#: Shown for what the catalogue does not know.
+#: Stands for a field that the catalogue lacks.
 UNKNOWN = "not yet known"
 
 
@@ -59,7 +59,7 @@ class Archive(Section):
 
 
 class Corpus(Section):
-    """Tasks that somebody has published."""
+    """A published set of tasks."""
 
     name: str = Field(pattern=_NAME)
     title: str = Field(max_length=200)
@@ -68,15 +68,15 @@ class Corpus(Section):
     archives: list[Archive] = Field(min_length=1)
 
     def entries(self) -> Iterator[tuple[Archive, KnownTask]]:
-        """Yield each task with its archive."""
+        """Yield pairs of archive and task."""
         for archive in self.archives:
             for task in archive.tasks:
                 yield archive, task
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Some tasks of a corpus, all of one archive."""
+class WantedTasks:
+    """Requested tasks of a corpus that are in the same archive."""
 
     corpus: Corpus
     archive: Archive
@@ -84,7 +84,7 @@ class Wanted:
 
 
 def known_corpora(catalogue: Path | None = None) -> dict[str, Corpus]:
-    """Return the corpora in the package, or the one of a file, by name; raises `UserError` for an invalid file."""
+    """Return the corpora in the package, or the corpus of a file, by name; raises `UserError` for an invalid file."""
     files = [catalogue] if catalogue else sorted((Path(__file__).parent / "corpora").glob("*.toml"))
     return {corpus.name: corpus for corpus in map(read_corpus, files)}
 
@@ -117,15 +117,15 @@ def fetched_corpora(url: Address, sha256: str) -> dict[str, Corpus]:
         return known_corpora(file)
 
 
-def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[Wanted]:
-    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names; raises `UserError` for another name."""
+def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[WantedTasks]:
+    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names; raises `UserError` for unknown names."""
     name, _, part = text.partition("/")
     if name not in corpora:
         hint = did_you_mean(name, corpora) or "pgdl task known lists the corpora"
         raise UserError(f"no corpus {name!r}", expected=f"one of {', '.join(corpora)}, or an address", remedy=hint)
     corpus = corpora[name]
     found = [
-        Wanted(corpus, archive, tasks)
+        WantedTasks(corpus, archive, tasks)
         for archive in corpus.archives
         if (tasks := tuple(task for task in archive.tasks if part in ("", task.name, archive.phase)))
     ]
@@ -138,10 +138,10 @@ def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[Wanted]:
 
 @dataclass(frozen=True)
 class KnownHere:
-    """A task of a corpus, and what of it is in a directory.
+    """A task of a corpus, and its state in a directory.
 
-    `here` is `whole`, `half-fetched`, `files missing`, says how many models a part has, or that another task has the
-    name; None for nothing.
+    `here` is `whole`, `half-fetched`, `files missing`, the number of models of a part, or a note that another task has
+    the name; None if the task is not there.
     """
 
     corpus: Corpus

@@ -1,13 +1,12 @@
-"""Fetches tasks of a known corpus: only what is asked for travels, and what has arrived is never fetched again."""
+"""Fetches tasks of a known corpus: downloads only requested files, and no file twice."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.alone import alone
+from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
-from harness.fetch.catalogue import UNKNOWN, KnownTask
-from harness.fetch.catalogue import Wanted as WantedTasks
+from harness.fetch.catalogue import UNKNOWN, KnownTask, WantedTasks
 from harness.fetch.source import ArchiveSource, Watcher, find_source
 from harness.fetch.staging import StagedTask, TaskPlan, digest_of_task, plan_task, require_space
 from harness.fetch.transfer import DamagedError, transfer
@@ -15,9 +14,9 @@ from harness.format.fetched import FETCHING, Fetched
 from harness.format.layout import REFERENCE
 from harness.task.incomplete import FetchRequest
 from harness.task.layout import require_no_flat_tasks
-from harness.task.selection import Wanted
+from harness.task.selection import ModelSelection
 
-#: File in `FETCHING` whose lock a command holds that fetches into the directory.
+#: Lock file in `FETCHING`, held by the command that fetches into the directory.
 LOCK = "lock"
 
 _KEPT = "finished files are kept"
@@ -25,7 +24,7 @@ _KEPT = "finished files are kept"
 
 @dataclass(frozen=True)
 class FetchedTask:
-    """A task that is here now: `is_new` says whether something of it was fetched."""
+    """A complete task; `is_new` says whether a file of it was fetched."""
 
     name: str
     directory: Path
@@ -34,7 +33,7 @@ class FetchedTask:
 
 
 def fetch_corpus(
-    wanted: Sequence[WantedTasks], root: Path, models: Wanted, watcher: Watcher, *, whole: bool = False,
+    wanted: Sequence[WantedTasks], root: Path, models: ModelSelection, watcher: Watcher, *, whole: bool = False,
     catalogue: bool = False,
 ) -> list[FetchedTask]:  # fmt: skip
     """Fetch tasks into a directory in the full layout.
@@ -42,16 +41,16 @@ def fetch_corpus(
     Args:
         wanted: the tasks, by archive.
         root: directory of the tasks.
-        models: of each task: a number of them, from the smallest to the largest, or names; None for all.
+        models: of each task: their number, from the smallest to the largest, or names; None for all.
         watcher: shows the work.
         whole: fetch whole archives first, from servers that send no parts.
-        catalogue: whether the corpus is none of those in the package.
+        catalogue: whether the corpus comes from a catalogue of the user, not from the package.
 
     Raises:
-        UserError: see the modules of this room; what is finished is kept, and the same command continues.
+        UserError: see the modules of this room; finished files are kept, and the same command continues.
     """
     request = FetchRequest(wanted[0].corpus.name, models, whole, catalogue)
-    with alone(root, root / FETCHING / LOCK, "pgdl task fetch"):
+    with locked_directory(root, root / FETCHING / LOCK, "pgdl task fetch"):
         for one in wanted:
             for task in one.tasks:
                 staging = StagedTask(root, task.name)
@@ -64,7 +63,7 @@ def fetch_corpus(
             return [_known(task, root) for one in wanted for task in one.tasks]
 
         def begin() -> None:
-            """Mark the tasks of all archives as half-fetched, before anything of the first archive travels."""
+            """Mark the tasks of all archives as half-fetched before the first download."""
             for task in lacking:
                 _begin(StagedTask(root, task.name), request)
 
@@ -89,7 +88,7 @@ def fetch_corpus(
     return done
 
 
-def _plan(source: ArchiveSource, task: KnownTask, staging: StagedTask, models: Wanted) -> TaskPlan:
+def _plan(source: ArchiveSource, task: KnownTask, staging: StagedTask, models: ModelSelection) -> TaskPlan:
     plan = plan_task(source.listing.of(task.name, source.url), staging, models, source.url)
     if task.models not in (None, plan.models_in_archive):
         raise UserError("another archive than the catalogue says", file=source.url,
@@ -103,14 +102,14 @@ def _begin(staging: StagedTask, request: FetchRequest) -> None:
 
 
 def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watcher) -> FetchedTask:
-    """Fetch what is missing of a task, and move it to its place."""
+    """Fetch the missing files of a task, and move the task to its place."""
     staging = plan.staging
     if not plan.is_done:
         with writing(staging.inputs, remedy=_KEPT):
             try:
                 transfer(lambda: source.open(watcher.seen), plan.missing, plan.staging, source.url)
             except DamagedError:
-                source.discard()  # of a whole archive, the next command fetches another copy
+                source.discard()  # the next command fetches a whole archive again
                 raise
             record = _record(source, plan)
             found = digest_of_task(record)
@@ -132,7 +131,7 @@ def _known(task: KnownTask, root: Path, *, is_new: bool = False) -> FetchedTask:
     return FetchedTask(task.name, staging.inputs, staging.record, is_new)
 
 
-def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: Wanted) -> bool:
+def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: ModelSelection) -> bool:
     """Whether a task was fetched from this archive, with at least these models."""
     staging = StagedTask(root, task.name)
     record = staging.record

@@ -20,13 +20,13 @@ from harness.hints import did_you_mean
 from harness.inspector.files import is_leftover
 from harness.text import printable
 
-#: Largest archive, and largest total of its files, in bytes; largest number of files.
+#: Maximum size of an archive, and of its files together, in bytes; maximum number of files.
 MAX_ARCHIVE, MAX_BYTES, MAX_FILES = 32 * 1024**3, 128 * 1024**3, 500_000
 
-#: Most bytes of the list of files in a zip archive, which takes ten times as much memory.
+#: Maximum size in bytes of the list of files in a zip archive, which takes ten times as much memory.
 MAX_LIST = 48 * 1024**2
 
-#: A member of a task, perhaps below one directory that holds the whole archive.
+#: Path of a member of a task, possibly below a directory around the whole archive.
 _MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.DOTALL)
 
 #: The files that a task consists of; others, such as those of a file browser, are left out.
@@ -43,50 +43,50 @@ def checked_path(name: str) -> PurePosixPath:
     """Return the path of a member; raises `BadArchiveError` unless it stays inside the archive and is printable."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts or not name.isprintable() or "\\" in name:
-        raise BadArchiveError(f"{shown(name)}: expected a path inside the archive")
+        raise BadArchiveError(f"{printable_name(name)}: expected a path inside the archive")
     return path
 
 
 def require_regular(entry: ZipInfo) -> None:
     """Raise `BadArchiveError` for a link or device; files without a mode count as regular."""
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise BadArchiveError(f"{shown(entry.filename)}: expected a regular file")
+        raise BadArchiveError(f"{printable_name(entry.filename)}: expected a regular file")
 
 
-def shown(name: str) -> str:
+def printable_name(name: str) -> str:
     """Return the name of a member for messages."""
     return printable(name)[:80]
 
 
 @dataclass(frozen=True)
 class ListedFile:
-    """A file of a task: its path in the task's directory, or `model_configs.json`; where and what it is."""
+    """A file of a task in an archive: its path in the task's directory, or `model_configs.json`, and its entry."""
 
     path: str
     entry: zipfile.ZipInfo
 
     @property
     def model(self) -> str | None:
-        """The model that it belongs to; None for data and reference data."""
+        """The model that the file belongs to; None for data and reference data."""
         head, _, name = self.path.partition("/")
         return head if name and not head.startswith("dataset") else None
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The members of an archive: those of each task, a digest of all, and the position where each begins."""
+    """The members of an archive by task, a digest of the whole list, and the positions of members."""
 
     tasks: dict[str, dict[str, ListedFile]]
     sha256: str
     boundaries: Sequence[int]
 
     def span(self, member: ListedFile) -> int:
-        """Return the number of bytes of a member in the archive, with what stands before its content."""
+        """Return the number of bytes of a member in the archive, including the header before its content."""
         begin = member.entry.header_offset
         return self.boundaries[bisect_right(self.boundaries, begin)] - begin
 
     def of(self, task: str, url: Address) -> dict[str, ListedFile]:
-        """Return the files of a task by path; raises `UserError` if it is not there, or not whole."""
+        """Return the files of a task by path; raises `UserError` if the task is missing or incomplete."""
         if task not in self.tasks:
             found = printable(", ".join(sorted(self.tasks))[:200]) or "no task"
             hint = did_you_mean(task, self.tasks)
@@ -135,13 +135,13 @@ def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing
 
 
 def _add(members: dict[str, ListedFile], entry: zipfile.ZipInfo, part: str, path: str) -> None:
-    """Add a file of a task, unless it is none of those that tasks consist of."""
+    """Add a file of a task; ignores other files."""
     checked_path(entry.filename)
     require_regular(entry)
     if not (path == REFERENCE if part == REFERENCES else _FILE.fullmatch(path)):
         return
     if path in members:
-        raise BadArchiveError(f"two files of one name: {shown(path)}")
+        raise BadArchiveError(f"two files of one name: {printable_name(path)}")
     require_plain(entry)
     members[path] = ListedFile(path, entry)
 
@@ -150,7 +150,7 @@ def _require_bounded(members: Iterable[ListedFile]) -> None:
     total = 0
     for member in members:
         total += member.entry.file_size
-        if member.path == REFERENCE and member.entry.file_size > MAX_JSON:  # it is read at once
+        if member.path == REFERENCE and member.entry.file_size > MAX_JSON:  # it is read into memory
             raise BadArchiveError(f"{REFERENCE}: expected at most {MAX_JSON} bytes")
     if total > MAX_BYTES:
         raise BadArchiveError(f"expected at most {MAX_BYTES / 1024**3:g} GiB of files, found more")

@@ -28,7 +28,7 @@ from harness.fetch.session import (
     written_at,
 )
 
-#: Bytes at the end of an archive that are read at once: its directory; and read at once from a connection.
+#: Bytes at the end of an archive, its directory, that are read at once; and bytes per read from a connection.
 TAIL, CHUNK = 4 * 1024**2, 256 * 1024
 
 
@@ -39,9 +39,9 @@ class RemoteFile:
     Attributes:
         url: its address.
         length: its size in bytes.
-        etag: what the server calls this version; None if it does not say.
+        etag: the server's tag of this version; None if the server sends no tag.
         tail: its last bytes.
-        boundaries: ascending positions at which requests end: no more is asked for than is read.
+        boundaries: ascending positions at which requests end, so that only needed bytes are requested.
     """
 
     url: Address
@@ -51,13 +51,13 @@ class RemoteFile:
     boundaries: Sequence[int] = ()
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return the file for readers that begin and end at ascending positions; what follows the last is its tail."""
+        """Return the file for readers that begin and end at ascending positions; its tail follows the last."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())
 
     def open(self, seen: Callable[[int], None] = lambda _: None) -> "RangeReader":
-        """Return a reader with a connection of its own; `seen` is told the number of bytes as they arrive."""
+        """Return a reader with its own connection; `seen` receives the numbers of arriving bytes."""
         return RangeReader(self, seen)
 
 
@@ -66,7 +66,7 @@ def find_remote(url: Address) -> RemoteFile:
 
     Raises:
         NoRangesError: the server sends whole files only.
-        UserError: it cannot be reached, or has no such file.
+        UserError: the server cannot be reached, or has no such file.
     """
     with Session() as session:
         length, etag = persistently(lambda: _ask(session, url), url, LostConnectionError)
@@ -76,14 +76,14 @@ def find_remote(url: Address) -> RemoteFile:
 
 
 def _ask(session: Session, url: Address) -> tuple[int, str | None]:
-    """Return the size of a file, and what the server calls this version."""
+    """Return the size of a file, and the server's tag of this version."""
     response = get_part(session, url, "bytes=-1")
     response.close()
     return content_range(response)[1], version_of(response)
 
 
 class RangeReader(io.RawIOBase):
-    """Reads a file on a server; a connection that is lost is made again where it ended.
+    """Reads a file on a server; after a lost connection, a new connection continues at the same position.
 
     Raises `UserError` if that does not help, or if the file has changed.
     """
@@ -93,7 +93,7 @@ class RangeReader(io.RawIOBase):
         self._session = Session()
         self._position = 0
         self._chunks: Iterator[bytes] = iter(())  # of the open response
-        self._chunk, self._next = b"", -1  # the first of these bytes, and their position
+        self._chunk, self._next = b"", -1  # the rest of a read chunk, and its position
 
     def readable(self) -> bool:
         """It is."""
@@ -143,7 +143,7 @@ class RangeReader(io.RawIOBase):
     def _receive(self, size: int) -> bytes:
         if self._next != self._position:
             self._request()
-        self._next = -1  # after an error, the request is made again
+        self._next = -1  # after an error, the next read makes a new request
         if not self._chunk:
             self._chunk = next(self._chunks, b"")
             self._seen(len(self._chunk))
@@ -154,7 +154,7 @@ class RangeReader(io.RawIOBase):
         return part
 
     def _request(self) -> None:
-        """Ask for the bytes from the position to the next boundary."""
+        """Request the bytes from the position to the next boundary."""
         ends = [*self._file.boundaries, self._file.length - len(self._file.tail)]
         end = ends[min(bisect_right(ends, self._position), len(ends) - 1)]
         response = get_part(self._session, self._file.url, f"bytes={self._position}-{end - 1}")
@@ -183,17 +183,17 @@ def fetch_file(
     url: Address, target: Path, *, most: int, moved: str, begin: Callable[[int], None] = lambda _: None,
     seen: Callable[[int], None] = lambda _: None,
 ) -> Version:  # fmt: skip
-    """Write the content at an address to a file; it has its name only when all of it is there.
+    """Write the content at an address to a file, which gets its name only when it is complete.
 
-    Returns what the server says of this version.
+    Returns the version of the file on the server.
 
     Args:
         url: the address.
         target: the file.
-        most: bytes of a file that is not too large.
+        most: maximum size in bytes.
         moved: the remedy if there is no such file.
-        begin: is told the size in bytes before they travel, 0 if the server does not say.
-        seen: is told the number of bytes as they arrive.
+        begin: receives the size in bytes before the download, 0 if the server does not send it.
+        seen: receives the numbers of arriving bytes.
 
     Raises:
         UserError: it cannot be fetched, is cut off or too large, or the disk is full.
@@ -211,7 +211,7 @@ def fetch_file(
             with writing(partial, remedy="free some space"):
                 file = partial.open("wb")
             with file:
-                for chunk in response.iter_content(CHUNK):  # its errors are the system's, too, but not the disk's
+                for chunk in response.iter_content(CHUNK):  # its errors may be of the system, but not of the disk
                     size += len(chunk)
                     if size > most:
                         raise UserError("too large", file=url, expected=f"at most {most} bytes")
@@ -226,5 +226,5 @@ def fetch_file(
         version = persistently(attempt, url, *PASSING)
         partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)  # it is never continued
+        partial.unlink(missing_ok=True)  # a partial file is never continued
     return version

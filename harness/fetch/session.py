@@ -18,19 +18,19 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.text import printable
 
-#: Remedies: of what may not happen the next time, and of what will.
+#: Remedies for passing and for lasting failures.
 CONTINUE, ADDRESS = "the same command continues", "check the address"
 
 #: Seconds to connect, and seconds without a byte, after which a request is given up.
 TIMEOUTS_S = (20, 60)
 
-#: Seconds of waiting before a request that failed is made again; bytes that arrive begin the series anew.
+#: Seconds of waiting before a failed request is made again; arriving bytes restart the series.
 PAUSES_S = (1, 3, 10, 30)
 
-#: What to do about an archive that is not where the catalogue says.
+#: Remedy for an archive that is not at the address of the catalogue.
 MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
 
-#: Answers of a server that is busy, and errors that do not pass.
+#: Statuses of a busy server, and errors that do not pass.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 def origin(url: str) -> str:
-    """Return scheme and host of an address that a server has named: the rest may be enough to read a file."""
+    """Return scheme and host of an address from a server; its other parts may suffice to read a file."""
     try:
         address = urlsplit(url)
     except ValueError:
@@ -47,7 +47,7 @@ def origin(url: str) -> str:
 
 
 def proxies_of(url: Address) -> dict[str, Address]:
-    """Return the proxies for an address, by scheme; raises `UserError` for one that has several meanings."""
+    """Return the proxies for an address, by scheme; raises `UserError` for an ambiguous proxy."""
     found = requests.utils.get_environ_proxies(url.reveal(), no_proxy=os.environ.get("NO_PROXY"))
     return {
         scheme: Address(proxy if "://" in proxy else f"http://{proxy}", f"{scheme.upper()}_PROXY")
@@ -57,7 +57,7 @@ def proxies_of(url: Address) -> dict[str, Address]:
 
 
 def connection_error(url: Address, error: Exception) -> UserError:
-    """Return the message on a request that was not answered."""
+    """Return the error for a request without an answer."""
     cause = url.scrub(_cause(error))
     if isinstance(error, requests.exceptions.InvalidURL):
         return UserError("not an address to download from", file=url, found=cause, remedy=ADDRESS)
@@ -79,7 +79,7 @@ def connection_error(url: Address, error: Exception) -> UserError:
 
 
 def response_error(url: Address, response: requests.Response, expected: str, moved: str) -> UserError:
-    """Return the message on an answer that is not the expected one; `moved` is the remedy if there is no such file."""
+    """Return the error for an unexpected answer; `moved` is the remedy if there is no such file."""
     found = printable(f"{response.status_code} {response.reason}")
     remedies = {404: moved, 410: moved, 407: "name user and password of the proxy in HTTPS_PROXY"}
     remedies |= dict.fromkeys((401, 403), f"the server gives it to others only: {ADDRESS}, and who may read it")
@@ -110,9 +110,9 @@ def _proxy(url: Address) -> str:
 
 
 class Session(requests.Session):  # type: ignore[misc]  # requests has no types
-    """Connections to servers that take no redirection by themselves.
+    """Connections to servers that do not follow redirections by themselves.
 
-    requests would read all of the answer that redirects, and look at no address before it asks there.
+    The library requests would read the whole redirecting answer, and follow any address unchecked.
     """
 
     def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[Any]:
@@ -121,10 +121,10 @@ class Session(requests.Session):  # type: ignore[misc]  # requests has no types
 
 
 def ask(session: Session, url: Address, **headers: str) -> requests.Response:
-    """Return the beginning of the answer to a request, behind all redirections.
+    """Return the beginning of the answer to a request, after all redirections.
 
     Raises:
-        UserError: a redirection leads to no address, or from encryption to an address without it.
+        UserError: a redirection leads to an invalid address, or from an encrypted to an unencrypted address.
         requests.RequestException: the server does not answer, or there are too many redirections.
     """
     headers, address = {"Accept-Encoding": "identity"} | headers, url.reveal()
@@ -143,7 +143,7 @@ def _next_address(response: requests.Response) -> str:
         target: str = urljoin(response.url, text.encode("latin1").decode())
         address = urlsplit(target)
         is_address = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
-    except ValueError:  # text that is not UTF-8, a bracket that is not closed, a port that is not a number
+    except ValueError:  # text that is not UTF-8, an open bracket, a port that is not a number
         is_address = False
     if not is_address:
         found = repr(printable(text))[:80]
@@ -155,7 +155,7 @@ def _next_address(response: requests.Response) -> str:
 
 
 def content_length(response: requests.Response) -> int:
-    """Return the size in bytes that an answer declares, 0 if it does not; raises `UserError` for no number."""
+    """Return the size in bytes that an answer declares, 0 without a size; raises `UserError` if it is no number."""
     text = response.headers.get("Content-Length", "0")
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise _malformed(response, "Content-Length", "a number of bytes", text)
@@ -172,13 +172,13 @@ def content_range(response: requests.Response) -> tuple[int, int]:
 
 
 def version_of(response: requests.Response) -> str | None:
-    """Return what the server calls this version of a file (its ETag), in printable text; None if it does not say."""
+    """Return the server's tag of this version of a file (ETag), as printable text; None without a tag."""
     text = response.headers.get("ETag")
     return None if text is None else printable(text)[:200]
 
 
 def written_at(response: requests.Response) -> datetime | None:
-    """Return when a file was written (its Last-Modified, UTC); None if the server does not say."""
+    """Return the time when a file was written (Last-Modified, UTC); None if the server does not send it."""
     try:
         return parsedate_to_datetime(response.headers["Last-Modified"]).astimezone(UTC)
     except (KeyError, ValueError, OverflowError):
@@ -194,16 +194,16 @@ class NoRangesError(UserError):
 
 
 class LostConnectionError(Exception):
-    """The connection ended before all bytes were there, or the server asks to come again."""
+    """The connection ended before all bytes had arrived, or the server asks for another try."""
 
 
-#: Errors that may pass. A timeout does not count: a silent server would cost minutes more.
+#: Errors that may pass. A timeout is not among them: a silent server would cost minutes more.
 PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
     """Return the result of an attempt, which is repeated after errors that may pass. Raises `UserError`."""
-    proxies_of(url)  # refuses those whose password could be taken for a host
+    proxies_of(url)  # refuses a proxy whose password could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):
         time.sleep(pause_s)
@@ -217,7 +217,7 @@ def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exceptio
 
 
 def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
-    """Return the answer to a request of a part; raises `UserError` unless it is one."""
+    """Return the answer to a request for a part of a file; raises `UserError` for any other answer."""
     response = ask(session, url, Range=wanted)
     require_ready(response)
     if response.status_code == requests.codes.ok:
@@ -230,7 +230,7 @@ def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
 
 
 def require_ready(response: requests.Response) -> None:
-    """Raise `LostConnectionError` if the server is busy, or fails: it may not the next time."""
+    """Raise `LostConnectionError` if the server is busy or fails, since another request may succeed."""
     if response.status_code in _PASSING:
         response.close()
         raise LostConnectionError(f"the server answers {response.status_code} {printable(response.reason)}")

@@ -1,4 +1,4 @@
-"""An archive to take members from: on its server in parts, or here as a whole."""
+"""An archive of tasks: read in parts on its server, or as a whole file here."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import IO, cast
 from harness.credentials import Address
 from harness.digest import digest_of
 from harness.errors import UserError
-from harness.fetch.catalogue import Wanted
+from harness.fetch.catalogue import WantedTasks
 from harness.fetch.listing import MAX_ARCHIVE, MAX_LIST, ListedFile, Listing, read_listing
 from harness.fetch.remote import RemoteFile, fetch_file, find_remote
 from harness.fetch.session import MOVED
@@ -17,28 +17,28 @@ from harness.format.archive import Pieces
 from harness.format.fetched import FETCHING
 from harness.reading import open_regular, read_text
 
-#: Most bytes of the file with an ETag.
+#: Maximum size in bytes of the file with an ETag.
 MAX_ETAG = 1024
 
 
 class Watcher:
-    """Is told of the progress of a download, and shows nothing unless a subclass does."""
+    """Receives the progress of a download; shows nothing unless a subclass does."""
 
     def begin(self, what: str, total: int) -> None:
-        """Tell that so many bytes will travel; 0 if that is not known."""
+        """Receive the number of bytes to download; 0 if it is not known."""
 
     def seen(self, number: int) -> None:
-        """Tell that so many bytes have arrived; any thread may do so."""
+        """Receive the number of bytes that have arrived; any thread may call this."""
 
     def note(self, line: str) -> None:
-        """Tell a line to the user."""
+        """Receive a line for the user."""
 
 
 @dataclass(frozen=True)
 class ArchiveSource:
-    """An archive: its size in bytes, what its server calls this version, and its members.
+    """An archive: its size in bytes, the server's tag of this version, and its members.
 
-    `file` is where it is read: on its server, or here. `is_pinned` says whether the catalogue knows its digest.
+    `file` is the archive on its server, or its copy here. `is_pinned` says whether the catalogue has its digest.
     """
 
     url: Address
@@ -49,18 +49,18 @@ class ArchiveSource:
     is_pinned: bool
 
     def open(self, seen: Callable[[int], None]) -> IO[bytes]:
-        """Return a reader of the archive, for one thread; `seen` is told the number of bytes as they travel."""
+        """Return a reader of the archive, for one thread; `seen` receives the numbers of arriving bytes."""
         if isinstance(self.file, Path):
             return Pieces(open_regular(self.file, links=True), MAX_LIST)
         return cast(IO[bytes], self.file.open(seen))
 
     def travelling(self, members: Iterable[ListedFile]) -> int:
-        """Return the number of bytes that travel for some members."""
+        """Return the number of bytes to download for some members."""
         return 0 if isinstance(self.file, Path) else sum(map(self.listing.span, members))
 
     @property
     def version(self) -> str:
-        """What tells this archive from another one at the same address."""
+        """The identity of this version of the archive at its address."""
         return f"{self.length} bytes, ETag {self.etag or 'none'}, SHA-256 of its directory {self.listing.sha256}"
 
     def discard(self) -> None:
@@ -71,14 +71,14 @@ class ArchiveSource:
 
 
 def find_source(
-    wanted: Wanted, root: Path, begin: Callable[[], None], watcher: Watcher, *, whole: bool
+    wanted: WantedTasks, root: Path, begin: Callable[[], None], watcher: Watcher, *, whole: bool
 ) -> ArchiveSource:
-    """Return the archive of some tasks; the whole of it is fetched first if `whole`, into the directory of the tasks.
+    """Return the archive of some tasks; if `whole`, first fetches it into the directory of the tasks.
 
-    `begin` is called before a whole archive travels.
+    `begin` is called before the download of a whole archive.
 
     Raises:
-        UserError: it cannot be fetched, is damaged, or is another one than the catalogue says.
+        UserError: it cannot be fetched, is damaged, or has another digest than in the catalogue.
     """
     archive, tasks = wanted.archive, [task.name for task in wanted.tasks]
     url, is_pinned = archive.url, archive.sha256 is not None
@@ -104,10 +104,13 @@ def find_source(
     return source
 
 
-def _fetch_whole(wanted: Wanted, root: Path, begin: Callable[[], None], watcher: Watcher) -> tuple[Path, str | None]:
-    """Return the file of a whole archive and its ETag; it is fetched unless it is here since an interrupted command.
+def _fetch_whole(
+    wanted: WantedTasks, root: Path, begin: Callable[[], None], watcher: Watcher
+) -> tuple[Path, str | None]:
+    """Return the file of a whole archive and its ETag; fetches it unless an interrupted command has left it.
 
-    Its name is a digest of what may be public of it: passwords could be guessed from a digest of the whole address.
+    Its name is a digest of the public part of its address: a digest of the whole address would let others guess
+        passwords.
     """
     archive = wanted.archive
     name = digest_of([(f"{wanted.corpus.name}/{archive.phase}", str(archive.url).encode())])
@@ -127,5 +130,5 @@ def _fetch_whole(wanted: Wanted, root: Path, begin: Callable[[], None], watcher:
 
 
 def _etag_file(archive: Path) -> Path:
-    """Where the ETag of a whole archive is kept as long as the archive is."""
+    """Return the file that keeps the ETag of a whole archive beside it."""
     return archive.with_suffix(".etag")

@@ -1,4 +1,4 @@
-"""A task while it is fetched: its missing files, its finished files, and their move to where the task belongs.
+"""A task while it is fetched: its missing files, its finished files, and their move to the task's place.
 
 Finished files are kept over interruptions.
 """
@@ -21,10 +21,10 @@ from harness.format.reference import write_reference
 from harness.hints import did_you_mean
 from harness.reading import read_text
 from harness.task.incomplete import FetchRequest
-from harness.task.selection import Wanted, evenly
+from harness.task.selection import ModelSelection, evenly
 from harness.text import size
 
-#: Names in the directory of a task that is fetched: its files, the list of the finished ones, its reference data.
+#: Names in the directory of a task during the fetch: its files, the list of finished files, its reference data.
 FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
 
 
@@ -39,11 +39,11 @@ class StagedTask:
 
     @property
     def record(self) -> Fetched | None:
-        """Where the task at its place comes from; None if there is none. Raises `UserError`."""
+        """The origin of the task at its place; None if no task is there. Raises `UserError`."""
         return read_fetched(self.references / RECORD)
 
     def present(self, record: Fetched) -> dict[str, FetchedFile]:
-        """Return the fetched files that are at their places; others were removed, or cut off, since."""
+        """Return the fetched files that are at their places, without files that were removed or truncated since."""
         return {path: file for path, file in record.files.items() if _has_size(self.inputs / path, file.size)}
 
     @property
@@ -52,26 +52,26 @@ class StagedTask:
         return (self.references / REFERENCE).is_file()
 
     def is_whole(self, record: Fetched) -> bool:
-        """Whether all files that were fetched are at their places."""
+        """Whether all fetched files are at their places."""
         return self.has_reference and len(self.present(record)) == len(record.files)
 
     @property
     def kept(self) -> list[str]:
-        """The finished files, but for the reference data, that are not at the task's place."""
-        return [path for path in self.finished if path != REFERENCE and self.place(path).is_file()]
+        """The finished files that are not at the task's place, except the reference data."""
+        return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
     def begin(self, request: FetchRequest) -> None:
-        """Mark the task as half-fetched, with what was asked for."""
+        """Mark the task as half-fetched, with the request."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
         request.write(self._directory)
 
-    def place(self, path: str) -> Path:
-        """Return where a file is while the task is fetched."""
+    def staged_path(self, path: str) -> Path:
+        """Return the path of a file while the task is fetched."""
         return self._directory / FILES / path
 
     def has(self, member: ListedFile) -> bool:
-        """Whether a file has been fetched, and is that of the archive."""
-        known, place = self.finished.get(member.path), self.place(member.path)
+        """Whether a file has been fetched from this version of the archive."""
+        known, place = self.finished.get(member.path), self.staged_path(member.path)
         same = known is not None and (known.size, known.crc32) == (member.entry.file_size, member.entry.CRC)
         return same and _has_size(place, member.entry.file_size)
 
@@ -82,8 +82,8 @@ class StagedTask:
             journal.write(json.dumps({"path": path, **asdict(file)}) + "\n")
 
     def choose(self, models: Collection[str]) -> str:
-        """Write the reference data of some models; returns their SHA-256. Those of all models stay as they are."""
-        source, chosen = self.place(REFERENCE), self._directory / CHOSEN
+        """Write the reference data of some models; returns their SHA-256. The file of all models stays unchanged."""
+        source, chosen = self.staged_path(REFERENCE), self._directory / CHOSEN
         content = read_json(source)
         some = {model: entry for model, entry in content.items() if model_name(model) in models}
         if len(some) == len(content):
@@ -93,24 +93,24 @@ class StagedTask:
         return FetchedFile.of(chosen).sha256
 
     def install(self, record: Fetched) -> None:
-        """Move the files to where the task belongs. The record is written first: an interrupted move is continued."""
+        """Move the files to the task's place. The record is written first, so that an interrupted move is continued."""
         write_fetched(self._directory / RECORD, record)
         self.finish()
 
     def finish(self) -> None:
-        """Continue a move that was interrupted; does nothing if there is none.
+        """Continue an interrupted move, if there is any.
 
-        Of a part of a task, finished files of other models stay where they are, for a command that asks for these.
+        If only a part of the task is fetched, finished files of other models stay, for a later command.
         """
         if not (self._directory / RECORD).exists():
             return
         record = read_fetched(self._directory / RECORD)
         assert record is not None
         self.references.mkdir(parents=True, exist_ok=True)
-        for path in record.files:  # what else was fetched, perhaps of an earlier archive, is not of the task
-            if self.place(path).is_file():
+        for path in record.files:  # other fetched files, perhaps of an earlier archive, do not belong to the task
+            if self.staged_path(path).is_file():
                 (self.inputs / path).parent.mkdir(parents=True, exist_ok=True)
-                self.place(path).replace(self.inputs / path)
+                self.staged_path(path).replace(self.inputs / path)
         if (self._directory / CHOSEN).exists():
             (self._directory / CHOSEN).replace(self.references / REFERENCE)
         write_fetched(self.references / RECORD, record)
@@ -120,7 +120,7 @@ class StagedTask:
             shutil.rmtree(self._directory)
 
     def _read_journal(self) -> dict[str, FetchedFile]:
-        """Return the finished files; a line that was cut off does not count."""
+        """Return the finished files; a truncated line does not count."""
         found = {}
         journal = self._directory / JOURNAL
         for line in read_text(journal, MAX_JSON).splitlines() if os.path.lexists(journal) else ():
@@ -143,7 +143,7 @@ def digest_of_task(record: Fetched) -> str:
 
 
 def require_space(root: Path, needed: int) -> None:
-    """Raise `UserError` unless so many bytes are free where a directory is."""
+    """Raise `UserError` unless `size` bytes are free on a directory's disk."""
     free = free_bytes(root)
     if needed > free:
         expected, found = f"{size(needed)} of free disk space", size(free)
@@ -152,7 +152,7 @@ def require_space(root: Path, needed: int) -> None:
 
 
 def free_bytes(directory: Path) -> int:
-    """Return the free space where a directory is."""
+    """Return the free bytes on a directory's disk."""
     return shutil.disk_usage(directory).free
 
 
@@ -161,12 +161,12 @@ class TaskPlan:
     """One task to fetch.
 
     Attributes:
-        staging: where its files are until it is whole.
+        staging: keeps its files until the task is complete.
         chosen: names of the models to have in the end.
-        models_in_archive: number of all of its models.
-        members: all of its files, once it is whole.
-        present: the files that it has at its place already, by path.
-        missing: those of `members` to be fetched.
+        models_in_archive: number of its models in the archive.
+        members: all files of the complete task.
+        present: the files that are at its place already, by path.
+        missing: the members to be fetched.
         is_done: whether the task is at its place with all wanted models.
     """
 
@@ -180,15 +180,15 @@ class TaskPlan:
 
     @property
     def bytes(self) -> int:
-        """Size of what is missing, unpacked."""
+        """Unpacked size of the missing files."""
         return sum(member.entry.file_size for member in self.missing)
 
 
-def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Wanted, url: Address) -> TaskPlan:
-    """Return what has to be fetched of a task, given its files in the archive.
+def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: ModelSelection, url: Address) -> TaskPlan:
+    """Return the plan to fetch a task, given its files in the archive.
 
     Raises:
-        UserError: a model is unknown; files at the task's place are of another origin, or were others in the archive.
+        UserError: a model is unknown; files at the task's place have another origin, or differ from the archive now.
     """
     record = staging.record
     if record is None and staging.inputs.exists():
@@ -206,9 +206,9 @@ def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Wa
 
 
 def _choose(
-    name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: Wanted, here: set[str]
+    name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: ModelSelection, here: set[str]
 ) -> Sequence[str]:
-    """Return the models to have in the end: those that are here, and as many others as needed."""
+    """Return the models to have in the end: models that are here, and as many others as needed."""
     if wanted is None:
         return models
     if isinstance(wanted, tuple):
@@ -223,7 +223,7 @@ def _choose(
 
 
 def _require_same(record: Fetched | None, members: Mapping[str, ListedFile], url: Address) -> None:
-    """Raise `UserError` if a file was another one in the archive when it was fetched."""
+    """Raise `UserError` if a fetched file differs from the same file in the archive now."""
     for path, file in record.files.items() if record else ():
         entry = members[path].entry if path in members else None
         if entry is None or (entry.file_size, entry.CRC) != (file.size, file.crc32):

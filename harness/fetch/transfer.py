@@ -1,4 +1,4 @@
-"""Fetches members of an archive, several at once; each has its name on disk only when it is whole and checked."""
+"""Fetches members of an archive, several at once; each gets its name on disk only when it is complete and checked."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ END_S = 1.0
 
 
 class DamagedError(UserError):
-    """A member is not what the directory of its archive says."""
+    """A member does not match the directory of its archive."""
 
 
 _Outcome = tuple[ListedFile, FetchedFile] | Exception
@@ -34,20 +34,20 @@ _Outcome = tuple[ListedFile, FetchedFile] | Exception
 def transfer(
     open_archive: Callable[[], IO[bytes]], members: Sequence[ListedFile], staging: StagedTask, url: Address
 ) -> None:
-    """Fetch members into a staging directory; those that are finished are kept whatever happens to others.
+    """Fetch members into a staging directory; finished members are kept even if others fail.
 
     Raises:
-        DamagedError: a member is not what the directory of the archive says.
+        DamagedError: a member does not match the directory of the archive.
         UserError: the server fails, the disk is full.
     """
     waiting: SimpleQueue[ListedFile] = SimpleQueue()
-    for member in sorted(members, key=lambda member: -member.entry.compress_size):  # a large one last keeps others idle
+    for member in sorted(members, key=lambda member: -member.entry.compress_size):  # largest first
         waiting.put(member)
     outcomes: SimpleQueue[_Outcome] = SimpleQueue()
     stop = threading.Event()
 
     def work() -> None:
-        """Take members until there are no more, and say what became of them."""
+        """Take members until the queue is empty, and report the outcome of each."""
         try:
             with open_archive() as file, zipfile.ZipFile(file) as archive:
                 while not stop.is_set():
@@ -55,11 +55,11 @@ def transfer(
                     outcomes.put((member, _extract(archive, member, staging, stop)))
         except Empty:
             return
-        except Exception as error:  # for the thread that waits
+        except Exception as error:  # passed to the waiting thread
             outcomes.put(error)
 
     number = min(CONNECTIONS, len(members))
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(number)]  # Ctrl-C waits for none
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(number)]  # Ctrl-C need not wait for them
     for thread in threads:
         thread.start()
     try:
@@ -69,7 +69,7 @@ def transfer(
         stop.set()
         for thread in threads:
             thread.join(END_S)
-        with suppress(Empty, UserError):  # what others finished meanwhile
+        with suppress(Empty, UserError):  # members that other threads finished meanwhile
             while True:
                 _take(outcomes.get_nowait(), staging, url)
 
@@ -81,8 +81,8 @@ def _take(outcome: _Outcome, staging: StagedTask, url: Address) -> None:
 
 
 def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, stop: threading.Event) -> FetchedFile:
-    """Unpack a member to its place, unless all is to `stop`; `zipfile` checks its size and CRC-32."""
-    place = staging.place(member.path)
+    """Unpack a member to its place, unless `stop` is set; `zipfile` checks its size and CRC-32."""
+    place = staging.staged_path(member.path)
     place.parent.mkdir(parents=True, exist_ok=True)
     partial = place.with_name(f"{place.name}.partial")
     digest, size = hashlib.sha256(), 0
@@ -105,13 +105,13 @@ def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, 
 
 
 def _as_user_error(error: Exception, staging: StagedTask, url: Address) -> Exception:
-    """Return the message on what ended a transfer; a bug as it is."""
+    """Return the `UserError` for an error that ended a transfer; any other exception unchanged."""
     if isinstance(error, (BadArchiveError, *DAMAGE)):
         remedy = "the same command fetches this file again; if that does not help, the archive is damaged"
         return DamagedError("damaged", file=url, found=printable(str(error))[:200], remedy=remedy)
     if isinstance(error, OSError):
         remedy = "the same command continues when there is space; finished files are kept"
         return UserError(
-            "cannot be written", file=error.filename or staging.place(""), found=error.strerror, remedy=remedy
+            "cannot be written", file=error.filename or staging.staged_path(""), found=error.strerror, remedy=remedy
         )
     return error

@@ -7,11 +7,10 @@ initializers, regularizers and rates of dropout, which would reveal how a model 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a
   functional model: `inputs` are positions in `layers`, with -1 for the model's input; the output of the last layer is
-  that of the model. Further calls of a shared layer are `{"layer", "inputs"}` with the position of its first call.
+  the model's output. Further calls of a shared layer are `{"layer", "inputs"}` with the position of its first call.
   `keywords`, if present, are arguments passed by name: positions, true or false. Nested models are taken apart.
 
-Either has `"softmax"`, the position of the layer that is, or ends with, the final softmax or log-softmax, if there is
-one.
+Either form has `"softmax"` if there is a final softmax or log-softmax: the position of the layer that computes it.
 """
 
 import hashlib
@@ -47,7 +46,7 @@ class Architecture:
         names: the names of the layers of `canonical` in the file; None for layers without a name. A shared layer counts
             once, here and below.
         file_order: numbers of layers of `canonical` in the order of the file, which weight files follow.
-        groups: where a weight file of Keras 3 keeps the weights of each layer.
+        groups: the group of each layer's weights in a weight file of Keras 3.
         models: name of a nested model -> numbers of the layers in it, in the order of the file.
         frozen: numbers of the layers that were not trained.
     """
@@ -67,7 +66,7 @@ class Architecture:
 
     @cached_property
     def output(self) -> Output:
-        """What the network's outputs are."""
+        """The kind of the network's outputs."""
         return output_of(self.canonical)
 
     @cached_property
@@ -114,7 +113,7 @@ def parse_architecture(content: Mapping[str, Any], file: Path) -> Architecture:
                 return _from_layer_list(file, content)
             if is_model(content.get("class_name")):
                 return _from_keras(file, content)
-        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:  # edited by hand
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a file edited by hand
             raise UserError("malformed", expected="JSON written by Keras", found=repr(error)) from error
         raise UserError(
             "no architecture", expected='"model_config" and "input_shape", or the output of Keras\' to_json()',
@@ -146,7 +145,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
 
 
 def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the layers that stand for one of the list: three for one with the channels first."""
+    """Return the canonical layers of an entry of the list: three for a layer with the channels first."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]

@@ -14,15 +14,16 @@ from harness.format.files import START, located, refuse_torch, require_own_kind
 from harness.reading import open_regular
 from harness.text import printable
 
-#: Most members, and most bytes of their list, which takes ten times as much memory; a `.keras` file has three members.
+#: Maximum number of members, and size of their list in bytes, which takes ten times as much memory; a `.keras` file #:
+#: has three members.
 MAX_MEMBERS, MAX_LIST = 1000, 1024**2
 
-#: Members that are larger, alone or together, must not be compressed to less than 1/`MAX_RATIO`; deflate reaches 1/1000
-#: on zeros, and members that overlap any ratio.
+#: Larger members, alone or together, must not be compressed to less than 1/`MAX_RATIO`; deflate reaches 1/1000 on
+#: zeros, and overlapping members reach any ratio.
 SUSPECT_BYTES = 64 * 1024**2
 MAX_RATIO = 100
 
-#: What `zipfile`, and NumPy on top of it, raise for damaged archives.
+#: Errors of `zipfile`, and of NumPy on top of it, for damaged archives.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -50,9 +51,10 @@ def _opened(stream: BufferedReader, most: int) -> zipfile.ZipFile:
 
 
 class Pieces(BufferedReader):
-    """A file of which at most so many bytes are read at once.
+    """A file that returns a limited number of bytes per read.
 
-    `zipfile` reads all of an archive's directory, whose size the archive declares. A larger one is cut off.
+    `zipfile` reads an archive's directory in one piece, of a size that the archive declares. A larger directory is cut
+    off.
     """
 
     def __init__(self, content: Any, most: int) -> None:
@@ -67,7 +69,7 @@ class Pieces(BufferedReader):
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
     """Open an archive whose list of members has at most `most` bytes.
 
-    Raises one of `DAMAGE`, or `UserError` if all members together are packed in a suspicious way.
+    Raises an error of `DAMAGE`, or `UserError` if all members together are packed in a suspicious way.
     """
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))
@@ -85,12 +87,12 @@ def require_proportion(size: int, unpacked: int) -> None:
 
 
 def names(archive: zipfile.ZipFile) -> list[str]:
-    """Return the names of the members that are files; raises one of `DAMAGE`."""
+    """Return the names of the members that are files; raises an error of `DAMAGE`."""
     return [info.filename for info in file_infos(archive)]
 
 
 def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """Return the members that are files; raises one of `DAMAGE` if a member has no name."""
+    """Return the members that are files; raises an error of `DAMAGE` if a member has no name."""
     if not all(info.filename for info in archive.infolist()):
         raise zipfile.BadZipFile("a member without a name")
     return [info for info in archive.infolist() if not info.is_dir()]
@@ -112,7 +114,7 @@ def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes]
 
 
 def open_info(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    """Open a member; raises `UserError` if it is packed in a suspicious way, one of `DAMAGE` if it is not there."""
+    """Open a member; raises `UserError` if it is packed in a suspicious way, an error of `DAMAGE` if it is missing."""
     require_plain(info)
     try:
         return archive.open(info)

@@ -31,7 +31,7 @@ class StoredArray:
     _archive: ZipFile
 
     def read(self) -> NDArray[Any]:
-        """Return the numbers; raises `UserError` if there are none, or they do not fit into the machine's memory."""
+        """Return the numbers; raises `UserError` if the array holds no numbers, or exceeds the machine's memory."""
         require_numbers(self.name, self.dtype)
         _require_memory(self.name, math.prod(self.shape) * self.dtype.itemsize)
         with open_member(self._archive, f"{self.name}.npy") as (stream, _):
@@ -83,7 +83,7 @@ def _require_memory(name: str, size: int) -> None:
 
 
 def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
-    """Raise `UserError` unless a type is one of integers, truth values or floating-point numbers."""
+    """Raise `UserError` unless a type is of integers, truth values or floating-point numbers."""
     if dtype.hasobject:
         found = "pickled Python objects"
     elif dtype.kind not in "biuf":
@@ -100,7 +100,7 @@ def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any
     if not start.startswith(npy.MAGIC_PREFIX):
         raise other_kind("no array", start, file=None, expected="a file written by numpy.save")
     version = npy.read_magic(stream)
-    if version != (1, 0):  # others are for names of columns; they may declare any length of the header
+    if version != (1, 0):  # later versions, for names of columns, may declare a header of any length
         raise UserError("version of the .npy format", expected="1.0", found=".".join(map(str, version)))
     try:
         shape, is_fortran, dtype = npy.read_array_header_1_0(stream)

@@ -1,8 +1,8 @@
-"""Replaces layers by others with the same result.
+"""Replaces layers by equivalent layers.
 
-Keras 3 writes operations among the layers of a functional model; some are the same as a layer. A layer on inputs with
-the channels first is one on inputs with the channels last between two permutations: Keras 2 cannot compute channels
-first without a GPU, and code that reads networks needs one form only.
+Keras 3 writes operations among the layers of a functional model; some operations are equivalent to a layer. A layer
+with the channels first is replaced by a layer with the channels last between two permutations: Keras 2 cannot compute
+channels first without a GPU, and code that reads networks needs only one form.
 """
 
 import re
@@ -13,13 +13,13 @@ from typing import Any
 #: Modules of operations: `x + y`, `keras.ops`, and the function `keras.activations.relu`.
 _OF_ARRAYS, _OPERATIONS, _RELU = "keras.src.ops.numpy", "keras.src.ops.", "keras.src.activations.activations"
 
-#: Operations on arrays that are the same as the layer of that name, if there are two arrays with as many axes.
+#: Operations that equal the layer of that name if they have two arrays with the same number of axes.
 MERGES = ("Add", "Maximum", "Minimum", "Multiply", "Subtract")
 
-#: Operations that are the same as a layer with the same settings -> that layer.
+#: Operation -> equivalent layer with the same settings.
 _LAYERS = {"Elu": "ELU", "LeakyRelu": "LeakyReLU", "ReLU": "ReLU", "Softmax": "Softmax"}
 
-#: Operations that are activations of Keras 2 and Keras 3 if they have these settings -> the activation.
+#: Operation with these settings -> equivalent activation of Keras 2 and Keras 3.
 _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "Exp": ("exponential", {}),
     "Gelu": ("gelu", {"approximate": False}),
@@ -35,7 +35,7 @@ _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 def is_operation(layer: Mapping[str, Any]) -> bool:
     """Whether an entry of a model's layers is an operation such as `x + y`, which Keras does not count as a layer.
 
-    Without the module, as in HDF5, it shows in the settings: those of a layer say whether it is trainable.
+    If the module is missing, as in HDF5, the settings decide: a layer's settings have `trainable`.
     """
     module = layer.get("module")
     if module is None:
@@ -44,7 +44,7 @@ def is_operation(layer: Mapping[str, Any]) -> bool:
 
 
 def as_layer(layer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a layer that computes the same as an operation, if there is one, otherwise what was given."""
+    """Return the layer that is equivalent to an operation; without such a layer, the unchanged entry."""
     name, config = layer["class_name"], layer["config"]
     if not is_operation(layer) or (name in MERGES and layer["module"] != _OF_ARRAYS):
         return layer
@@ -72,7 +72,7 @@ class ChannelsLast:
     Attributes:
         to_last: the permutation before it.
         definition: the layer.
-        to_first: the permutation after it; None if its output has no axes but channels.
+        to_first: the permutation after it; None if its output has only the axis of channels.
     """
 
     to_last: dict[str, Any]
@@ -81,7 +81,7 @@ class ChannelsLast:
 
 
 def channels_last(definition: dict[str, Any]) -> ChannelsLast | None:
-    """Return a layer on channels first as one on channels last; None for any other layer."""
+    """Convert a layer with the channels first to channels last; returns None for any other layer."""
     class_name, config = definition["class_name"], definition["config"]
     match = _SPATIAL.fullmatch(class_name)
     if match is None or config.get("data_format") != "channels_first":

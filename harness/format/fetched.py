@@ -1,8 +1,8 @@
-"""Where a fetched task comes from: `fetched.json` beside its reference data.
+"""The origin of a fetched task: `fetched.json` beside its reference data.
 
-While a task is fetched, its files are in `.fetching/TASK` below the directory of the tasks. When all are there, the
-record is written beside them, they are moved to their places, and the directory is removed. Until then the task is not
-whole.
+While a task is fetched, its files are in `.fetching/TASK` below the directory of the tasks. When all files are there,
+the record is written beside them, the files move to their places, and the directory is removed. Until then the task is
+incomplete.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from harness.text import printable
 #: The record beside a task's reference data.
 RECORD = "fetched.json"
 
-#: Directory of what is being fetched.
+#: Directory of tasks that are being fetched.
 FETCHING = ".fetching"
 
 
@@ -37,7 +37,7 @@ class FetchedFile:
 
     @classmethod
     def of(cls, file: Path) -> "FetchedFile":
-        """Return what is known of a JSON file on disk."""
+        """Return the entry of a JSON file on disk."""
         content = read_regular(file, MAX_JSON, links=False)
         return cls(len(content), zlib.crc32(content), hashlib.sha256(content).hexdigest())
 
@@ -47,13 +47,13 @@ class Fetched:
     """The origin of a task.
 
     Attributes:
-        source: what was asked for, e.g. `pgdl2020/task8`.
+        source: the requested task, e.g. `pgdl2020/task8`.
         url: address of the archive.
         length: its size in bytes.
-        etag: what its server called this version; None if it did not say.
+        etag: the server's tag of this version; None if the server sent no tag.
         directory_sha256: digest of the list of its members.
         models: number of the task's models here.
-        models_in_archive: number of all of its models.
+        models_in_archive: number of the task's models in the archive.
         reference_sha256: digest of model_configs.json as it was written here.
         files: path in the task's directory -> the file.
     """
@@ -70,14 +70,14 @@ class Fetched:
 
     @property
     def part(self) -> str | None:
-        """What to say of a part of a task; None for a whole one."""
+        """A note on a task that was fetched in part; None for a whole task."""
         if self.models == self.models_in_archive:
             return None
         return f"a part of {self.source}: {self.models} of {self.models_in_archive} models"
 
 
 def read_fetched(file: Path) -> Fetched | None:
-    """Return the record of a task's origin; None if there is none. Raises `UserError` for an invalid one."""
+    """Return the record of a task's origin; None without a record. Raises `UserError` if it is invalid."""
     if not file.exists():
         return None
     content = read_json(file)
@@ -94,7 +94,7 @@ def read_fetched(file: Path) -> Fetched | None:
 
 
 def write_fetched(file: Path, fetched: Fetched) -> None:
-    """Write the record at once, so that it is whole even after a power cut."""
+    """Write the record atomically, so that it is complete even after a power cut."""
     content: dict[str, Any] = asdict(fetched)
     temporary = file.with_name(f".{file.name}")
     with temporary.open("w", encoding="utf-8") as stream:

@@ -1,7 +1,7 @@
 """Helpers for reading files of unknown origin.
 
-Files often lie in the place of another kind: what they are shows in their first bytes, and what to do is known. Nothing
-of such a file is quoted: it may be anybody's.
+A file of another kind often lies in the place of the expected file: its first bytes tell its kind, and so the remedy.
+Messages quote nothing of such a file, which may be anybody's.
 """
 
 import json
@@ -18,20 +18,21 @@ from harness.errors import UserError, writing
 from harness.inspector.files import is_leftover
 from harness.reading import read_regular
 
-#: Most bytes of a JSON file; the largest real ones, with the hyperparameters of thousands of models, have a few MB.
+#: Maximum size of a JSON file in bytes; the largest real files, with the hyperparameters of thousands of models, have a
+#: few MB.
 MAX_JSON = 32 * 1024**2
 
-#: Bytes that tell the kinds apart.
+#: Number of first bytes that identify the kind of a file.
 START = 64
 
-#: What lies in a zip archive of PyTorch, and what its owner needs.
+#: Name of a member of PyTorch's zip archives, and the remedy for such a file.
 TORCH = "data.pkl"
 _TORCH = (
     "pickled weights of PyTorch, without a network",
     "torch.export.save(torch.export.export(module.eval(), (inputs,)), 'model.pt2') writes both",
 )
 
-#: Beginning -> what such a file is, and what to do with it.
+#: First bytes -> kind of the file, and remedy.
 _KINDS = {
     b"\x1f\x8b": ("a file compressed with gzip", "decompress it (gunzip)"),
     b"BZh": ("a file compressed with bzip2", "decompress it (bunzip2)"),
@@ -46,7 +47,7 @@ _KINDS = {
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """Sort key that puts model_2 before model_10, whatever the number of digits: more of them are a larger number."""
+    """Return a sort key that puts model_2 before model_10, for numbers of any length."""
     parts = [(part, part.lstrip("0")) for part in re.split(r"([0-9]+)", name)]
     return [(len(number), number) if re.fullmatch("[0-9]+", part) else (-1, part) for part, number in parts]
 
@@ -85,7 +86,7 @@ def lasting_if_filled(directory: Path) -> Iterator[None]:
         yield
     finally:
         for path in missing:
-            with suppress(OSError):  # it holds something, or could not be created
+            with suppress(OSError):  # it is not empty, or could not be created
                 path.rmdir()
 
 
@@ -129,7 +130,7 @@ def kind(value: object) -> str:
 
 
 def _number(text: str) -> float:
-    """Return an integer; one with more digits than Python converts is infinite, as its float is."""
+    """Return an integer, or infinity for an integer with more digits than Python converts, as for its float."""
     try:
         return int(text)
     except ValueError:
@@ -149,26 +150,26 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def kind_of(start: bytes) -> tuple[str, str] | None:
-    """Return the kind of a file by its first bytes, in words, and what to do with it; None for any other file."""
+    """Return the kind of a file by its first bytes, in words, and the remedy; None for an unknown kind."""
     begins = start.removeprefix(BOM_UTF8).lstrip().lower()
     return next((said for beginning, said in _KINDS.items() if begins.startswith(beginning.lower())), None)
 
 
 def require_own_kind(what: str, start: bytes, *, file: Path | None, expected: str) -> None:
-    """Raise `UserError` if a file begins like one of the known kinds."""
+    """Raise `UserError` if a file begins like a file of a known kind."""
     if kind_of(start):
         raise other_kind(what, start, file=file, expected=expected)
 
 
 def other_kind(what: str, start: bytes, *, file: Path | None, expected: str, remedy: str | None = None) -> UserError:
-    """Return the error for a file that begins otherwise than expected; `remedy` is for kinds that are not known."""
+    """Return the error for a file with unexpected first bytes; `remedy` is for unknown kinds."""
     otherwise = ("a file that starts otherwise" if start else "an empty file", remedy)
     found, to_do = kind_of(start) or otherwise
     return UserError(what, file=file, expected=expected, found=found, remedy=to_do)
 
 
 def refuse_torch(names: list[str]) -> None:
-    """Raise `UserError` if the members of a zip archive are those of a file of PyTorch."""
+    """Raise `UserError` if a zip archive has the members of a file of PyTorch."""
     if any(name.rpartition("/")[2] == TORCH for name in names):
         found, remedy = _TORCH
         raise UserError("another kind of archive", expected="one of Keras or NumPy", found=found, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Keras' own JSON of a model as one graph of calls: models inside of models are taken apart.
+"""Keras' own JSON of a model as a single graph of calls, without nested models.
 
 Every call of a nested model becomes calls of the layers in it. A layer that several calls share stays one layer.
 """
@@ -18,7 +18,7 @@ from harness.format.layers import neutral_layer, require_built_in, require_float
 from harness.format.writer import Writer
 from harness.text import printable
 
-#: Most calls of layers, and deepest nesting: a few lines of JSON can ask for any number of calls.
+#: Maximum number of calls of layers, and depth of nesting: a few lines of JSON can request any number of calls.
 MAX_CALLS = 20_000
 MAX_NESTING = 16
 
@@ -32,7 +32,7 @@ class FlatLayer:
 
     Attributes:
         name: names of the models around it and its own, joined by dots.
-        group: its group in a weight file of Keras 3, which goes by classes: `layers/sequential/layers/dense_1`.
+        group: its group in a weight file of Keras 3, named by classes: `layers/sequential/layers/dense_1`.
         definition: class and settings in canonical form.
         model: name of the outermost nested model that it is in, if any.
         is_trained: whether training changed its weights.
@@ -51,9 +51,9 @@ class Flat:
 
     Attributes:
         layers: in the order of the JSON.
-        calls: each takes in outputs of earlier ones only; numbers of layers are positions in `layers`.
-        output: number of the call that gives the output of the model; `INPUT` if there is none.
-        is_chain: whether each layer takes in the output of the one before, and no model is nested.
+        calls: in an order in which inputs are outputs of earlier calls; numbers of layers are positions in `layers`.
+        output: number of the call that gives the output of the model; `INPUT` without calls.
+        is_chain: whether the input of each layer is the output of the layer before it, and no model is nested.
     """
 
     layers: Sequence[FlatLayer]
@@ -68,13 +68,13 @@ def is_model(class_name: Any) -> bool:
 
 
 def settings_of(model: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the configuration of a model; that of a Sequential model of Keras 2.0 to 2.2 is the list of its layers."""
+    """Return the configuration of a model; Keras 2.0 to 2.2 writes the list of layers for a Sequential model."""
     config: Any = model["config"]
     return {"layers": config} if isinstance(config, list) else config
 
 
 def flatten(content: Mapping[str, Any], writer: Writer) -> Flat:
-    """Take a model in Keras' own JSON apart, as the Keras that wrote it means it.
+    """Flatten a model in Keras' own JSON, by the rules of the Keras that wrote it.
 
     Raises:
         UserError: a layer is not supported, calls are not outputs of layers, or the model is not one graph with one
@@ -91,7 +91,7 @@ _Member = Callable[[Sequence[int], Mapping[str, int | bool]], list[int]]
 
 @dataclass(frozen=True)
 class _Model:
-    """A model as its members by name, without inputs; the other attributes are those of a functional model."""
+    """A model: its members by name, without inputs; other attributes are set for a functional model only."""
 
     members: Mapping[str, _Member]
     inputs: Sequence[LayerOutput] = ()
@@ -105,9 +105,8 @@ class _Flattener:
         self.layers: list[FlatLayer] = []
         self.calls: list[LayerCall] = []
         self.has_models = False
-        self._undone: dict[
-            tuple[int, int], int
-        ] = {}  # permutation to channels first, number of axes -> what it permutes
+        # A permutation to channels first, and its number of axes -> its input.
+        self._undone: dict[tuple[int, int], int] = {}
 
     def flat(self, model: _Model) -> Flat:
         if model.calls is not None:
@@ -120,7 +119,7 @@ class _Flattener:
     # Reading, once for each model
 
     def read(self, content: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool) -> _Model:
-        """Read a model and its layers; `path`, `group` and `is_trained` are those of the model."""
+        """Read a model with this `path`, `group` and `is_trained`, and its layers."""
         if len(path) > MAX_NESTING:
             raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
         require_built_in(content["class_name"], content.get("module"), content.get("registered_name"))
@@ -196,9 +195,9 @@ class _Flattener:
         return first
 
     def _call_idle(self, layer: int, source: int) -> list[int]:
-        """Call a layer without effect: in front of a permutation, so that this one and the next still undo each other.
+        """Call a layer without effect before a preceding permutation, so that it and the next still cancel out.
 
-        Otherwise a model with such a layer would have two permutations more than the same model without it.
+        Otherwise a model with such a layer would have two more permutations than the same model without it.
         """
         found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
         if not found:
@@ -211,7 +210,7 @@ class _Flattener:
         return permuted
 
     def _run(self, model: _Model, inputs: Sequence[int]) -> list[int]:
-        """Call every member of a model on its way from the inputs to the outputs."""
+        """Call every member of a model on a path from the inputs to the outputs."""
         if model.calls is None:
             if len(inputs) != 1:
                 raise UserError("call of a Sequential model", expected="1 input", found=len(inputs))
@@ -271,7 +270,7 @@ def _take(known: Mapping[tuple[str, int], Sequence[int]], output: LayerOutput) -
 def _numbered_calls(
     calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[LayerOutput]
 ) -> dict[tuple[str, int], Inbound]:
-    """Number each layer's calls as references do; Keras counts those of a nested model from 1, as it was called before.
+    """Number each layer's calls as references do; Keras counts a nested model's own first call as an earlier call.
 
     Every call is referred to, so the smallest number is that of the first call.
 
@@ -293,7 +292,7 @@ def _numbered_calls(
 
 
 def group_names(class_names: Iterable[str]) -> list[str]:
-    """Return the names of layers' groups: the class in snake case, with a number from the second of a class on."""
+    """Return the names of layers' groups: the class in snake case, numbered from its second layer on."""
     counts: Counter[str] = Counter()
     names = []
     for class_name in class_names:

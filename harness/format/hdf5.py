@@ -3,11 +3,12 @@
 Only data inside the file itself is read, and only on request.
 
 HDF5 can store an object's data in other files, follow links to it, or unpack it with code that it loads; a few
-bytes can declare any number of elements. Keras uses none of this, so all of it is refused by name.
+bytes can declare any number of elements. Keras uses no such features, so each is refused by name.
 
-Texts of any length are in global heaps, which are looked through before the library does. A heap is `GCOL`, a version,
-and its size, then its objects: number, references and size of each, and their bytes. The library reads them for ever if
-free space (number 0) has no size, or if a size is so large that the next object seems to be an earlier one.
+Texts of variable length are in global heaps, which the harness checks before the library reads them. A heap consists of
+`GCOL`, a version, its size, and its objects: number, references, size and bytes of each. The library never stops
+reading if free space (number 0) has no size, or if a size is so large that the next object seems to be an earlier
+object.
 """
 
 import errno
@@ -35,7 +36,7 @@ _UNPACK = "h5repack -l CONTI -f NONE rewrites it"
 #: Beginning of a heap, and bytes before the objects of a heap, and before the bytes of an object.
 _MARK, _HEADER = b"GCOL\x01", 16
 
-#: Bytes read at once, and most objects of all heaps of a file: Keras writes a few for each layer.
+#: Bytes per read, and maximum number of objects in all heaps of a file: Keras writes a few for each layer.
 _BLOCK, MAX_OBJECTS = 1024**2, 1_000_000
 
 
@@ -45,7 +46,7 @@ def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
     try:
         require_readable(content)
         with h5py.File(content, "r") as file:
-            if file.id.get_create_plist().get_sizes() != (8, 8):  # in which heaps look otherwise
+            if file.id.get_create_plist().get_sizes() != (8, 8):  # with other sizes, heaps differ
                 raise OSError("positions or lengths of another size than 64 bits")
             yield file
     except UserError:
@@ -128,7 +129,7 @@ def timeless_group(parent: h5py.Group, name: str) -> h5py.Group:
 
 
 def require_readable(content: IO[bytes]) -> None:
-    """Raise `ValueError` unless every heap in a file has an end; other bytes that look like a heap are seldom one."""
+    """Raise `ValueError` unless every heap in a file has an end; other bytes rarely look like a heap."""
     size = content.seek(0, io.SEEK_END)
     left = MAX_OBJECTS
     for start in _places(content, size):
@@ -136,7 +137,7 @@ def require_readable(content: IO[bytes]) -> None:
 
 
 def _places(content: IO[bytes], size: int) -> Iterator[int]:
-    """Yield where heaps begin."""
+    """Yield the positions of heaps."""
     position = _next_data(content, 0, size)
     while position < size:
         content.seek(position)
@@ -149,15 +150,15 @@ def _places(content: IO[bytes], size: int) -> Iterator[int]:
 
 
 def _next_data(content: IO[bytes], position: int, size: int) -> int:
-    """Return the position of the next bytes that are stored: a file of 200 GB may have none but a few."""
+    """Return the position of the next stored bytes: a sparse file of 200 GB may store only a few."""
     try:
         return os.lseek(content.fileno(), position, os.SEEK_DATA)
-    except (OSError, AttributeError) as error:  # the latter, on Windows; bytes in memory are no file
+    except (OSError, AttributeError) as error:  # AttributeError: on Windows; OSError: bytes in memory
         return size if getattr(error, "errno", None) == errno.ENXIO else position
 
 
 def _objects(content: IO[bytes], start: int, size: int, most: int) -> int:
-    """Return the number of objects that fill a heap; 0 if it ends beyond the file, which the library refuses.
+    """Return the number of objects in a heap; 0 if it ends beyond the file, which the library refuses.
 
     Raises `ValueError` for a heap without end, or with more than `most` objects.
     """

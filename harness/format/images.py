@@ -18,10 +18,10 @@ from harness.text import printable
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
 _FORMATS = ("PNG", "JPEG", "BMP")
 
-#: Most bytes of the file of an image.
+#: Maximum size of an image file in bytes.
 MAX_BYTES = 64 * 1024**2
 
-#: Channels of a model's input -> how Pillow calls such images.
+#: Channels of a model's input -> Pillow's mode of such images.
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
@@ -29,7 +29,7 @@ def find_images(directory: Path) -> list[tuple[Path, int]]:
     """Return the images with their labels, in the order of classes and names.
 
     Raises:
-        UserError: there are no classes, or one of them is without images.
+        UserError: there are no classes, or a class has no images.
     """
     found = []
     classes = visible_directories(directory)
@@ -45,7 +45,7 @@ def find_images(directory: Path) -> list[tuple[Path, int]]:
 
 
 def images_in(folder: Path) -> list[Path]:
-    """Return the images in a folder by name; not the files that systems add, such as `._cat.png` of macOS."""
+    """Return the images in a folder by name, without files that systems add, such as `._cat.png` of macOS."""
     return sorted(path for path in folder.glob("*") if path.suffix.lower() in SUFFIXES and not is_leftover(path.name))
 
 
@@ -77,5 +77,5 @@ def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Itera
 
 
 def _of_8_bits(image: Image.Image) -> Image.Image:
-    """Return an image of 16 bits as its high bytes, as TensorFlow decodes it; to Pillow, all above 255 is white."""
+    """Return the high bytes of an image of 16 bits, as TensorFlow does; Pillow makes values above 255 white."""
     return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)) if image.mode.startswith("I") else image

@@ -1,4 +1,4 @@
-"""The calls of a functional model's layers in Keras' own JSON: what each takes in, and the order of the layers."""
+"""The calls of a functional model's layers in Keras' own JSON: their inputs, and the order of the layers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,13 +7,13 @@ from typing import Any
 from harness.errors import UserError
 from harness.format.equivalent_layers import MERGES
 
-#: Number of the model's input, where others have the number of a call.
+#: Stands for the model's input in place of the number of a call.
 INPUT = -1
 
-#: Layers with several inputs that are not a list, and the names of these inputs in Keras' order.
+#: Layers that take several inputs outside a list -> names of these inputs in Keras' order.
 NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
-#: Other arguments of such layers that are plain data.
+#: Further arguments of such layers, which are plain data.
 SWITCHES = {"MultiHeadAttention": ("use_causal_mask",)}
 
 _EXPECTED = "other layers' outputs only"
@@ -25,7 +25,7 @@ class LayerCall:
 
     Attributes:
         layer: number of the layer.
-        inputs: the calls whose outputs it takes in, or `INPUT`.
+        inputs: the calls whose outputs are its inputs, or `INPUT`.
         keywords: arguments passed by name: a call's number, or true or false.
     """
 
@@ -35,7 +35,7 @@ class LayerCall:
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """All calls whose outputs it takes in, in the order in which Keras visits them."""
+        """All calls whose outputs are its inputs, in the order in which Keras visits them."""
         named = (self.keywords[name] for name in sorted(self.keywords))
         return (*self.inputs, *(source for source in named if not isinstance(source, bool)))
 
@@ -43,12 +43,12 @@ class LayerCall:
 def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
     """Return the calls that lead to `output`, in the order in which Keras 2 and Keras 3 list their layers.
 
-    A shared layer is listed where its first call is, so that the order of the layers is that of `get_weights()`.
+    A shared layer is listed at its first call, so that the layers are in the order of `get_weights()`.
     Calls farther from the output (by the longest path) come first, and a shared layer counts as far as its farthest
     call; ties are in the order in which a depth-first walk from the output first visits the layers.
 
     Args:
-        calls: each takes in outputs of earlier ones only.
+        calls: in an order in which inputs are outputs of earlier calls.
         output: number of the call that gives the output of the model.
     """
     visited: dict[int, int] = {}  # layer -> number, in the order of the walk
@@ -93,12 +93,12 @@ class Inbound:
 
     @property
     def outputs(self) -> tuple[LayerOutput, ...]:
-        """All outputs that the call takes in."""
+        """All outputs that are inputs of the call."""
         return (*self.inputs, *(value for value in self.keywords.values() if isinstance(value, LayerOutput)))
 
 
 def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
-    """Return the calls of a layer in order; none for an input.
+    """Return the calls of a layer in order; an empty list for an input.
 
     Raises:
         UserError: an argument of a call is neither an output of a layer nor plain data without effect.
@@ -116,7 +116,7 @@ def ends(reference: Any) -> list[LayerOutput]:
 
 def _keras_3(layer: Mapping[str, Any], node: Mapping[str, Any]) -> Inbound:
     args, given = _listed(node.get("args", [])), dict(node.get("kwargs", {}))
-    if layer["class_name"] in MERGES and len(args) > 1:  # not a list as for a layer: an operation
+    if layer["class_name"] in MERGES and len(args) > 1:  # an operation: a layer gets a list
         ranks = [len(_listed(tensor["config"]["shape"])) for tensor in args if isinstance(tensor, dict)]
         if len(ranks) != 2 or ranks[0] != ranks[1]:
             found = f"{len(ranks)} outputs of {ranks} axes"
@@ -136,7 +136,7 @@ def _keras_2(layer: Mapping[str, Any], node: Any) -> Inbound:
 
 
 def _arranged(layer: Mapping[str, Any], args: list[Any], given: dict[str, Any]) -> Inbound:
-    """Sort arguments into inputs and keywords, and drop those without effect."""
+    """Sort arguments into inputs and keywords, and drop arguments without effect."""
     class_name = layer["class_name"]
     given = {key: value for key, value in given.items() if not _is_idle(class_name, key, value)}
     names, switches = NAMED_INPUTS.get(class_name, ()), SWITCHES.get(class_name, ())

@@ -1,7 +1,7 @@
-"""The layers that a model may consist of, and which of their settings a measure sees.
+"""The layers that a model may consist of, and their settings that a measure sees.
 
-A measure sees the settings that decide what a trained layer computes, and the shapes of its weights. Other settings
-have Keras' defaults in the worker: they would tell how the model was trained.
+A measure sees the settings that decide what a trained layer computes, and the shapes of its weights. The worker sets
+other settings to Keras' defaults, since they would tell how the model was trained.
 """
 
 from typing import Any
@@ -69,7 +69,7 @@ SUPPORTED: dict[str, tuple[str, ...]] = {
     **{name.format(n): settings for name, settings in _OF_EACH_DIMENSION.items() for n in (1, 2, 3)},
 }  # fmt: skip
 
-#: Layers without effect outside training, each with settings that take its effect in training, too. The file's own
+#: Layers without effect outside training, each with settings that also remove its effect in training. The file's own
 #: settings, such as the rate of dropout, are hyperparameters. The worker disables layers that augment images.
 TRAINING_ONLY: dict[str, dict[str, Any]] = {
     "ActivityRegularization": {},
@@ -108,8 +108,8 @@ LEFT_OUT_OF: dict[str, set[str]] = {
 }
 
 #: Settings that only one of the two Keras versions knows for some of the layers, with the value that has no effect.
-#: Where they are not among a layer's deciding settings, other values are refused: the other version lacks them, or the
-#: weights are no longer those of an ordinary layer.
+#: If such a setting is not among a layer's deciding settings, other values are refused: the other version lacks them,
+#: or the weights differ from those of an ordinary layer.
 MEANINGLESS: dict[str, Any] = {
     "gptq_unpacked_column_size": None, "groups": 1, "mask_zero": False, "quantization_config": None, "renorm": False,
     "rms_scaling": False, "robust_masking": False, "softmax_robust_masking": False, "sparse": False, "use_gate": False,
@@ -117,7 +117,7 @@ MEANINGLESS: dict[str, Any] = {
 
 
 def is_left_out(class_name: str, setting: str) -> bool:
-    """Whether a measure does not see a setting of a supported layer, whatever its value is."""
+    """Whether a measure sees no value of a setting of a supported layer."""
     if setting in SUPPORTED[class_name]:
         return False
     return setting in _LEFT_OUT | LEFT_OUT_OF.get(class_name, set()) or setting.endswith(_LEFT_OUT_ENDINGS)

@@ -37,7 +37,7 @@ _NO_CODE = "code in a model is never run; use built-in layers instead"
 
 
 def require_built_in(class_name: Any, module: Any, registered_name: Any) -> None:
-    """Raise `UserError` unless a class in Keras' own JSON is one of Keras' layers or models."""
+    """Raise `UserError` unless a class in Keras' own JSON is a layer or model of Keras."""
     found = None
     if module is not None and module not in _MODULES and not str(module).startswith(_INSIDE):
         found = f"{class_name!r} of module {printable(str(module))}"
@@ -50,9 +50,9 @@ def require_built_in(class_name: Any, module: Any, registered_name: Any) -> None
 def neutral_layer(
     class_name: Any, config: Any, module: Any = None, registered_name: Any = None, writer: Writer = UNKNOWN
 ) -> dict[str, Any]:
-    """Return the layer in canonical form; one that has no effect outside training has none in it either.
+    """Return the layer in canonical form, in which a layer without effect outside training has no effect at all.
 
-    `module` and `registered_name` are those of the class in Keras' own JSON, `writer` is the Keras that wrote it.
+    `module` and `registered_name` belong to the class in Keras' own JSON, which the Keras `writer` wrote.
 
     Raises:
         UserError: the layer is not supported, contains code, or a setting has an impossible value. The message
@@ -91,7 +91,7 @@ def _unsupported(class_name: Any) -> UserError:
         return UserError("code", expected="built-in layers only", found=class_name, remedy=_NO_CODE)
     known = SUPPORTED.keys() | TRAINING_ONLY.keys()
     hint = did_you_mean(class_name, known, similarity=_MISSPELLING) if isinstance(class_name, str) else None
-    expected = "a layer of feed-forward networks that docs/task-format.md lists"
+    expected = "a layer that `pgdl help task-format` lists"
     return UserError("layer not supported", expected=expected, found=repr(class_name), remedy=hint)
 
 
@@ -100,7 +100,7 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
     if class_name.startswith(("MaxPooling", "AveragePooling")):
         return {"pool_size": 2, **settings}  # required by Keras 3, 2 by default in Keras 2
     if class_name == "BatchNormalization" and isinstance(settings.get("axis"), list):
-        return {**settings, "axis": settings["axis"][0]}  # Keras 2 writes the one axis as a list
+        return {**settings, "axis": settings["axis"][0]}  # Keras 2 writes the axis as a list
     if class_name == "ZeroPadding1D" and settings.get("data_format") == "channels_last":
         return {name: value for name, value in settings.items() if name != "data_format"}  # unknown to Keras 2
     if class_name == "LeakyReLU" and "alpha" in settings:
@@ -149,7 +149,7 @@ def _plain(name: str, value: Any) -> Any:
 def require_float32(dtype: Any) -> None:
     """Raise `UserError` for a type other than float32, which would change what a layer or model computes.
 
-    `dtype` is the name of a type, or a policy as Keras writes it. A policy without a name is of quantized layers.
+    `dtype` is the name of a type, or a policy as Keras writes it. A policy without a name belongs to quantized layers.
     """
     name = dtype.get("config", {}).get("name", dtype.get("class_name", "")) if isinstance(dtype, dict) else dtype
     if name not in (None, "float32"):

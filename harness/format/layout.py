@@ -8,7 +8,7 @@ from harness.format.files import natural
 #: Directories of the full layout: the tasks' models and data, and their reference data.
 INPUTS, REFERENCES = "input_data", "reference_data"
 
-#: Directory of tasks that are not finished: their models are still being trained.
+#: Directory of unfinished tasks, whose models are still being trained.
 BUILDING = "building"
 
 #: A task's training and test data.
@@ -23,7 +23,7 @@ MODEL_FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
 #: Hyperparameters and accuracies of a task's models.
 REFERENCE = "model_configs.json"
 
-#: Digests of a task's models and data beside its reference data, for whoever has no models.
+#: Digests of a task's models and data beside its reference data, for use without the models.
 CONTENTS = "contents.json"
 
 #: Names of the file that marks a task as hidden; any of them counts, so that no suffix can unmark a task.

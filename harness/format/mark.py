@@ -24,12 +24,12 @@ def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def is_hidden(marks: Iterable[Path]) -> bool:
-    """Whether any of the marks says so; False without marks.
+    """Whether a mark says that the task is hidden; False without marks.
 
     Raises:
         UserError: a file contains anything other than `hidden: true` or `hidden: false`.
     """
-    values = [_read(path) for path in marks]  # read all: a mistake in one must not be ignored
+    values = [_read(path) for path in marks]  # read all: a mistake in any mark must not be ignored
     return True in values
 
 
@@ -55,7 +55,7 @@ def _read(path: Path) -> bool:
     """Read a mark strictly: a misspelt mark must not leave a task unmarked."""
     try:
         content = parse_yaml(read_regular(path, MAX_BYTES, links=True))
-    except ValueError as error:  # a file of any kind, which is not quoted
+    except ValueError as error:  # the file may be of any kind: it is not quoted
         raise UserError("not plain YAML", file=path, expected=_EXPECTED, found="something else") from error
     if not isinstance(content, dict):
         found = {type(None): "nothing", list: "a list"}.get(type(content), "text")

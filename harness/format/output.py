@@ -1,7 +1,7 @@
-"""What the outputs of a network are: logits, or probabilities, or their logarithms.
+"""The kind of a network's outputs: logits, probabilities, or their logarithms.
 
-The library of measures finds the same in a model (`baselines/network/output.py`); a test compares both. The shapes of
-what layers put out are computed without Keras.
+The library of measures determines the same kind from a model (`baselines/network/output.py`); a test compares both. The
+shapes of layers' outputs are computed without Keras.
 """
 
 import math
@@ -16,14 +16,14 @@ import numpy as np
 from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.writer import HARD_SIGMOID_OF_KERAS_2
 
-#: Layers that pass on the numbers that they take in, perhaps in another arrangement.
+#: Layers that pass on the numbers of their inputs, perhaps in another arrangement.
 _PASSING = TRAINING_ONLY.keys() | {"Flatten", "Identity", "Permute", "Reshape"}
 
-#: Layers that make something new of what they take in.
+#: Layers that compute new numbers from their inputs.
 _WEIGHTY = {"Dense", "EinsumDense", "Embedding", "MultiHeadAttention"}
 _WEIGHTY_BEGINNINGS = ("Conv", "DepthwiseConv", "SeparableConv")
 
-#: Activations that give probabilities or their logarithms.
+#: Activations whose outputs are probabilities or their logarithms.
 _PROBABILITIES = {
     "hard_sigmoid", HARD_SIGMOID_OF_KERAS_2, "log_sigmoid", "log_softmax", "sigmoid", "softmax", "sparse_sigmoid",
     "sparsemax",
@@ -32,7 +32,7 @@ _PROBABILITIES = {
 #: Layers of a canonical form (`harness.format.architecture`).
 Layers = Sequence[Mapping[str, Any]]
 
-#: Without the batch axis.
+#: The shape of an output without the batch axis.
 Shape = tuple[int, ...]
 
 Settings = Mapping[str, Any]
@@ -48,12 +48,12 @@ class Output(StrEnum):
     PROBABILITIES = "probabilities"  #: of a softmax over all classes
     LOG_PROBABILITIES = "log-probabilities"  #: of a log-softmax
     NO_LOGITS = (
-        "probabilities without logits"  #: of sigmoids, or of a softmax that is not the end or not over all classes
+        "probabilities without logits"  #: of sigmoids, or of a softmax before the last layer or over some classes only
     )
 
 
 def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
-    """Return the entry `softmax` of a canonical form; nothing if there is none, or if its layer is called twice.
+    """Return the entry `softmax` of a canonical form; empty without a softmax, or if its layer is called twice.
 
     It is the position of a softmax over all outputs, and likewise of a log-softmax or the sigmoid of a single output.
     """
@@ -65,7 +65,7 @@ def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
 
 
 def output_of(architecture: Mapping[str, Any]) -> Output:
-    """Return what the outputs of a canonical form are."""
+    """Return the kind of the outputs of a canonical form."""
     layers = architecture["layers"]
     if (end := architecture.get("softmax")) is not None:
         return Output.LOG_PROBABILITIES if _activation(layers, end) == "log_softmax" else Output.PROBABILITIES
@@ -73,7 +73,7 @@ def output_of(architecture: Mapping[str, Any]) -> Output:
 
 
 def _are_probabilities(layers: Layers) -> bool:
-    """Whether the outputs are computed of nothing but probabilities; a gate's are multiplied by something else."""
+    """Whether the outputs are computed from probabilities alone; a gate's are multiplied by other numbers."""
     found: dict[int, bool] = {-1: False}
     for position in range(len(layers)):
         parts, name = [found[source] for source in _inputs(layers, position)], _class_name(layers, position)
@@ -84,7 +84,7 @@ def _are_probabilities(layers: Layers) -> bool:
 
 
 def _is_of_all(layers: Layers, input_shape: Sequence[int], position: int) -> bool:
-    """Whether a layer ends with one distribution of all outputs, be it a sigmoid of one output."""
+    """Whether a layer ends with a single distribution over all outputs, possibly the sigmoid of one output."""
     name = _activation(layers, position)
     if name not in ("softmax", "log_softmax", "sigmoid"):
         return False
@@ -109,7 +109,7 @@ def _is_passing(layers: Layers, position: int) -> bool:
 
 
 def _activation(layers: Layers, position: int) -> str | None:
-    """The activation with which a layer ends."""
+    """Return the activation at the end of a layer."""
     if position < 0:
         return None
     definition = _definition(layers, position)
@@ -125,7 +125,7 @@ def _definition(layers: Layers, position: int) -> Mapping[str, Any]:
 
 
 def shapes_of(layers: Sequence[Mapping[str, Any]], input_shape: Sequence[int]) -> list[Shape | None]:
-    """Return the shape of each layer's output; None for a layer that Keras would refuse, and for those behind it."""
+    """Return the shape of each layer's output; None for a layer that Keras would refuse, and for later layers."""
     shapes: dict[int, Shape | None] = {-1: tuple(input_shape)}
     for position, entry in enumerate(layers):
         definition = layers[entry.get("layer", position)]
@@ -163,7 +163,7 @@ def _reshaped(config: Settings, shape: Shape) -> Shape:
 
 
 def _contracted(config: Settings, shape: Shape) -> Shape:
-    """Of EinsumDense: dots stand for axes in front, None for an axis of the input."""
+    """Return the output shape of EinsumDense: dots stand for leading axes, None for an axis of the input."""
     given = _list(config["output_shape"])
     inputs = config["equation"].split(",")[0]
     front = shape[: len(shape) - len(inputs.replace("...", ""))] if inputs.startswith("...") else ()
@@ -171,7 +171,7 @@ def _contracted(config: Settings, shape: Shape) -> Shape:
     return (*front, *(own[place] if size is None else size for place, size in enumerate(given)))
 
 
-#: Layers that change the shape of their first input, except the spatial ones.
+#: Layers that change the shape of their first input, except spatial layers.
 _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
     "Dense": lambda config, shape: (*shape[:-1], config["units"]),
     "EinsumDense": _contracted,
@@ -185,7 +185,7 @@ _CHANGING: dict[str, Callable[[Settings, Shape], Shape]] = {
 
 
 def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
-    """Of a layer in whose name the number of places' axes stands, the channels being last."""
+    """Return the output shape of a layer whose name has its number of spatial axes; channels are last."""
     kind, places, channels = match[1], shape[:-1], shape[-1]
     if kind.startswith("Global"):
         return (*(1 for _ in places), channels) if config.get("keepdims") else (channels,)
@@ -203,7 +203,7 @@ def _spatial(match: re.Match[str], config: Settings, shape: Shape) -> Shape:
 
 
 def _windows(config: Settings, places: Shape) -> list[int]:
-    """Numbers of the places of a kernel, or of a pool."""
+    """Return the output sizes of a kernel or pool along the spatial axes."""
     size = config["kernel_size"] if "kernel_size" in config else config.get("pool_size", 2)
     strides = config.get("strides", size if "kernel_size" not in config else 1)
     each = [_each(value, places) for value in (size, strides, config.get("dilation_rate", 1))]
@@ -233,11 +233,11 @@ def _list(value: Any) -> list[Any]:
 
 
 def _each(value: Any, places: Shape) -> list[int]:
-    """A setting for each axis of places."""
+    """Return a setting for each spatial axis."""
     return _list(value) * len(places) if len(_list(value)) == 1 else [*value]
 
 
 def _sides(value: Any, places: Shape) -> list[int]:
-    """The sum of both sides' numbers, for each axis of places."""
+    """Return the sum of both sides' numbers for each spatial axis."""
     each = [value] if len(places) == 1 else _each(value, places)
     return [sum(_list(one)) if len(_list(one)) == 2 else 2 * _list(one)[0] for one in each]

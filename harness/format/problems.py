@@ -1,4 +1,4 @@
-"""Collects problems: a task is checked completely, not only up to its first mistake."""
+"""Collects problems, so that a task is checked completely, not only up to its first mistake."""
 
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class InvalidTaskError(UserErrors):
-    """A task with at least one problem; `problems` contains each of them as one line."""
+    """A task with at least one problem; `problems` has a line for each."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(dict.fromkeys(problems))  # each once, in order

@@ -23,7 +23,7 @@ class Reference:
         grid: the hyperparameters, one model per cell; its models are in natural order.
         train_accuracy: model id -> accuracy on the training set, in [0, 1].
         test_accuracy: model id -> accuracy on the test set, in [0, 1].
-        part: what to say of a task of which only some models were fetched; None for others.
+        part: a note on a task of which only some models were fetched; None for whole tasks.
     """
 
     grid: Grid
@@ -43,7 +43,7 @@ class Reference:
 
 
 def read_reference(path: Path | str) -> Reference:
-    """Read a model_configs.json, and what part of its task was fetched; raises `UserError` as `parse_reference`."""
+    """Read a model_configs.json, and the fetched part of its task; raises `UserError` as `parse_reference`."""
     path = Path(path)
     reference = parse_reference(read_json(path), path)
     fetched = read_fetched(path.parent / RECORD)

@@ -5,8 +5,8 @@ is written by `model.save("model.h5")` of Keras 2 and Keras 3, and `.npz` files 
 *model.get_weights())`.
 
 In HDF5 files in the layout of Keras 3 (`.weights.h5`), layers are stored by class and number, `layers/dense_1/vars/0`,
-models and sublayers in groups of their own. Keras 2.12 to 2.14 wrote it, too: layers are in groups of another name
-there, and the numbers of a class may skip some.
+models and sublayers in groups of their own. Keras 2.12 to 2.14 also wrote this layout, with other names of the layers'
+groups, and with gaps in the numbers of a class.
 """
 
 import io
@@ -36,12 +36,12 @@ _LAYERS, _OLD_LAYERS = "layers", "_layer_checkpoint_dependencies"
 
 _CONFIG, _WEIGHTS, _SHARDED = "config.json", "model.weights.h5", "model.weights.json"
 
-#: Holds the version of Keras; its largest size.
+#: The member with the version of Keras, and its maximum size in bytes.
 _METADATA, _MAX_METADATA = "metadata.json", 64 * 1024
 
 _ATTRIBUTE = "model_config"
 
-#: Most bytes of a version.
+#: Maximum length of a version in bytes.
 _MAX_VERSION = 256
 
 
@@ -105,7 +105,7 @@ def _weights(file: Any, group: str, layer: LayerShapes, path: Path) -> Iterator[
 
 
 def is_keras_file(path: Path) -> bool:
-    """Whether a zip archive claims to be one of Keras; raises `UserError` if it is damaged."""
+    """Whether a zip archive claims to be a file of Keras; raises `UserError` if it is damaged."""
     with open_archive(path) as archive:
         return _CONFIG in members(archive)
 
@@ -133,7 +133,7 @@ def read_keras_weights(path: Path, architecture: Architecture, shapes: ModelShap
 
 
 def _require_plain(archive: ZipFile) -> None:
-    """Raise `UserError` unless the archive holds one architecture and one file of weights."""
+    """Raise `UserError` unless the archive holds exactly one architecture and one file of weights."""
     present = set(members(archive))
     if _SHARDED in present:
         remedy = "save it without max_shard_size"
@@ -167,7 +167,7 @@ def read_whole_model_config(path: Path) -> dict[str, Any]:
 
 
 def read_listed_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    """Return the weights in the order of `get_weights()`, of the model that the architecture was read from.
+    """Return the weights of the model that the architecture was read from, in the order of `get_weights()`.
 
     Raises:
         UserError: the file is damaged or of another model, or a number is not finite.

@@ -1,7 +1,8 @@
 """Reads a shard once: its digest, checksums, checks of all samples, and their inputs and labels.
 
-The samples of a shard differ in the numbers of their inputs and else in little. So the protocol buffers around these
-numbers are parsed once for each sequence of bytes that occurs there; a sample whose surroundings are known is copied.
+The samples of a shard differ in the numbers of their inputs and in little else. So the protocol buffers around these
+numbers are parsed once for each sequence of bytes that occurs there; if the surroundings of a sample are known, its
+numbers are copied.
 """
 
 import hashlib
@@ -17,20 +18,20 @@ from numpy.typing import NDArray
 from harness.errors import UserError
 from harness.format.shards import decode_sample, mapped, payloads, require_checksum
 
-#: Bytes of inputs that are checked, and given away, at once.
+#: Bytes of inputs that are checked, and passed to the sink, at once.
 BLOCK_BYTES = 2**21
 
-#: Surroundings that are remembered.
+#: Maximum number of remembered surroundings.
 MOST = 4096
 
 Inputs = NDArray[np.float32]
 
-#: Receives the number of the first of some samples, and their inputs (n, ...), which it must not keep.
+#: Receives the position of the first of n samples, and their inputs (n, ...), which it must not keep.
 Sink = Callable[[int, Inputs], None]
 
 
 class Scanned(NamedTuple):
-    """What a pass over a shard gives."""
+    """The result of a pass over a shard."""
 
     labels: NDArray[np.int32]
     digest: str  #: SHA-256 of the file
@@ -50,7 +51,7 @@ def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number,
 
 
 class _Scan:
-    """A pass over a shard: samples wait in a block until there are enough to be checked and given away together."""
+    """A pass over a shard: samples wait in a block until there are enough to be checked and passed on together."""
 
     def __init__(self, data: mmap.mmap, shard: Path, shape: tuple[int, ...], sink: Sink) -> None:
         self._data, self._shard, self._sink = data, shard, sink
@@ -77,12 +78,12 @@ class _Scan:
             self._give(end + 4)
 
     def result(self) -> Scanned:
-        """Give what waits; returns the labels of all samples, and the digest of the whole file."""
+        """Pass on the waiting samples; returns the labels of all samples, and the digest of the whole file."""
         self._give(len(self._data))
         return Scanned(np.array(self._labels, np.int32), self._digest.hexdigest())
 
     def _give(self, end: int) -> None:
-        """Check the waiting samples, give them away, and digest the file up to `end`, while it is in the caches."""
+        """Check and pass on the waiting samples, and digest the file up to `end`, while it is in the caches."""
         self._require_finite()
         self._sink(len(self._labels) - self._n_waiting, self._block[: self._n_waiting])
         with memoryview(self._data) as view, view[self._n_digested : end] as part:
@@ -99,21 +100,21 @@ class _Scan:
 
 
 class _Parsed:
-    """Where the numbers of inputs are, and which label there is, by the bytes around these numbers."""
+    """The position of the inputs' numbers and the label, by the bytes around these numbers."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape, self._size = shape, 4 * math.prod(shape)
-        self._places: dict[int, list[int]] = {}  #: by the length of a payload
+        self._places: dict[int, list[int]] = {}  #: length of a payload -> positions
         self._labels: dict[tuple[int, bytes, bytes], int] = {}
         self._probe = hashlib.shake_256(b"other numbers").digest(self._size)
 
     def place_of(self, payload: bytes, target: Inputs) -> tuple[int | None, int]:
-        """Return where the numbers of a payload are, and the label.
+        """Return the position of the numbers in a payload, and the label.
 
-        Without such a place, `target` has been given the numbers.
+        If the position is not known, it writes the numbers to `target`.
 
         Raises:
-            UserError: it is no sample, or its input is of another shape.
+            UserError: the payload is no sample, or its input has another shape.
         """
         for place in self._places.get(len(payload), ()):
             label = self._labels.get(self._around(payload, place))
@@ -127,7 +128,7 @@ class _Parsed:
         return None, sample[1]
 
     def _learn(self, payload: bytes, numbers: bytes, label: int) -> None:
-        """Remember the surroundings if other numbers in that place are certain to be parsed in the same way."""
+        """Remember the surroundings if other numbers in their middle are certain to be parsed in the same way."""
         place = payload.find(numbers)
         if place < 0 or payload.find(numbers, place + 1) >= 0 or len(self._labels) >= MOST:
             return
@@ -143,7 +144,7 @@ class _Parsed:
 
 
 def _decoded(payload: bytes) -> tuple[Inputs, int] | None:
-    """Return the sample of a payload; None if it is none."""
+    """Return the sample of a payload; None if the payload is no sample."""
     try:
         return decode_sample(payload)
     except UserError:

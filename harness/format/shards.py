@@ -59,13 +59,13 @@ DecodeError: Any = message.DecodeError
 
 Sample = tuple[NDArray[np.float32], int]
 
-#: Bytes of a record besides its payload: the length, its checksum, and that of the payload.
+#: Bytes of a record besides its payload: the length, its checksum, and the payload's checksum.
 FRAMING = 16
 
 _DTYPES = {FLOAT32: np.dtype("<f4"), INT32: np.dtype("<i4")}
 _COPY_AGAIN = "the file is damaged, copy it again"
 
-#: Maximum of numbers and of axes of a tensor; a record of a few bytes can declare any number of repetitions.
+#: Maximum numbers of elements and of axes of a tensor; a record of a few bytes can declare any number of repetitions.
 MAX_NUMBERS = 2**26
 MAX_AXES = 8
 
@@ -103,7 +103,7 @@ def count_samples(shard: Path) -> int:
 
 
 def expected_samples(shard: Path) -> int:
-    """Return the number of records if all have the length of the first, which is all that is read, else count them."""
+    """Return the number of records, computed from the first if all can have its length, else counted."""
     with mapped(shard) as data:
         _, length = next(payloads(data, shard))
         number, rest = divmod(len(data), length + FRAMING)
@@ -134,7 +134,7 @@ def read_samples(shard: Path) -> Iterator[Sample]:
 
 @contextmanager
 def mapped(shard: Path) -> Iterator[mmap.mmap]:
-    """Map the bytes of a shard; raises `UserError` if there are none, or it is not a file."""
+    """Map the bytes of a shard; raises `UserError` if it is empty or not a file."""
     with open_regular(shard, links=True) as stream:
         if os.fstat(stream.fileno()).st_size == 0:
             raise UserError("empty shard", file=shard, expected="at least 1 record", found="0 bytes")
@@ -143,13 +143,13 @@ def mapped(shard: Path) -> Iterator[mmap.mmap]:
         except OSError as error:  # too large for the address space
             raise UserError("cannot be mapped", file=shard, found=error.strerror) from error
     with data:
-        # As the length of a first record, the beginning of such a file would be larger than any file.
+        # Read as the length of a record, the first bytes of such a file would exceed the size of any file.
         require_own_kind("not a shard", data[:START], file=shard, expected="records of TensorFlow")
         yield data
 
 
 def payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
-    """Yield start and length of each record's payload; raises `UserError` where the framing is damaged."""
+    """Yield start and length of each record's payload; raises `UserError` if the framing is damaged."""
     start, number = 0, 0
     while start < len(data):
         header = data[start : start + 12]
@@ -169,7 +169,7 @@ def payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
 
 
 def require_checksum(content: bytes, stored: bytes) -> None:
-    """Raise `UserError` unless the stored checksum is that of the content."""
+    """Raise `UserError` unless the stored checksum fits the content."""
     expected, found = _checksum(content), int.from_bytes(stored, "little")
     if found != expected:
         raise UserError("checksum", expected=f"{expected:#010x}", found=f"{found:#010x}", remedy=_COPY_AGAIN)

@@ -35,7 +35,7 @@ NamedWeights = tuple[str, Sequence[tuple[str, NDArray[Any]]]]
 BYTES_PER_PARAMETER = 64
 SPARE_BYTES = 64 * 1024**2
 
-#: Weights that change without being trained.
+#: Weights that change during training without being trained.
 _NOT_TRAINED = ("moving_mean", "moving_variance")
 
 _REMEDY = "write it with model.save('weights.hdf5') of Keras 3 or model.save_weights('weights.hdf5') of Keras 2"
@@ -114,7 +114,7 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
 
 
 def _require_unflipped(root: Any, shapes: ModelShapes, path: Path, size: int) -> None:
-    """Raise `UserError` for kernels of convolutions that Theano trained: it turns them round."""
+    """Raise `UserError` for kernels of convolutions by Theano, which flips them."""
     is_of_theano = "backend" in root.attrs and names(root, "backend", size) == ["theano"]
     if is_of_theano and any("Conv" in layer.class_name for layer in shapes.layers):
         remedy = "load the model in Keras 2.3 on TensorFlow, which turns them, and save it again"
@@ -147,7 +147,7 @@ def _weight(group: Any, name: str, path: Path) -> StoredWeight:
 
 
 def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:
-    """Return a list of names; Keras splits one that is too long for an HDF5 attribute into several numbered ones."""
+    """Return a list of names; Keras splits a list that is too long for an HDF5 attribute into numbered parts."""
     if attribute in group.attrs:
         chunks = [attribute]
     else:
@@ -161,10 +161,10 @@ def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:
 def _arrange(
     stored: Sequence[StoredLayer], architecture: Architecture, shapes: ModelShapes, path: Path
 ) -> list[StoredWeight]:
-    """Return a file's weights in the architecture's order, which is that of `model.get_weights()`.
+    """Return a file's weights in the architecture's order, the order of `model.get_weights()`.
 
     Layers are matched by name if the architecture and the file name the same layers, otherwise by order. Keras stores
-    the weights of a nested model as those of one layer.
+    the weights of a nested model like the weights of a single layer.
 
     Raises:
         UserError: the number of layers, the number of arrays or a shape differs from the architecture's.
@@ -209,7 +209,7 @@ def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[
 def _divided(
     numbers: Sequence[int], stored: StoredLayer, architecture: Architecture, shapes: ModelShapes
 ) -> Iterator[tuple[int, StoredLayer]]:
-    """Divide the weights of a nested model among its layers: Keras stores the trained ones first."""
+    """Divide the weights of a nested model among its layers: Keras stores trained weights first."""
     if len(numbers) == 1:
         yield numbers[0], stored
         return

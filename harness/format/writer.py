@@ -1,6 +1,6 @@
-"""Which Keras wrote an architecture, exact names for what Keras 2 and Keras 3 define differently, and masks.
+"""The Keras that wrote an architecture, exact names of functions that Keras 2 and 3 define differently, and masks.
 
-`Embedding(mask_zero=True)` tells the layers behind it to leave places out, and not all Keras agree how.
+`Embedding(mask_zero=True)` tells later layers to leave places out; versions of Keras differ in how they do that.
 """
 
 import re
@@ -11,13 +11,13 @@ from typing import Any
 from harness.errors import UserError
 from harness.format.layer_settings import TRAINING_ONLY
 
-#: Where a file states the version of Keras that wrote it.
+#: Keys under which a file states the version of Keras that wrote it.
 VERSION = "keras_version"
 
-#: clip(x / 5 + 1 / 2, 0, 1); `hard_sigmoid` in canonical form is that of Keras 3, relu6(x + 3) / 6.
+#: clip(x / 5 + 1 / 2, 0, 1); `hard_sigmoid` in canonical form is the function of Keras 3, relu6(x + 3) / 6.
 HARD_SIGMOID_OF_KERAS_2 = "hard_sigmoid_of_keras_2"
 
-#: Versions of Keras 2 before which a layer computed something else.
+#: Layer -> version of Keras 2 before which it computed something else.
 _HALF_PIXELS, _MASKED_ATTENTION = (2, 4), (2, 10)
 
 
@@ -26,7 +26,7 @@ class Writer:
     """The Keras that wrote an architecture.
 
     Attributes:
-        major: 2 or 3; None if it cannot be told.
+        major: 2 or 3; None if not known.
         minor: the second number of its version; None if no version is stated.
         text: the version as stated, such as `2.2.4-tf`.
     """
@@ -36,7 +36,7 @@ class Writer:
     text: str = ""
 
     def is_before(self, version: tuple[int, int]) -> bool:
-        """Whether it is known to be older than a version."""
+        """Whether this Keras is known to be older than a version."""
         return self.major is not None and self.minor is not None and (self.major, self.minor) < version
 
 
@@ -65,14 +65,14 @@ def named_exactly(class_name: str, settings: dict[str, Any], writer: Writer) -> 
     """Return settings with which every runtime computes what the writer computed.
 
     Raises:
-        UserError: it must be known which Keras that was, and is not; or no other Keras computes the same.
+        UserError: the result depends on the version of Keras, which is not known; or no other Keras computes the same.
     """
     if settings.get("activation") == "hard_sigmoid" and _is_of_keras_2("activation", "'hard_sigmoid'", writer):
         settings = {**settings, "activation": HARD_SIGMOID_OF_KERAS_2}
     dilation = settings.get("dilation_rate", 1) if class_name == "Conv3DTranspose" else 1
     is_dilated = any(one != 1 for one in (dilation if isinstance(dilation, list) else [dilation]))
     if is_dilated and _is_of_keras_2("dilation_rate", str(dilation), writer):
-        settings = {**settings, "dilation_rate": 1}  # Keras 2 writes it down, and computes without
+        settings = {**settings, "dilation_rate": 1}  # Keras 2 stores the rate, but ignores it
     if settings.get("interpolation") == "bilinear" and writer.is_before(_HALF_PIXELS) and writer.text != "2.3.0-tf":
         expected = "'nearest', or a model of Keras 2.4 or later"
         found = f"'bilinear' of Keras {writer.text}, which puts pixels elsewhere"
@@ -97,12 +97,12 @@ _PASSING = {
     "PReLU", "ReLU", "Softmax", "UnitNormalization", *_MERGING, *TRAINING_ONLY,
 }  # fmt: skip
 
-#: Layers that pass a mask on in Keras 3 only, or that fail with a mask in some versions.
+#: Layers that pass a mask on only in Keras 3, or that fail with a mask in some versions.
 _UNLIKE = {"GroupNormalization", "Identity", "Rescaling"}
 
 
 def require_same_masks(layers: Sequence[Mapping[str, Any]], writer: Writer) -> None:
-    """Raise `UserError` if a mask reaches a layer that does something else with it in another Keras.
+    """Raise `UserError` if a mask reaches a layer that treats masks differently in another Keras.
 
     Args:
         layers: of a canonical form.

@@ -1,4 +1,4 @@
 """Makes a task of models and data that people already have."""
 
-#: The modules that other rooms use.
+#: Modules that other rooms may import.
 MODULES = ("data", "run", "stated", "table")

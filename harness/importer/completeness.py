@@ -1,4 +1,4 @@
-"""Notes on the grid that a table's models form: which cells are empty, and what can be done."""
+"""Notes on the grid that a table's models form: its empty cells, and remedies."""
 
 import math
 from collections import Counter
@@ -8,24 +8,24 @@ from itertools import islice, product
 from harness.text import counted
 from scoring import MINIMUM_HYPERPARAMETERS, Grid
 
-#: Models whose values may all differ by chance.
+#: Number of models whose values may all differ by chance.
 FEW = 3
 
 #: Share of the models from which a hyperparameter has suspiciously many values; in a full grid of several it is a half
 #: at most.
 MANY = 0.75
 
-#: Most empty cells that are listed.
+#: Maximum number of listed empty cells.
 LISTED = 12
 
-#: Most cells that are looked at; larger grids are nearly empty.
+#: Maximum number of examined cells; larger grids are nearly empty.
 MAX_CELLS = 100_000
 
 _OTHER_SCORES = "without them the task has Kendall's coefficients only, no official score"
 
 
 def notes_on_grid(grid: Grid) -> list[str]:
-    """Return lines on hyperparameters and empty cells; none for a complete grid with an official score."""
+    """Return lines on hyperparameters and empty cells; no lines for a complete grid with an official score."""
     lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it orders nothing"
              for name in grid.names if name not in grid.varying]  # fmt: skip
     if len(grid.varying) > 1 and len(grid.codes) > FEW:
@@ -53,7 +53,7 @@ def _of_empty_cells(grid: Grid) -> Iterator[str]:
 
 
 def _smaller_grids(grid: Grid) -> Iterator[str]:
-    """Yield the ways to leave out models or a hyperparameter so that the others have an official score."""
+    """Yield the ways to leave out models or a hyperparameter so that an official score exists."""
     cells = [tuple(cell) for cell in grid.codes.tolist()]
     for column, name in enumerate(grid.names):
         without = [cell[:column] + cell[column + 1 :] for cell in cells]
@@ -68,7 +68,7 @@ def _smaller_grids(grid: Grid) -> Iterator[str]:
 
 
 def _has_score(cells: Sequence[Sequence[int]]) -> bool:
-    """Whether distinct cells fill the grid of the values in them, and enough hyperparameters vary."""
+    """Whether distinct cells fill the grid of their values, and enough hyperparameters vary."""
     sizes = [len(set(column)) for column in zip(*cells, strict=True)]
     varying = sum(size > 1 for size in sizes)
     return varying >= MINIMUM_HYPERPARAMETERS and math.prod(sizes) == len(cells)

@@ -25,7 +25,7 @@ from harness.inspector.files import is_leftover
 from harness.processes import Process
 from harness.processes.runtimes import QUICKEST, installed_runtime
 
-#: Numbers that are converted at once.
+#: Maximum number of elements that are converted at once.
 CHUNK = 2**22
 
 KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
@@ -33,7 +33,7 @@ KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {',
 #: Names of inputs and labels in an `.npz` file.
 _PAIRS = (("x", "y"), ("inputs", "labels"), ("images", "labels"), ("arr_0", "arr_1"))
 
-#: How the name of an `.npy` file of inputs begins, and that of its labels beside it.
+#: Beginnings of the names of an `.npy` file of inputs, and of the file of labels beside it.
 _BESIDE = (("x", "y"), ("inputs", "labels"), ("images", "labels"))
 
 
@@ -42,7 +42,7 @@ class Examples:
     """Labelled examples.
 
     Attributes:
-        source: where they come from, for messages.
+        source: the origin of the examples, for messages.
         shape: shape of all inputs, (n, ...).
         labels: integers (n,) or (n, 1), or one-hot (n, classes).
         parts: yields the inputs in order, in parts of the given number of examples.
@@ -181,7 +181,7 @@ def _of_directory(path: Path, input_shape: tuple[int, ...]) -> Examples:
 
 
 def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path, size: int) -> Iterator[NDArray[Any]]:
-    """Yield arrays of up to `size` inputs; raises `UserError` for one of another shape."""
+    """Yield arrays of up to `size` inputs; raises `UserError` if their shapes differ."""
     while batch := list(itertools.islice(inputs, size)):
         for one in batch:
             if one.shape != shape:
@@ -190,7 +190,7 @@ def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path,
 
 
 def _of_keras(name: str, part: str) -> Examples:
-    """Have Keras read one of its datasets, from its cache or the network, in a process of its own."""
+    """Read a dataset of Keras, from its cache or the network, in a separate process."""
     runtime = installed_runtime(QUICKEST)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")

@@ -1,4 +1,4 @@
-"""A model as people have it: reads its architecture and its weights, whatever the kind of its files."""
+"""Reads the architecture and the weights of a model from files of any supported kind."""
 
 import os
 from codecs import BOM_UTF8
@@ -24,7 +24,7 @@ from harness.format.writer import VERSION
 from harness.importer.table import ImportedRow
 from harness.reading import open_regular, read_regular
 
-#: Parts of Keras' JSON that say what a model is; others say how it was compiled.
+#: Parts of Keras' JSON that describe the model itself; other parts describe its compilation.
 _PARTS = ("module", "class_name", "config", "registered_name", "build_config", VERSION)
 
 _ZIP = b"PK"

@@ -38,12 +38,12 @@ from harness.processes import NoAnswerError, Process, cannot_be_run
 from harness.processes.runtimes import PREFERRED, installed_runtime
 from harness.task.layout import TaskDirectory, require_no_flat_tasks
 from harness.task.model import read_model
-from harness.task.notes import outputs_of
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
+from harness.task.task_notes import outputs_of
 from harness.torch_import.check import EXAMPLES, Comparison, can_run_torch
 
-#: Bytes of a shard, about, and fewest shards.
+#: Approximate size of a shard in bytes, and minimum number of shards.
 SHARD_BYTES, SHARDS = 2**26, 3
 
 #: Names of layers that are kept; others would be paths in an HDF5 file, such as `a/b`, or cannot be stored.
@@ -54,7 +54,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ImportOrder:
-    """What to import, and where to.
+    """The files to import, and the place of the new task.
 
     Attributes:
         table: the table of models.
@@ -84,10 +84,10 @@ class ImportOrder:
 
 
 def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
-    """Import a task; `warn` gets notes on the grid, before anything but the table is read, and `say` the progress.
+    """Import a task; `warn` receives notes on the grid before other files are read, and `say` the progress.
 
     Raises:
-        UserError: anything in the files is not as it must be; nothing is left behind.
+        UserError: a file is invalid; nothing is left behind.
     """
     _require_free(order)
     import_models(order, read_table(order.table), warn, say)
@@ -136,7 +136,7 @@ def _read_models(rows: Sequence[ImportedRow]) -> list[StoredModel]:
 
 
 def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
-    """Return the shapes of each model; raises `UserError` unless inputs and outputs are those of the first."""
+    """Return the shapes of each model; raises `UserError` unless all inputs and all outputs have the same shapes."""
     answers = infer_shapes(model.architecture for model in models)
     problems = Problems()
     shapes = []
@@ -221,7 +221,7 @@ def _accuracies(
     models: Sequence[StoredModel], shapes: Sequence[ModelShapes], task: Path, place: Path, data: dict[str, Path],
     warn: Say, say: Say,
 ) -> Iterator[dict[str, float]]:  # fmt: skip
-    """Yield the accuracies of each model, computed on what was written, and compared with the stated ones."""
+    """Yield the accuracies of each model, computed from the written files, and compared with stated accuracies."""
     problems = Problems()
     parts = list(data)
     sizes = {part: len(np.load(data[part] / "labels.npy", mmap_mode="r")) for part in parts}

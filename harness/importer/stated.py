@@ -1,4 +1,4 @@
-"""Accuracies as a table states them, and how far their column rounds them."""
+"""Accuracies as a table states them, and the rounding of their column."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,17 +6,17 @@ from decimal import Decimal, InvalidOperation
 
 from harness.errors import UserError
 
-#: Examples by which an accuracy may differ from the stated one: the order of sums decides ties.
+#: Number of examples by which a computed accuracy may differ from the stated: the order of sums decides ties.
 EXAMPLES = 2
 
-#: Most decimals that count: those of a float.
+#: Maximum number of decimals that count: the decimals of a float.
 DECIMALS = 17
 
-#: Largest rounding, in accuracy, of a column that says enough.
+#: Largest rounding, in accuracy, of a column that is precise enough.
 COARSE = 0.005
 
 
-#: How programs write that there is no number.
+#: Texts by which programs mark a missing number.
 _EMPTY = ("", "na", "nan")
 
 
@@ -26,7 +26,7 @@ class Stated:
 
     Attributes:
         text: the cell.
-        rounding: by how much its column rounds, in accuracy.
+        rounding: the rounding of its column, in accuracy.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Stated:
 
     def agrees(self, computed: float, n_examples: int) -> bool:
         """Whether an accuracy that was computed on `n_examples` may be the stated one."""
-        examples = EXAMPLES if self.rounding else 1  # 0 and 1 leave nothing to round
+        examples = EXAMPLES if self.rounding else 1  # 0 and 1 are not rounded
         return abs(computed - self.value) <= self.rounding + examples / n_examples + 1e-9
 
 

@@ -1,6 +1,6 @@
 """The table of models to import: a CSV file with one row per model.
 
-Its columns are those with a meaning of their own and hyperparameters; others are refused.
+A column either has a meaning of its own or is a hyperparameter; other columns are refused.
 """
 
 import csv
@@ -31,10 +31,10 @@ OWN = (FILE, WEIGHTS, INITIAL_WEIGHTS, TRAIN_ACCURACY, TEST_ACCURACY)
 _INDEX = re.compile(r"Unnamed: \d+|index|level_\d+")
 WITHOUT_INDEX = "write the table without an index: index=False in pandas"
 
-#: What tables of other programs have in place of commas.
+#: Separators of other programs' tables in place of commas.
 _SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
-#: Words of which names of results consist, such as `val_acc`, `gen_gap` and `sparse_categorical_crossentropy`.
+#: Words that form the names of results, such as `val_acc`, `gen_gap` and `sparse_categorical_crossentropy`.
 _ACCURACY = {"acc", "accuracy"}
 _RESULT = {"auc", "crossentropy", "err", "error", "gap", "loss"}
 _WHICH = {
@@ -42,15 +42,15 @@ _WHICH = {
     "sparse", "test", "testing", "top", "train", "training", "val", "valid", "validation",
 }  # fmt: skip
 
-#: Most rows, and bytes of the file.
+#: Maximum number of rows, and size of the file in bytes.
 MAX_ROWS = 10_000
 MAX_BYTES = 16 * 1024**2
 
 
 def require_header(path: Path, header: Sequence[str]) -> None:
-    """Raise `UserError` unless the columns have distinct names, and the models' files one of them.
+    """Raise `UserError` unless the columns have distinct names, including the column of the models' files.
 
-    Of a header without any of the own columns nothing is quoted but misspelt ones: it may be no table at all.
+    If a header has none of the known columns, the message quotes only misspelt names: the file may be no table at all.
     """
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:
@@ -73,7 +73,7 @@ def require_header(path: Path, header: Sequence[str]) -> None:
 
 
 def require_hyperparameter(path: Path | str, name: str, cells: Iterable[str]) -> None:
-    """Raise `UserError` for a column that cannot be meant as a hyperparameter, under whose name it would be taken."""
+    """Raise `UserError` for a column that is probably not meant as a hyperparameter."""
     if name in OWN:
         return
     if name.lower() in OWN:
@@ -86,7 +86,7 @@ def require_hyperparameter(path: Path | str, name: str, cells: Iterable[str]) ->
         name.lower(), (TRAIN_ACCURACY, TEST_ACCURACY), cutoff=0.85
     ):
         found, remedy = f"an accuracy, {name!r}", f"call it {TRAIN_ACCURACY} or {TEST_ACCURACY}, or leave it out"
-    elif named and any(_is_number(cell) for cell in cells):  # a loss may also be the name of a function
+    elif named and any(_is_number(cell) for cell in cells):  # a column `loss` may also name functions
         found, remedy = f"a result of training, {name!r}", "leave it out, or rename it if it was chosen before training"
     else:
         return
@@ -131,7 +131,7 @@ class ImportedRow:
 
 @dataclass(frozen=True)
 class Table:
-    """The models to import, in the order of the table, the grid that they form, and the text that says so."""
+    """The models to import, in the order of the table, the grid that they form, and the text of the table."""
 
     rows: tuple[ImportedRow, ...]
     grid: Grid
@@ -139,7 +139,7 @@ class Table:
 
     @property
     def notes(self) -> list[str]:
-        """Lines on stated accuracies that tell little."""
+        """Lines on stated accuracies that are too imprecise."""
         stated = {TRAIN_ACCURACY: [row.train for row in self.rows], TEST_ACCURACY: [row.test for row in self.rows]}
         return [line for name, cells in stated.items() for line in notes_on_rounding(name, [c for c in cells if c])]
 
@@ -166,7 +166,7 @@ def read_table(path: Path) -> Table:
 
 
 def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header and the lines, with their numbers, that are not empty."""
+    """Return the header, and the lines that are not empty with their numbers."""
     text = text.removeprefix(BOM)
     if text.lstrip().startswith(("{", "[")):
         raise UserError("not CSV", file=path, expected="text, one row per model", found="JSON")
@@ -216,7 +216,7 @@ def _require_distinct(rows: Sequence[ImportedRow]) -> None:
 
 
 def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
-    """Return the grid; values are normalised, so that `0.10` and `0.1` are one.
+    """Return the grid; values are normalised, so that `0.10` equals `0.1`.
 
     Raises:
         UserError: two rows are of one cell.

@@ -4,5 +4,5 @@ Like `harness.worker`, it imports nothing else of `harness`. It adds little to t
 submission is read in its own process.
 """
 
-#: The modules that other rooms use.
+#: Modules that other rooms may import.
 MODULES = ("answer", "files", "keys", "limits")

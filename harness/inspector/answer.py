@@ -1,7 +1,7 @@
 """The answer of the process that reads a submission: `ready`, then one line of JSON, then the bytes of the files.
 
-The line lists the files and their sizes; their contents follow in the same order. This module has both writer and
-parser; the parser trusts nothing, because the writer has processed a participant's input.
+The line lists the files and their sizes; their contents follow in the same order. This module has both the writer and
+the parser, which trusts nothing, because the writer has processed a participant's input.
 """
 
 import json
@@ -14,7 +14,7 @@ from harness.inspector.limits import MAX_BYTES, MAX_FILES, MAX_NAME
 
 READY = b"ready\n"
 
-#: Longest line in bytes: names and texts, in which a character may take six bytes.
+#: Maximum length of the line in bytes: names and texts, in which a character may take six bytes.
 MAX_LINE = 2 * 1024**2
 
 #: Longest answer in bytes.
@@ -23,7 +23,7 @@ MAX_ANSWER = len(READY) + MAX_LINE + MAX_BYTES
 #: Longest problem in characters.
 MAX_PROBLEM = 500
 
-#: Unknown metadata keys that are reported: their number, and the characters of each.
+#: Maximum number of reported unknown metadata keys, and characters of each.
 MAX_KEYS = 20
 MAX_KEY = 40
 
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
         problem: reason why the submission cannot be run.
         unreadable: name of a file that the system refuses to read, and the reason; all other fields are then empty.
         unknown_keys: some of the unknown metadata keys.
-        folder: name of the only folder at the top, whose files these are; empty if they were at the top.
+        folder: name of the top folder that holds all files; empty if they were at the top.
     """
 
     files: Mapping[str, bytes]

@@ -1,4 +1,4 @@
-"""Reads a zip with stored or deflated members, limited by the bytes they actually yield, not by declared sizes."""
+"""Reads a zip with stored or deflated members; limits apply to the unpacked bytes, not to declared sizes."""
 
 import os
 import stat
@@ -45,7 +45,7 @@ def _count_entries(stream: BinaryIO, files: Files) -> None:
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(size - _END_SIZE - _MAX_COMMENT - _END_64_SIZE, 0))
     tail = stream.read()
-    bare = tail[-_END_SIZE:]  # without a comment this is the record, even if an earlier signature matches
+    bare = tail[-_END_SIZE:]  # without a comment, the record is here, even if an earlier signature matches
     end = len(tail) - _END_SIZE if bare.startswith(_END) and bare.endswith(b"\0\0") else tail.rfind(_END)
     if not 0 <= end <= len(tail) - _END_SIZE:
         return  # not a zip: `ZipFile` will report that
@@ -62,7 +62,7 @@ def _count_entries(stream: BinaryIO, files: Files) -> None:
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, files: Files) -> None:
-    path = member.filename.replace("\\", "/")  # of programs on Windows; `unzip` takes it for a separator, too
+    path = member.filename.replace("\\", "/")  # from Windows; `unzip` also takes it for a separator
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.endswith("/") or any(map(is_leftover, parts)):
         return

@@ -9,7 +9,7 @@ from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES, MAX_NAME
 #: Leftovers of systems, archivers and other tools, in lower case; never part of a submission, of a task or of data.
 _LEFTOVERS = ("__macosx", "__pycache__", ".ds_store", ".git", "desktop.ini", "thumbs.db")
 
-#: How macOS begins the name of the file that it writes beside another one on foreign disks.
+#: Prefix of the name of the file that macOS writes beside each file on foreign disks.
 _RESOURCE_FORK = "._"
 
 #: Bytes per read.
@@ -21,7 +21,7 @@ class SubmissionError(Exception):
 
 
 class UnreadableError(Exception):
-    """The system refuses to read a file, which the user of the harness can fix.
+    """The system refuses to read a file; the user of the harness can fix that.
 
     `file` is its name in the submission; empty for the submitted folder, zip or single file itself.
     """
@@ -32,7 +32,7 @@ class UnreadableError(Exception):
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a file or folder of this name, without the folders above it, is left out wherever files are read."""
+    """Whether a file or folder with this name, without the folders above it, is always left out."""
     return name.lower() in _LEFTOVERS or name.startswith(_RESOURCE_FORK)
 
 
@@ -65,7 +65,7 @@ class Files:
 
 
 def only_folder(names: Collection[str]) -> str:
-    """Return the folder that holds all files, `complexity.py` beside them; empty if there is none."""
+    """Return the top folder that holds all files, `complexity.py` directly in it; empty without such a folder."""
     top, *others = {name.partition("/")[0] for name in names} or {""}
     return top if not others and f"{top}/complexity.py" in names else ""
 

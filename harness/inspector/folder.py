@@ -11,7 +11,7 @@ from typing import BinaryIO
 from harness.inspector.files import Files, SubmissionError, UnreadableError, check_name, is_leftover
 
 if sys.platform != "win32":
-    #: A folder as a descriptor, so that nobody replaces it while it is read.
+    #: An open folder: a descriptor, so that the folder cannot be replaced while it is read.
     Folder = int
 
     def _open(name: str, folder: Folder | None) -> int:
@@ -27,7 +27,7 @@ if sys.platform != "win32":
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 else:
-    #: A folder's path, because Windows opens none.
+    #: A folder's path, because Windows cannot open folders.
     Folder = str
 
     def _open(name: str, folder: Folder | None) -> int:
@@ -100,6 +100,6 @@ def reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno == errno.ELOOP and name:  # it has just been replaced by a link
+        if error.errno == errno.ELOOP and name:  # a link has just replaced it
             raise SubmissionError(f"{name}: expected a regular file, found a link") from error
         raise UnreadableError(name, error.strerror or str(error)) from error

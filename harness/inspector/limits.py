@@ -2,14 +2,14 @@
 
 import sys
 
-#: Files of a submission, and their total bytes.
+#: Maximum number of files of a submission, and their total size in bytes.
 MAX_FILES = 200
 MAX_BYTES = 50 * 1024**2
 
-#: Files and folders that are examined, including ignored ones.
+#: Maximum number of examined files and folders, including ignored entries.
 MAX_ENTRIES = 10_000
 
-#: Characters of a file's path in the submission; bytes of each part of it.
+#: Maximum number of characters of a file's path in the submission, and of bytes of each part of the path.
 MAX_NAME = 400
 MAX_PART = 255
 
@@ -22,13 +22,13 @@ OPEN_FILES = 512
 if sys.platform == "win32":
 
     def bound_process() -> None:
-        """Do nothing: there are no limits of this kind."""
+        """Do nothing: Windows has no limits of this kind."""
 
 else:
     import resource
 
     def bound_process() -> None:
-        """Set the limits of this process, for good; on a Mac, which refuses one of memory, the others."""
+        """Set the limits of this process permanently; a Mac refuses only the limit of memory."""
         for kind, value in (
             (resource.RLIMIT_CPU, CPU_S),
             *([(resource.RLIMIT_AS, MEMORY_BYTES)] if sys.platform == "linux" else []),
@@ -38,5 +38,5 @@ else:
         ):
             _, hard = resource.getrlimit(kind)
             bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # SIGXCPU first, which tells the reason
+            spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # SIGXCPU tells the reason
             resource.setrlimit(kind, (bounded, bounded + spare))

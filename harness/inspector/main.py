@@ -35,7 +35,7 @@ def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
     unknown: tuple[str, ...] = ()
     try:
         if any(name in contents for name in FILE_NAMES):
-            from harness.inspector.metadata import read_metadata  # here: it imports YAML, which is slow
+            from harness.inspector.metadata import read_metadata  # here: the import of YAML is slow
 
             metadata, unknown = read_metadata(contents)
     except Exception as error:

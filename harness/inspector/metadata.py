@@ -21,7 +21,7 @@ MAX_BYTES = 64 * 1024
 #: Depth of nested lists and mappings; the known keys have none.
 MAX_DEPTH = 20
 
-#: Keys that determine the name of a submission, the way it is run, or what is said of it.
+#: Keys that determine the name of a submission, the way it is run, or its description.
 DECIDING = ("name", *CHOICES)
 
 #: A line with such a key in a file that is not valid YAML.
@@ -33,7 +33,7 @@ class _MalformedError(Exception):
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the known keys in a submission's metadata, and some of the unknown ones; raises `SubmissionError`."""
+    """Return the known keys in a submission's metadata, and some unknown keys; raises `SubmissionError`."""
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:
         return {}, ()
@@ -78,7 +78,7 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
 
 
 def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield the first events of each key and value of the only mapping in the file; nothing for an empty file."""
+    """Yield the first events of each key and value of the file's only mapping; no events for an empty file."""
     next(events)  # the start of the stream
     if isinstance(next(events), yaml.StreamEndEvent):
         return

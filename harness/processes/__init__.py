@@ -13,5 +13,5 @@ __all__ = [
     "describe", "share_out",
 ]  # fmt: skip
 
-#: The modules that other rooms use, beside the names above: `accuracies` and `models` are for programs.
+#: Modules that other rooms may import, beside the names above; `accuracies` and `models` are for programs.
 MODULES = ("accuracies", "models", "runtimes")

@@ -8,14 +8,14 @@ from typing import Any
 MAX_LINE = 2**26
 
 
-class Channel:
+class ProcessChannel:
     """One end of the connection."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self._lines = connection, connection.makefile("rb")
 
     def send(self, value: Any) -> None:
-        """Send a value; raises `OSError` if the other end is gone, `ValueError` or `TypeError` if it makes no line."""
+        """Send a value; raises `OSError` if the other end is closed, `ValueError` or `TypeError` if it fits no line."""
         line = json.dumps(value).encode() + b"\n"
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of {len(line)} bytes, at most {MAX_LINE} are allowed")
@@ -26,8 +26,8 @@ class Channel:
         """Wait for a value.
 
         Raises:
-            EOFError: the other end is gone.
-            TimeoutError: nothing came for some seconds.
+            EOFError: the other end is closed.
+            TimeoutError: nothing came for `seconds`.
             ValueError: the line is too long, or is not JSON.
         """
         self._connection.settimeout(seconds)

@@ -13,12 +13,12 @@ from harness import children
 from harness.cores import available_cores
 from harness.errors import UserError
 from harness.machine_memory import usable_memory
-from harness.processes.channel import Channel
+from harness.processes.channel import ProcessChannel
 from harness.processes.models import Answer, Question, Say
 from harness.processes.runtimes import environment
 from harness.worker.runtimes import Runtime
 
-#: The program of the interpreter; its arguments are the module that answers, the runtime, and the module's own.
+#: The program of the interpreter; its arguments are the answering module, the runtime, and the module's own arguments.
 SERVICE = "from harness.processes.service import main; main()"
 
 #: Share of the machine's memory that a process may use: models may come from strangers.
@@ -33,7 +33,7 @@ class NoAnswerError(UserError):
 
 
 class UnableError(NoAnswerError):
-    """The process has ended without an answer, or can answer no question at all."""
+    """The process has ended without an answer, or cannot answer any question."""
 
 
 class FaultError(RuntimeError):
@@ -41,9 +41,10 @@ class FaultError(RuntimeError):
 
 
 class Process(AbstractContextManager["Process"]):
-    """A process that answers one question at a time; a context that ends it.
+    """A process that answers one question at a time; leaving its context ends the process.
 
-    It starts at once, and anew for the first question after its end. What it prints is only read to tell why it ended.
+    It starts immediately, and again for the first question after its end. Its output is read only to explain why it
+    ended.
 
     Args:
         program: the module of its program, see `harness.processes.service`.
@@ -51,8 +52,8 @@ class Process(AbstractContextManager["Process"]):
         arguments: further arguments of the program's `prepare`.
         threads: cores that it uses; all by default.
         gpu: the GPUs that it sees, see `environment`.
-        own_data: whether it reads the user's own data, not a stranger's models: it may then use all of the machine's
-            memory, and finds the datasets that Keras keeps.
+        own_data: whether it reads the user's own data, not a stranger's models: it may then use the machine's whole
+            memory, and finds the datasets in Keras' cache.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Process(AbstractContextManager["Process"]):
     ) -> None:
         self._program, self._memory = program, None if own_data else MEMORY
         self._command = children.harness_interpreter(SERVICE, program, runtime.name, *arguments)
-        # Being killed, it cannot remove its own temporary files.
+        # A killed process cannot remove its own temporary files.
         self._temporary = tempfile.TemporaryDirectory(prefix="pgdl-", ignore_cleanup_errors=True)
         own = {"TMPDIR": self._temporary.name}
         self._environment = environment(runtime, threads or available_cores(), gpu, own_data=own_data) | own
@@ -82,7 +83,7 @@ class Process(AbstractContextManager["Process"]):
         self._temporary.cleanup()
 
     def ask(self, question: Question, on_event: Say = lambda _: None, seconds: float | None = None) -> Answer:
-        """Return the answer.
+        """Return the answer to a question.
 
         Args:
             question: for the program.
@@ -91,7 +92,7 @@ class Process(AbstractContextManager["Process"]):
 
         Raises:
             NoAnswerError: the question cannot be answered.
-            UnableError: nor can any other, or the process has ended.
+            UnableError: the process cannot answer any question, or has ended.
             FaultError: the program has a fault.
         """
         self._be_there()
@@ -99,18 +100,18 @@ class Process(AbstractContextManager["Process"]):
             return self._answer(question, on_event, seconds)
         except (NoAnswerError, FaultError):
             raise
-        except BaseException:  # such as Ctrl-C: the answer must not be taken for that to the next question
+        except BaseException:  # such as Ctrl-C: the next question must not get this answer
             self._kill()
             raise
 
     def cancel(self) -> None:
-        """End the process at once and for good; a question that another thread has asked gets no answer."""
+        """End the process immediately and for good; a question of another thread gets no answer."""
         with self._changing:
             self._is_cancelled = True
             self._kill()
 
     def _answer(self, question: Question, on_event: Say, seconds: float | None) -> Answer:
-        with suppress(OSError):  # it has ended, as is seen next
+        with suppress(OSError):  # it has ended, as the next check finds
             self._channel.send(question)
         while True:
             kind, content = self._receive(seconds)
@@ -130,13 +131,13 @@ class Process(AbstractContextManager["Process"]):
                 raise UnableError("cancelled")
             if self._process.poll() is not None:
                 self._channel.close()
-                self._printed.seek(0)  # for the next process, too
+                self._printed.seek(0)  # also for the next process
                 self._printed.truncate()
                 self._start()
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
-        self._channel = Channel(ours)
+        self._channel = ProcessChannel(ours)
         with theirs:
             printed = self._printed.fileno()
             self._process = children.start(self._command, theirs.fileno(), printed, self._environment)
@@ -173,14 +174,14 @@ class Process(AbstractContextManager["Process"]):
         return lines[-1][:300] if lines else f"exit code {status}"
 
     def _kill(self) -> None:
-        """Kill the process with those that it has started."""
+        """Kill the process and its descendants."""
         if self._process.poll() is None:
             children.kill(self._process)
             self._process.wait()
 
 
 def _limit_memory(pid: int, share: float) -> None:
-    if sys.platform != "linux":  # no system lets a process limit another one; `pgdl doctor` says so
+    if sys.platform != "linux":  # only Linux lets a process limit another; `pgdl doctor` says so
         return
     import resource  # here: Windows has none
 

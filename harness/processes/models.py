@@ -1,4 +1,4 @@
-"""How programs are made, and what those that run models have in common."""
+"""Helpers of programs, and of programs that run models."""
 
 import itertools
 import math
@@ -15,10 +15,10 @@ Answer = dict[str, Any]
 Say = Callable[[dict[str, Any]], None]
 Program = Callable[[Question, Say], Answer]
 
-#: Numbers of inputs in a batch, and most examples.
+#: Maximum number of elements of all inputs in a batch, and of its examples.
 BATCH_NUMBERS, BATCH = 2**22, 512
 
-#: Questions after which the layers of earlier models are freed; slower than building one.
+#: Number of questions after which the layers of earlier models are freed, which is slower than building a model.
 CLEAR = 8
 
 
@@ -48,7 +48,7 @@ def plain(answer: Callable[[Question], Answer]) -> Callable[[str], Program]:
 
 @contextmanager
 def faults_of_the_model() -> Iterator[None]:
-    """Turn every error into a `UserError`: a model may be a stranger's, and frameworks have many types of errors."""
+    """Turn every error into a `UserError`: a model may be a stranger's, and frameworks raise many types of errors."""
     from harness.worker.architecture import ArchitectureError
 
     try:
@@ -62,5 +62,5 @@ def faults_of_the_model() -> Iterator[None]:
 
 
 def batch_size(input_shape: tuple[int, ...]) -> int:
-    """Return a number of examples that a batch may hold."""
+    """Return the number of examples of a batch."""
     return max(1, min(BATCH, BATCH_NUMBERS // math.prod(input_shape)))

@@ -1,4 +1,4 @@
-"""The runtime that a process uses, and the environment that its framework finds: cores and GPUs."""
+"""The runtime of a process, and its environment: cores and GPUs."""
 
 import os
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from harness.errors import UserError
 from harness.extras import install
 from harness.worker.runtimes import RUNTIMES, Runtime
 
-#: The runtimes that run models, the one of most tasks first.
+#: The runtimes that run models, in order of preference for tasks.
 PREFERRED = ("tensorflow", "jax", "torch")
 
-#: The same, the one first that starts in the fewest seconds.
+#: The same runtimes, the fastest to start first.
 QUICKEST = ("jax", "torch", "tensorflow")
 
 
 def installed_runtime(preferred: Sequence[str]) -> Runtime:
-    """Return the first of some runtimes that is installed; raises `UserError` if none is."""
+    """Return the first installed runtime; raises `UserError` if no runtime is installed."""
     for name in preferred:
         if not RUNTIMES[name].missing():
             return RUNTIMES[name]
@@ -38,7 +38,7 @@ def require_runtime(name: str, purpose: str) -> Runtime:
 def environment(runtime: Runtime, threads: int, gpu: bool | str, *, own_data: bool) -> dict[str, str]:
     """Return the environment variables of a process with `threads` cores.
 
-    `gpu` is `False` to hide every GPU, a UUID to hide all others, `True` for those that this process sees. A process
+    `gpu` is `False` to hide every GPU, a UUID to hide all others, `True` to show all GPUs of this process. A process
     that reads the user's own data finds the datasets in Keras' directory.
     """
     seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}

@@ -9,7 +9,7 @@ function `answer(question, say)`. Questions come over the socket at standard inp
 - `["unable", LINE]`, if `prepare` does,
 - `["fault", TRACEBACK]`, for any other error.
 
-What a program or a library prints goes to standard error.
+Output of a program or a library goes to standard error.
 """
 
 import importlib
@@ -20,19 +20,19 @@ import traceback
 
 from harness.children import connect
 from harness.errors import UserError
-from harness.processes.channel import Channel
+from harness.processes.channel import ProcessChannel
 from harness.processes.models import Program
 from harness.worker.channel import move_streams, take_input
 from harness.worker.limits import die_with_parent
 
-#: Characters of a traceback that are sent.
+#: Maximum number of characters of a sent traceback.
 TRACEBACK = 10_000
 
 
 def main() -> None:
-    """Answer until the client is gone."""
+    """Answer until the client closes the connection."""
     name, *arguments = sys.argv[1:]
-    channel = Channel(_connection())
+    channel = ProcessChannel(_connection())
     die_with_parent()
     program: Program | None = None
     unable = ("", "")
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _connection() -> socket.socket:
-    """Return the socket at standard input; on Windows, one that is connected with standard input and output."""
+    """Return the socket at standard input; on Windows, a socket that is connected with standard input and output."""
     if sys.platform == "win32":
         reader, writer = move_streams()
         ours, theirs = socket.socketpair()

@@ -13,12 +13,12 @@ from harness.processes.models import Answer, Question
 from harness.threads import run_threads
 from harness.worker.runtimes import Runtime
 
-#: Questions as contexts, in which the files exist that they name.
+#: Questions as contexts, within which their files exist.
 Questions = Sequence[AbstractContextManager[Question]]
 
 
 class Reply(NamedTuple):
-    """A reply to the question at a position: an event, or in the end an answer or why there is none."""
+    """A reply to the question at a position: an event, or finally an answer or the reason why there is no answer."""
 
     position: int
     event: dict[str, Any] | None = None
@@ -29,7 +29,7 @@ class Reply(NamedTuple):
 def share_out(processes: Sequence[Process], questions: Questions) -> Generator[Reply]:
     """Yield the replies to all questions as they come; the processes are cancelled in the end.
 
-    Closing the generator cancels them, too, and waits until the files of the questions are gone.
+    Closing the generator also cancels them, and waits until the files of the questions are removed.
     """
     waiting = iter(range(len(questions)))
     replies: queue.SimpleQueue[Reply | BaseException | None] = queue.SimpleQueue()
@@ -66,9 +66,9 @@ def _ask(process: Process, position: int, questions: Questions, replies: "queue.
 
 
 def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[tuple[int, Answer | UserError]]:
-    """Yield the position of each question about a model and its answer, or why there is none, as they come.
+    """Yield the position of each question about a model with its answer, or the reason without answer.
 
-    There is a process per core, or one in all if the machine has a GPU. Closing the generator kills them.
+    There is a process per core, or a single process if the machine has a GPU. Closing the generator kills them.
     """
     from harness.sandbox import find_gpus  # here: slow to import, and services import this room
 

@@ -12,7 +12,7 @@ from harness.worker.runtimes import Runtime
 
 def describe(runtime: Runtime, architecture: Question) -> Answer:
     """Describe an architecture; raises `UserError` if Keras rejects it."""
-    # No memory for weights, however many.
+    # Uses no memory for weights, however many.
     with faults_of_the_model(), runtime.keras.StatelessScope(initialize_variables=False):
         model = runtime.build_model(architecture)
     layers = [layer for layer in model.layers if not isinstance(layer, runtime.keras.layers.InputLayer)]

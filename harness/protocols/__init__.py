@@ -1,4 +1,4 @@
-"""Other ways to evaluate generalization than `complexity(model, dataset)`: one package for each protocol."""
+"""Further ways to evaluate generalization besides `complexity(model, dataset)`: a package for each protocol."""
 
-#: The modules that other rooms use.
+#: Modules that other rooms may import.
 MODULES = ("files", "invariance", "overfit", "subject", "testbed")

@@ -51,7 +51,7 @@ def read_part(file: Path) -> Arrays | None:
 
 
 def write_part(file: Path, **arrays: Any) -> None:
-    """Write the arrays of a part; it appears under its name only when it is whole."""
+    """Write the arrays of a part, whose file gets its name only when it is complete."""
     temporary = file.with_suffix(f".{os.getpid()}.partial")
     with temporary.open("wb") as stream:
         np.savez_compressed(stream, **arrays)

@@ -1,4 +1,4 @@
-"""The models and data of a task that a protocol looks at, as files for the processes that run models."""
+"""The models and data of a task that a protocol evaluates, as files for the processes that run models."""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +16,7 @@ from harness.task.digests import Digests
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles
 from harness.task.model import Model
-from harness.task.selection import Wanted, require_known, some_models
+from harness.task.selection import ModelSelection, require_known, select_models
 from harness.task.task import Task, read_task
 from harness.worker.runtimes import Runtime
 
@@ -28,11 +28,11 @@ class StudiedTask:
     """A valid task and some of its models."""
 
     task: Task  #: the task, checked
-    files: TaskFiles  #: where its files are
+    files: TaskFiles  #: the paths of its files
     models: tuple[Model, ...]  #: the chosen models
 
     def data_digest(self, split: Split) -> str:
-        """Return the digest of the shards; raises `UserError` for a task without them."""
+        """Return the digest of the shards; raises `UserError` for a task without shards."""
         if split == "train":
             return self.task.data.digest
         source = self._test_shards()
@@ -42,7 +42,7 @@ class StudiedTask:
     def write_data(self, split: Split, directory: Path) -> None:
         """Write inputs.npy and labels.npy to a directory.
 
-        Test data are decoded into this directory alone: a cache of them could be shown to a measure.
+        Test data are decoded only into this directory: a cached copy could be shown to a measure.
         """
         source = None if split == "train" else self._test_shards()
         directory.mkdir(parents=True)
@@ -53,7 +53,7 @@ class StudiedTask:
                 decode(find_shards(source), directory, digests)
 
     def write_model(self, model: Model, directory: Path) -> Path:
-        """Write a model in canonical form to a directory of its own inside `directory`, and return that."""
+        """Write a model in canonical form to its own directory inside `directory`, and return its directory."""
         target = directory / model.id
         target.mkdir(parents=True)
         model.write_canonical(target)
@@ -67,8 +67,10 @@ class StudiedTask:
         return source
 
 
-def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Withhold = Withhold.AUTO) -> StudiedTask:
-    """Read and check a task; one that is withheld is refused, as protocols show errors and gaps.
+def read_subject(
+    tasks_dir: Path, name: str, models: ModelSelection = None, withhold: Withhold = Withhold.AUTO
+) -> StudiedTask:
+    """Read and check a task; a withheld task is refused, because protocols show errors and gaps.
 
     Raises:
         UserError: no such task or model, or the task is not valid, or withheld.
@@ -79,7 +81,7 @@ def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Wi
         raise UserError(f"task {name}: its errors and gaps are withheld", remedy=remedy)
     task = read_task(files)
     require_known([task], models)
-    return StudiedTask(task, files, some_models(task, models))
+    return StudiedTask(task, files, select_models(task, models))
 
 
 def write_parts(
@@ -92,9 +94,9 @@ def write_parts(
     on_model: Callable[[], object],
     change: Callable[[Path], None] = lambda _: None,
 ) -> dict[str, UserError]:
-    """Have a program write the file of each model in `files`, by its id; returns model id -> why there is none.
+    """Let a program write the file of each model in `files`; returns model id -> reason why it has no file.
 
-    A question holds what is `shared`, `model`, the directory of a model in canonical form, and `target`, the file.
+    A question holds the keys of `shared`, `model`, the directory of a model in canonical form, and `target`, the file.
     Models are written below `place`, which exists, and changed by `change`. `on_model` is called for each.
     """
     models = [model for model in subject.models if model.id in files]

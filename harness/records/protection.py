@@ -1,4 +1,4 @@
-"""Connections to an SQLite file, which may be a stranger's, are made safe before the first statement."""
+"""Makes connections to an SQLite file, which may be a stranger's, safe before the first statement."""
 
 import sqlite3
 from pathlib import Path
@@ -7,14 +7,14 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine, ExceptionContext
 
-from harness.sqlite import Watch, protect, require_sound
+from harness.sqlite import StatementWatch, protect, require_sound
 
-#: The key of a connection's `Watch` among its facts.
+#: The key of a connection's `StatementWatch` among its facts.
 _WATCH = "watch"
 
 
 def guard(engine: Engine, file: Path, *, read_only: bool) -> None:
-    """Let an engine make safe connections; statements that are ended raise the reason (`harness.sqlite.Watch`)."""
+    """Let an engine make safe connections; statements that a `StatementWatch` ends raise its reason."""
 
     @event.listens_for(engine, "do_connect")
     def _before(*_: Any) -> None:
@@ -26,10 +26,10 @@ def guard(engine: Engine, file: Path, *, read_only: bool) -> None:
 
     @event.listens_for(engine, "before_cursor_execute")
     def _begin(connection: Connection, *_: Any) -> None:
-        watch: Watch = connection.info[_WATCH]
+        watch: StatementWatch = connection.info[_WATCH]
         watch.begin()
 
     @event.listens_for(engine, "handle_error")
     def _reason(context: ExceptionContext) -> BaseException | None:
-        watch: Watch | None = context.connection.info.get(_WATCH) if context.connection else None
+        watch: StatementWatch | None = context.connection.info.get(_WATCH) if context.connection else None
         return watch.reason if watch is not None else None

@@ -15,15 +15,16 @@ from harness.sandbox.kinds.fast import Fast
 from harness.sandbox.kinds.fresh import Fresh
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Parameter, Warn
 from harness.sandbox.kinds.landlock import Landlock
+from harness.sandbox.process import TAIL
 from harness.sandbox.selftest import CONTROL, TRAPS, run_traps, run_trial, trial_job
 from harness.sandbox.staging import Staging
 
 __all__ = [
-    "AT", "AUTO", "AUTOMATIC", "CONTROL", "KINDS", "SANDBOX", "TRAPS", "Call", "Clock", "Fast", "Fresh", "Gpu", "Job",
-    "Kind", "Landlock", "Limits", "Parameter", "SandboxChoice", "Staging", "StoppedError", "Warn", "becomes_others",
-    "cgroup_problem", "choose_kind", "default_memory_bytes", "driver_library", "find_gpus", "gpu_nodes",
-    "not_linux", "options_for", "prepare_call", "run_traps", "run_trial", "trial_job",
+    "AT", "AUTO", "AUTOMATIC", "CONTROL", "KINDS", "SANDBOX", "TAIL", "TRAPS", "Call", "Clock", "Fast", "Fresh", "Gpu",
+    "Job", "Kind", "Landlock", "Limits", "Parameter", "SandboxChoice", "Staging", "StoppedError", "Warn",
+    "becomes_others", "cgroup_problem", "choose_kind", "default_memory_bytes", "driver_library", "find_gpus",
+    "gpu_nodes", "not_linux", "options_for", "prepare_call", "run_traps", "run_trial", "trial_job",
 ]  # fmt: skip
 
-#: The modules that other rooms use, beside the names above: for the parts that a test plays of a sandbox.
-MODULES = ("body", "processes")
+#: Modules that other rooms may import, beside the names above: for sandboxes that a test plays.
+MODULES = ("running_sandbox", "processes")

@@ -8,10 +8,9 @@ from typing import Any
 from harness.configuration import MIB
 from harness.machine_memory import memory_kills, usable_memory
 from harness.outcome import CallResult, Outcome
-from harness.sandbox.body import KILLED, LostError, StartError
 from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.job import Job, Limits
-from harness.sandbox.memory import Usage, Watch, end_and_measure, is_exhausted, measure
+from harness.sandbox.memory import MemoryWatch, Usage, end_and_measure, is_exhausted, measure
 from harness.sandbox.process import (
     TAIL,
     Ended,
@@ -22,21 +21,25 @@ from harness.sandbox.process import (
     printable,
     read_claim,
 )
+from harness.sandbox.running_sandbox import KILLED, LostError, StartError
 from harness.sandbox.stack import place_in, without_worker
 
-#: Multiple of the limit on processes and threads above which a call is ended where the kernel did not refuse them: it
-#: bounds no processes of root without capabilities, and counts those of an ordinary user together.
+#: Multiple of the limit on processes and threads above which a call is ended if the kernel did not refuse them: the
+#: kernel does not bound root without capabilities, and counts all processes of an ordinary user together.
 WATCHED = 2
 
-#: Seconds of processor time of a call that was measured, at least: 0 is that of a call that could not be measured.
+#: Minimum processor time of a measured call in seconds: 0 means that the time could not be measured.
 LEAST_CPU_S = 0.001
 
-#: Share of its memory limit from which on a call is to blame if the kernel kills its worker for lack of memory: calls
-#: that keep their limits leave a tenth of the memory free, and one that grows fast is measured late.
+#: Share of the memory limit above which a call is to blame if the kernel kills its worker for lack of memory: calls
+#: that keep their limits leave a tenth of the memory free, and a fast growing call is measured late.
 BLAMED = 0.5
 
-#: In the message of a timeout, between how long it took and the line of the measure's own code.
+#: In the message of a timeout, between the duration and the line of the measure's own code.
 AT = ", at "
+
+#: In the message of a call whose worker SIGKILL ended: nothing tells who sent the signal.
+FROM_OUTSIDE = "by itself or from outside; if from outside, --force repeats the call"
 
 #: Outcomes after which the worker is intact and can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
@@ -79,7 +82,9 @@ class Call:
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
         self._worker, self._limits, self._stopping = worker, limits, stopping
         self._usage = Usage(0, 0.0)
-        self._watch = Watch(lambda: measure(worker.body.processes, limits.memory_bytes, self._deadline_passed), TICK)
+        self._watch = MemoryWatch(
+            lambda: measure(worker.sandbox.processes, limits.memory_bytes, self._deadline_passed), TICK
+        )
         self._peak = 0
         self._kills = memory_kills()
         self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
@@ -92,7 +97,7 @@ class Call:
     def wait_until_ready(self, started: float) -> None:
         """Wait for the worker's imports; raises `Ended` if they fail or cannot be watched, `StoppedError`."""
         ready = self._expect("ready", lambda: self._limits.startup_s - (time.monotonic() - started))
-        if self._worker.body.storage() is None:
+        if self._worker.sandbox.storage() is None:
             raise Ended(Outcome.INFRA_ERROR, "the harness cannot inspect the sandbox, and so cannot enforce its limits")
         startup = time.monotonic() - started
         self._result = replace(self._result, startup_wall_s=startup, environment=dict(ready["environment"]))
@@ -129,7 +134,7 @@ class Call:
         """Kill the worker and assemble the result; `killed` is as in `run`."""
         self.is_over = True
         self._watch.close()
-        if self._worker.body.ran_out_of_memory():  # overrides any claim of the worker
+        if self._worker.sandbox.ran_out_of_memory():  # overrides any claim of the worker
             limit = self._limits.memory_bytes
             self._peak = max(self._peak, limit)
             ended = Ended(Outcome.MEMORY, f"out of memory (limit {limit // MIB} MiB, all of it used){self._phase}")
@@ -162,21 +167,21 @@ class Call:
         self._worker.send(limits=bounds, seed=seed, module=module)
         loaded = self._expect("loaded", lambda: limits.startup_s - (time.monotonic() - loading))
         load_cpu = 0.0
-        if not self._cpu_before:  # later measures find the model loaded: not worth a look at the processes
+        if not self._cpu_before:  # for later measures, the model is already loaded
             self._sample_usage()
             load_cpu = self._cpu_before = self._usage.cpu_s
         load_wall = time.monotonic() - loading
         self._place = str(loaded["place"])
         environment = self._result.environment | {"device": str(loaded["device"])}
         self._result = replace(self._result, load_wall_s=load_wall, load_cpu_s=load_cpu, environment=environment)
-        self._worker.output = b""  # output of the libraries is not the submission's
+        self._worker.output = b""  # drop the output of libraries
 
     def _timed(self, clock: Clock) -> Ended:
         """Run the measure itself, between the start and the stop of the clock."""
         self._phase = ""
         started = clock.start()
         left = clock.left()
-        self._deadline = deadline = Deadline(left, self._worker.body.kill)
+        self._deadline = deadline = Deadline(left, self._worker.sandbox.kill)
         try:
             with deadline:
                 self._worker.send(event="go", seconds=left)
@@ -189,7 +194,7 @@ class Call:
             clock.spend(-wall)
             return Interrupted(f"the harness was stopped for {deadline.paused_s:.1f} s during the call")
         self._sample_usage()
-        # Where time can be measured, loading has taken some; a call may end before the system's clock has ticked.
+        # If time can be measured, loading took more than 0; a short call may end before the system's clock ticks.
         cpu = max(self._usage.cpu_s - self._cpu_before, LEAST_CPU_S if self._usage.cpu_s else 0.0)
         self._cpu_before = self._usage.cpu_s
         self._result = replace(self._result, call_wall_s=wall, call_cpu_s=cpu)
@@ -225,7 +230,7 @@ class Call:
 
     def _enforce_limits(self) -> None:
         """Compare usage with the limits; raises `Ended`."""
-        storage = self._worker.body.storage()
+        storage = self._worker.sandbox.storage()
         if storage is None:  # the sandbox is not set up yet
             return
         self._sample_usage()
@@ -240,14 +245,14 @@ class Call:
             (Outcome.OUTPUT, "wrote too many files", storage.scratch_files, limits.scratch_files, 1),
         ):
             if used > limit:
-                self._worker.body.kill()  # at once: usage keeps growing
+                self._worker.sandbox.kill()  # at once: usage keeps growing
                 name = " MiB" if unit == MIB else ""
                 raise Ended(outcome, f"{problem} (limit {limit // unit}{name}, used {used // unit}{name}){self._phase}")
         if is_exhausted():
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """End this call if the machine is still short of memory, and decide who is to blame; then raises `Ended`."""
+        """End this call if the machine is still short of memory, decide whether it is to blame, and raise `Ended`."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return
@@ -259,7 +264,7 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Decide who is to blame for the lack of memory for which the kernel has killed the worker."""
+        """Decide whether the call is to blame after the kernel has killed the worker for lack of memory."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"
@@ -297,7 +302,7 @@ class Call:
         else:
             how = f"exited with status {status} without a result"
         if timed:
-            return Ended(Outcome.CRASH, how)
+            return Ended(Outcome.CRASH, f"{how}, {FROM_OUTSIDE}" if status == KILLED else how)
         return Ended(Outcome.INFRA_ERROR, f"the worker {how}{self._phase}")
 
 

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from harness import children
-from harness.place import own, place, started
-from harness.sandbox.body import KILLED, Body, StartError, shell_status
+from harness.process_identity import own_identity, process_scope, start_time
 from harness.sandbox.processes import Tree
+from harness.sandbox.running_sandbox import KILLED, RunningSandbox, StartError, shell_status
 
 #: The engine's client program.
 CLIENT = "docker"
@@ -21,8 +21,8 @@ PAUSE = 0.05
 ANSWER_S = 60.0
 
 
-#: Program of the process that removes all containers of a harness, once that has ended: its arguments are the client
-#: and how their names begin. An engine that is busy may fail.
+#: Program of the process that removes all containers of a harness after its end; its arguments are the client and the
+#: beginning of the containers' names. A busy engine may fail.
 REMOVAL = """
 import subprocess, sys, time
 client, names = sys.argv[1:]
@@ -37,7 +37,7 @@ for attempt in range(5):
 """
 
 
-class ContainerBody(Body):
+class RunningContainer(RunningSandbox):
     """A container, and the client process that forwards its streams.
 
     Kernel memory for files and sockets counts as the container's memory.
@@ -55,9 +55,10 @@ class ContainerBody(Body):
         return shell_status(self._client.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the engine reports it, or the worker was killed.
+        """Return whether the engine reports a lack of memory, or the worker was killed.
 
-        Not every engine reports it. PID 1 of a container can only be killed from outside, by the kernel at the
+        Not every engine reports a lack of memory. PID 1 of a container can only be killed from outside, by the kernel
+        at the
         memory limit, or by the harness in `kill`.
         """
         if self._removal is not None:
@@ -84,7 +85,7 @@ class ContainerBody(Body):
             self.kill()
             return False
         if self._client.poll() is None:
-            self._client.kill()  # it has nothing left to forward
+            self._client.kill()  # it has no more output to forward
         return self._client.poll() is not None
 
     def _wait_until_running(self, deadline: float) -> tuple[int, ...]:
@@ -100,7 +101,7 @@ class ContainerBody(Body):
 
 
 def _is_local(pid: int, identity: str) -> bool:
-    """Return whether this machine runs the container's process under that ID: the engine may be elsewhere."""
+    """Return whether the container's process has this ID on this machine: the engine may be elsewhere."""
     try:
         return identity.encode() in Path(f"/proc/{pid}/cgroup").read_bytes()
     except OSError:
@@ -136,7 +137,7 @@ def _ask_or_empty(*arguments: str) -> str:
 
 def new_name() -> str:
     """Return an unused container name that identifies the harness process which created it."""
-    return f"{_prefix(*own())}{secrets.token_hex(6)}"
+    return f"{_prefix(*own_identity())}{secrets.token_hex(6)}"
 
 
 def start_reaper() -> children.Child:
@@ -145,13 +146,13 @@ def start_reaper() -> children.Child:
     Containers do not die with their client, and a submission in a loop does not notice the end of the harness.
     Containers of a harness that was killed together with its reaper are removed at once.
     """
-    names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{place()}-", "--format", "{{.Names}}")
+    names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{process_scope()}-", "--format", "{{.Names}}")
     for name in names.split():
         pid, since = name.split("-")[2:4]
-        if started(int(pid)) != since:
+        if start_time(int(pid)) != since:
             _ask_or_empty("rm", "--force", "--volumes", name)
     return children.popen(
-        children.interpreter(REMOVAL, CLIENT, _prefix(*own()), options=("-S",)), os.environ,
+        children.interpreter(REMOVAL, CLIENT, _prefix(*own_identity()), options=("-S",)), os.environ,
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **children.OWN_GROUP,
     )  # fmt: skip
 

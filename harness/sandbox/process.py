@@ -13,9 +13,9 @@ from typing import Any
 from harness.children import never_wait, open_output
 from harness.configuration import MIB
 from harness.outcome import Outcome
-from harness.sandbox.body import Body, StartError
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.processes import progress
+from harness.sandbox.running_sandbox import RunningSandbox, StartError
 from harness.worker.channel import MAX_FRAME
 
 #: Outcomes that a worker may claim; only the harness can establish the others.
@@ -29,11 +29,11 @@ MESSAGE = 500
 #: Longest stored tail of the output, in characters.
 TAIL = 16_000
 
-#: Bytes kept of the end of the output.
+#: Number of kept bytes from the end of the output.
 OUTPUT_KEPT = MIB
 
 #: Seconds without progress after which the harness gives up on a killed sandbox, and on the machine. On a busy machine
-#: processes end slowly; a process that is stuck in a driver makes no progress at all.
+#: processes end slowly; a process stuck in a driver makes no progress.
 KILL_GRACE = 10.0
 
 #: Seconds that a killed sandbox may take to end, even while it makes progress.
@@ -42,12 +42,12 @@ KILL_LIMIT = 120.0
 #: Seconds between two checks of its progress.
 PROGRESS_S = 0.5
 
-#: Starts a sandbox, given job, limits, slot, and the worker's ends of the control channel and of the output pipe.
-Starter = Callable[[Job, Limits, int, int, int], Body]
+#: Starts a sandbox from job, limits, slot, and the worker's ends of the control channel and of the output pipe.
+Starter = Callable[[Job, Limits, int, int, int], RunningSandbox]
 
 
 class Ended(Exception):
-    """The end of a call: its outcome, the reason, and its value if there is one."""
+    """The end of a call: its outcome, the reason, and its value if it has a value."""
 
     def __init__(self, outcome: Outcome, message: str = "", value: float | None = None) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class Ended(Exception):
 
 
 class Interrupted(Ended):
-    """Something outside of the sandbox ended the call or spoilt its time: the same call may be made again at once."""
+    """A cause outside of the sandbox ended the call or spoilt its time: the call may be made again immediately."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Outcome.INFRA_ERROR, message)
@@ -79,7 +79,7 @@ def read_claim(frame: dict[str, Any]) -> Ended:
 
 
 def printable(text: str) -> str:
-    """Keep printable characters, newlines and tabs; everything else could control a terminal or a page."""
+    """Keep printable characters, newlines and tabs; other characters could control a terminal or a page."""
     return "".join(character for character in text if character.isprintable() or character in "\n\t")
 
 
@@ -104,7 +104,7 @@ class WorkerProcess:
         self._output, sink = open_output()
         reason: str | None = None
         try:
-            self.body = start(job, limits, slot, theirs.fileno(), sink)
+            self.sandbox = start(job, limits, slot, theirs.fileno(), sink)
         except StartError as error:
             reason = str(error)
         finally:
@@ -133,7 +133,7 @@ class WorkerProcess:
                     self._receive_output()
 
     def frame(self) -> dict[str, Any] | None:
-        """Return the next message, None if none is complete; raises `ProtocolError`."""
+        """Return the next message, None if it is incomplete; raises `ProtocolError`."""
         line, newline, rest = self._frames.partition(b"\n")
         if len(line) >= MAX_FRAME:
             raise ProtocolError(f"a frame of over {MAX_FRAME} bytes")
@@ -149,9 +149,9 @@ class WorkerProcess:
         return message
 
     def wait(self, timeout: float) -> int | None:
-        """Wait for the worker to end by itself; returns its exit status (128 + signal), None if it still runs."""
-        self._wait_until(lambda: self.body.exit_status() is not None, time.monotonic() + timeout)
-        return self.body.exit_status()
+        """Wait until the worker ends by itself; returns its exit status (128 + signal), None if it still runs."""
+        self._wait_until(lambda: self.sandbox.exit_status() is not None, time.monotonic() + timeout)
+        return self.sandbox.exit_status()
 
     def end(self, killed: Callable[[], None] = lambda: None) -> bool:
         """Kill every process of the sandbox and wait; returns False if some remain and the harness has given up.
@@ -159,7 +159,7 @@ class WorkerProcess:
         `killed` is called in between.
         """
         if not self._gone:
-            self.body.kill()
+            self.sandbox.kill()
             killed()
             self._gone = self._wait_until_gone()
         return self._gone
@@ -167,16 +167,16 @@ class WorkerProcess:
     def kill(self, killed: Callable[[], None] = lambda: None) -> bool:
         """End the sandbox as `end` does, and release its resources."""
         gone = self.end(killed)
-        self.body.close()
+        self.sandbox.close()
         self._control.close()
         self._output.close()
         return gone
 
     def _wait_until_gone(self) -> bool:
-        waited = idle = 0.0  # counted in checks: for the seconds of a pause of the harness, nothing can be said
+        waited = idle = 0.0  # counted in checks: a pause of the harness does not count
         last = None
         while not self._wait_until(self._is_gone, time.monotonic() + PROGRESS_S):
-            now = progress(self.body.processes.entries())
+            now = progress(self.sandbox.processes.entries())
             waited, idle = waited + PROGRESS_S, 0.0 if now != last or now.runs else idle + PROGRESS_S
             last = now
             if idle > KILL_GRACE or waited > KILL_LIMIT:
@@ -185,7 +185,7 @@ class WorkerProcess:
 
     def _is_gone(self) -> bool:
         # End-of-file on the output pipe shows that no process holds its other end: the whole sandbox is gone.
-        return self.body.is_gone() and self._output not in self._open
+        return self.sandbox.is_gone() and self._output not in self._open
 
     def _wait_until(self, condition: Callable[[], bool], deadline: float) -> bool:
         pause = 0.001
@@ -196,7 +196,7 @@ class WorkerProcess:
                 self.poll(pause)
             else:
                 time.sleep(pause)
-            pause = min(1.2 * pause, 0.05)  # noticed after at most a fifth more than it took
+            pause = min(1.2 * pause, 0.05)  # noticed after at most a fifth more than its duration
         return True
 
     def _receive_control(self) -> None:

@@ -9,16 +9,16 @@ from pathlib import Path
 
 from harness.configuration import MIB
 from harness.outcome import CallResult, Outcome
-from harness.sandbox.body import StartError
 from harness.sandbox.call import prepare_call
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job, Limits, default_memory_bytes
 from harness.sandbox.process import Starter
+from harness.sandbox.running_sandbox import StartError
 from harness.sandbox.staging import Staging
 from harness.worker.runtimes import DEFAULT
 
-#: Memory limit of a call: small, because one trap exceeds it.
+#: Memory limit of a call: small, because a trap exceeds it.
 MEMORY_BYTES = 1024 * MIB
 
 #: Stands in a trap for the path of a file that no sandbox may expose; each self-test creates its own.

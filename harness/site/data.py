@@ -16,8 +16,8 @@ from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.disclosure import rounded_task
 from harness.board.oracle import is_scored
+from harness.board.rankings import held_out_sets
 from harness.board.row import Row
-from harness.board.standings import held_out_sets
 from harness.configuration import Configuration
 from harness.format.reference import Reference
 from scoring import Failure, HeldOut, TaskScore

@@ -79,10 +79,11 @@ def _insight(task: OnTask) -> Insight:
 
 def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
     """Return hints, one per line; the most urgent first. Withheld tasks give none."""
-    lines = []
-    for name, task in row.tasks.items():
-        if task.failures and not task.withheld:
-            lines.append(f"{name}: {task.reason}. Without a value for every model the task has no score.")
+    lines = [
+        f"{', '.join(names)}: {reason.rstrip('.')}. Without a value for every model a task has no score."
+        for reason, names in row.reasons.items()
+        if not set(names) & set(row.rounded)
+    ]
     if row.own_error is not None and row.standing is not None and row.own_error > NOISY_SHARE * row.standing.error:
         lines.append(
             f"its own random draws make a standard error of {row.own_error:.1f} points: average over more draws."

@@ -9,8 +9,8 @@ from markupsafe import Markup, escape
 from harness.board import columns
 from harness.board.board import Board
 from harness.board.column import Column
+from harness.board.rankings import INTERVAL
 from harness.board.row import Row
-from harness.board.standings import INTERVAL
 from harness.board.yardstick import Yardstick
 from harness.site import charts
 from harness.site.critical_difference import critical_difference

@@ -11,7 +11,7 @@ from harness.board.collect import value_of
 from harness.board.columns import mark_of
 from harness.board.row import OnTask, Row
 from harness.board.scores import decimal
-from harness.board.states import state_of, why_not_more
+from harness.board.states import state_of, state_on
 from harness.configuration import GIB, MIB
 from harness.site import charts
 from harness.site.insight import Insight, advice, time_steps
@@ -80,22 +80,18 @@ def _part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
     return {
         "name": name,
         "text": task.official_text(),
-        "withheld": task.withheld,
-        "reason": "" if task.official is not None else _capitalized(why_not_more(task)),
+        "state": state_on(task),
+        "failed": task.official is None,
         "figures": _figures(task, insight),
         "scatter": charts.scatter(task),
         "heat_map": charts.heat_map(task),
         "insight": insight,
-        "why": _why(insight) if insight else _capitalized(why_not_more(task)),
+        "why": _why(insight) if insight else "",
         "cells": insight.explanation.cells[:N_CELLS] if insight else [],
         "failures": [task.calls[model] for model in failures[:N_FAILURES]],
         "more_failures": max(0, len(failures) - N_FAILURES),
         "calls": _calls(task),
     }
-
-
-def _capitalized(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.board.board import Board
+from harness.board.disclosure import LUCK_WITHHELD
 from harness.board.row import SIGNIFICANT, Row
 from harness.text import p_value_equation
 from scoring import MINIMUM_TASKS
@@ -77,7 +78,7 @@ def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[W
     """Return the sentence on those that may be as good as the first."""
     first = ranked[0].standing
     if first is None:
-        return [Words(" Whether luck explains the lead is withheld, since a task is hidden.")]
+        return [Words(f" {LUCK_WITHHELD}")]
     others = [(row, words) for row, words in zip(ranked, linked, strict=True) if row.rank != ranked[0].rank]
     compared = [(row.standing, words) for row, words in others if row.standing is not None]
     equal = [words for standing, words in compared if standing.group == first.group]

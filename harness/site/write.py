@@ -27,7 +27,11 @@ def write_site(data: SiteData, directory: Path) -> str:
     with writing(directory):
         _remove(temporary)  # it may be a link, and what is behind it would be moved here
         temporary.mkdir(parents=True)
-        _write(files, temporary)
+        try:
+            _write(files, temporary)
+        except OSError:  # a full disk; the earlier site is untouched
+            _remove(temporary)
+            raise
         for old in directory.iterdir():
             if old != temporary:
                 _remove(old)

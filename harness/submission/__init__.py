@@ -2,14 +2,14 @@
 
 from harness.submission.find import find_named, find_submission, find_submissions, names_of_files
 from harness.submission.function import from_function
-from harness.submission.inspect import find_flaw
+from harness.submission.inspect import find_flaw, find_problem
 from harness.submission.library import find_baseline
 from harness.submission.submission import Submission, code_of, write_files
 
 __all__ = [
-    "Submission", "code_of", "find_baseline", "find_flaw", "find_named", "find_submission", "find_submissions",
-    "from_function", "names_of_files", "write_files",
+    "Submission", "code_of", "find_baseline", "find_flaw", "find_named", "find_problem", "find_submission",
+    "find_submissions", "from_function", "names_of_files", "write_files",
 ]  # fmt: skip
 
-#: The modules that other rooms use, beside the names above.
+#: Modules that other rooms may import, beside the names above.
 MODULES = ("installed", "name", "template")

@@ -14,6 +14,7 @@ from harness.inspector.answer import MAX_ANSWER, MAX_PROBLEM, READY, Answer, Ans
 from harness.inspector.files import is_leftover
 from harness.inspector.limits import CPU_S
 from harness.reading import own_path, refuse_link
+from harness.submission.submission import Submission
 
 #: Seconds after which the process is killed; its processor time has a lower limit.
 WALL_S = 60.0
@@ -29,7 +30,7 @@ READ = (
 #: Program of the process that looks for a flaw in the source at its standard input.
 FIND_FLAW = "from harness.inspector.flaw import main; main()"
 
-#: Options of the interpreter: no installed package, whose import would take longer than the reading.
+#: Options of the interpreter: without installed packages, whose import would take longer than the reading.
 OPTIONS = ("-S",)
 
 
@@ -43,7 +44,7 @@ def is_there(path: Path) -> bool:
         path.lstat()
     except PermissionError as error:
         raise UserError("cannot be read: Permission denied", file=path) from error
-    except (OSError, ValueError):  # the latter: no path has that character
+    except (OSError, ValueError):  # ValueError: no path has that character
         return False
     return True
 
@@ -52,7 +53,7 @@ def inspect(path: Path) -> Answer:
     """Read the .py file, directory or zip at `path`, which exists; a `problem` says why it cannot be run.
 
     Raises:
-        UserError: it is something else, a link to one of these, or the system refuses to read one of its files.
+        UserError: `path` is something else or a link, or the system refuses to read a file of it.
     """
     refuse_link(path)
     try:
@@ -71,19 +72,25 @@ def inspect(path: Path) -> Answer:
     return answer._replace(problem=problem)
 
 
-def find_flaw(source: bytes, file: str = "complexity.py") -> str:
-    """Return a flaw in a measure's source, found without running it; empty text if none is found.
+def find_problem(submission: Submission) -> str | None:
+    """Return why no call of a submission can succeed, with its file, as far as that is known without running it."""
+    if submission.is_baseline:
+        return None
+    if submission.problem is not None:
+        return f"{submission.source}: {submission.problem}"
+    flaw = find_flaw(submission.files["complexity.py"])
+    return f"{submission.measure_file}: {flaw}" if flaw else None
 
-    `file` is the name of the source in the text.
-    """
+
+def find_flaw(source: bytes) -> str:
+    """Return a flaw in a measure's source, found without running it; empty text if none is found."""
     command = children.harness_interpreter(FIND_FLAW, options=OPTIONS)
     try:
         done = children.run(command, _environment(), seconds=WALL_S, content=source)
     except subprocess.TimeoutExpired:
         return ""
     text = done.stdout.decode(errors="replace") if done.returncode == 0 else ""
-    said = "".join(character for character in text if character.isprintable())[:MAX_PROBLEM]
-    return f"{file}: {said}" if said else ""
+    return "".join(character for character in text if character.isprintable())[:MAX_PROBLEM]
 
 
 def _kind(path: Path) -> str:
@@ -120,17 +127,18 @@ def _ask(kind: str, path: Path) -> Answer:
 
 
 def _environment() -> dict[str, str]:
-    """Return the variables of the process: none but the one without which Python does not start on Windows."""
+    """Return the variables of the process: only the variable that Python needs to start on Windows."""
     return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if os.name == "nt" else {}
 
 
 def _receive(process: children.Child) -> bytes:
     """Return the output of the process; raises `AnswerError` if it takes too long or is too large.
 
-    A thread reads, because Windows waits for no pipe: this one goes on in time, whoever else has the other end.
+    A thread reads, because Windows cannot wait for a pipe: the caller continues in time, even if another process holds
+        the other end.
     """
     assert process.stdout is not None
-    source, content = os.dup(process.stdout.fileno()), bytearray()  # the thread's own, which it closes
+    source, content = os.dup(process.stdout.fileno()), bytearray()  # a copy that the thread closes
 
     def read() -> None:
         with os.fdopen(source, "rb", buffering=0) as stream:

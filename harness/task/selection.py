@@ -1,6 +1,6 @@
-"""Some of a task: models by name, or a number of them from the smallest to the largest; a part of the training data.
+"""Selections from a task: models by name, or a number of models from the smallest to the largest; a part of the data.
 
-The part has examples at even distances, in their order.
+The part of the training data has examples at even distances, in their order.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ from harness.task.model import Model
 from harness.task.task import Task
 
 #: A number of models, or their names; None for all.
-Wanted = int | tuple[str, ...] | None
+ModelSelection = int | tuple[str, ...] | None
 
 T = TypeVar("T")
 
 
-def some_models(task: Task, wanted: Wanted) -> tuple[Model, ...]:
+def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
     """Return the wanted models of a task: the smallest first if a number is given, otherwise in the task's order."""
     if wanted is None:
         return task.models
@@ -35,12 +35,12 @@ def some_models(task: Task, wanted: Wanted) -> tuple[Model, ...]:
 
 
 def evenly(ordered: Sequence[T], number: int) -> list[T]:
-    """Return some of a sequence, first and last among them if there are two; all if there are no more."""
+    """Return `number` evenly spaced elements of a sequence, including first and last for two or more; at most all."""
     positions = np.linspace(0, len(ordered) - 1, min(number, len(ordered))).round().astype(int)
     return [ordered[position] for position in positions]
 
 
-def require_known(tasks: Sequence[Task], wanted: Wanted) -> None:
+def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
     """Raise `UserError` for a name that no model of the tasks has."""
     known = [model.id for task in tasks for model in task.models]
     for unknown in (name for name in wanted if name not in known) if isinstance(wanted, tuple) else ():
@@ -56,7 +56,7 @@ def size_of(model: Model) -> tuple[int, str]:
 
 @dataclass(frozen=True)
 class PartOfData(TrainingData):
-    """Training data of which a sandbox is given some examples only; the digest tells how many."""
+    """A part of training data for a sandbox; the digest depends on the number of examples."""
 
     number: int  #: of the examples
     whole: TrainingData
@@ -81,8 +81,8 @@ class PartOfData(TrainingData):
         np.save(directory / LABELS, self.labels)
 
 
-def with_part(task: Task, number: int) -> Task:
-    """Return a task with so many of its training examples."""
+def select_examples(task: Task, number: int) -> Task:
+    """Return a task with `number` of its training examples."""
     data = task.data
     digest = hashlib.sha256(f"{number} examples of {data.digest}".encode()).hexdigest()
     return replace(task, data=PartOfData(data.source, data.directory, digest, number, data))

@@ -14,8 +14,8 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.execution.order import Allowance, Order
 from harness.sandbox import KINDS, Job, Kind, Limits
-from harness.sandbox.body import Body, StartError
 from harness.sandbox.processes import Tree
+from harness.sandbox.running_sandbox import RunningSandbox, StartError
 from harness.worker.channel import Channel
 
 LIMITS = Limits(startup_s=60.0, output_bytes=2**20)
@@ -40,7 +40,7 @@ class Actors(Kind):
         self._playing = self.most_at_once = 0
 
     def problem(self) -> None:
-        """There are threads everywhere."""
+        """Return None: threads work everywhere."""
 
     def expect(self, trials: Sequence[Job]) -> None:
         """Note the runtimes."""
@@ -51,7 +51,7 @@ class Actors(Kind):
         self.prepared += [job.runtime for job in trials]
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "Actor":
-        """Start a thread, unless the part is not to start."""
+        """Start a thread, unless the part refuses to start."""
         if "does not start" in parts(job).values():
             raise StartError("no stage")
         actor = Actor(self, job, control, sink)
@@ -59,21 +59,21 @@ class Actors(Kind):
         return actor
 
     def versions(self, runtime: str) -> str:
-        """No library is needed."""
+        """Return an empty text: no library is needed."""
         return f"runtime {runtime}"
 
     def close(self) -> None:
-        """Note that the stage is left."""
+        """Note that the context was left."""
         self.closed = True
 
     def playing(self, change: int) -> None:
-        """An actor begins (1) to play a measure, or is done (-1)."""
+        """Count an actor that begins (1) or ends (-1) to play a measure."""
         with self._changing:
             self._playing += change
             self.most_at_once = max(self.most_at_once, self._playing)
 
 
-class Actor(Body):
+class Actor(RunningSandbox):
     """A worker whose whole conversation with the harness is a part that it plays."""
 
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
@@ -87,7 +87,7 @@ class Actor(Body):
         self._thread.start()
 
     def exit_status(self) -> int | None:
-        """As the part has it."""
+        """Return the exit status that the part sets."""
         return self._status
 
     def kill(self) -> None:
@@ -164,7 +164,7 @@ class Actor(Body):
 
 
 def parts(job: Job) -> dict[str, str]:
-    """What is to be played, by module."""
+    """The parts to be played, by module."""
     return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}
 
 
@@ -176,16 +176,16 @@ class Parts:
     _texts: dict[str, bytes] = field(default_factory=dict)
 
     def order(
-        self, text: str, *, model: str = "model", is_baseline: bool = False, problem: str | None = None,
-        allowance: Allowance | None = None, repeat: int = 0,
+        self, text: str, *, model: str = "model", is_baseline: bool = False, allowance: Allowance | None = None,
+        repeat: int = 0,
     ) -> Order:  # fmt: skip
         """Return the order of a call that plays a part; its limit is 60 s unless `allowance` says otherwise."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         self._texts[digest] = text.encode()
         number = next(_numbers)
         return Order(
-            number=number, key=f"{number:064x}", submission=digest, is_baseline=is_baseline, problem=problem,
-            model=model, data="data", runtime="tensorflow", seed=number, repeat=repeat, limits=LIMITS,
+            number=number, key=f"{number:064x}", submission=digest, is_baseline=is_baseline, model=model,
+            data="data", runtime="tensorflow", seed=number, repeat=repeat, limits=LIMITS,
             allowance=allowance or Allowance(None, 60.0, 0.0, "the time limit of 60 s"),
         )  # fmt: skip
 

@@ -1,21 +1,22 @@
-"""What to write in place of the first things that people try with a data set of TensorFlow."""
+"""Advice on common errors with a data set of TensorFlow."""
 
 import linecache
 import re
 from typing import Any
 
-#: The three ways to the examples, to end a line.
+#: The three ways to read the examples, as the end of a line.
 WAYS = (
     " (dataset yields single examples: `for inputs, labels in dataset.batch(512)` goes through batches, "
     "`inputs, labels = next(iter(dataset.batch(512)))` is the first, `inputs, labels = dataset.arrays` has all)"
 )
 
-_NOT_A_SEQUENCE = re.compile(r"'_?\w*Dataset' object (is not subscriptable|is not an iterator|has no attribute)")
+#: The type of a data set, as Python names it where an operation does not take one.
+_TYPE = re.compile(r"'\w*Dataset'")
 
 
 def dataset_advice(error: BaseException) -> str:
-    """Return what to write in place of an index, a slice, an attribute or an unpacking of a data set, to end a line."""
-    if isinstance(error, TypeError | AttributeError) and _NOT_A_SEQUENCE.search(str(error)):
+    """Return what to write in place of what a data set cannot do, such as a slice or an unpacking, to end a line."""
+    if isinstance(error, TypeError | AttributeError) and _TYPE.search(str(error)):
         return WAYS
     return WAYS if isinstance(error, ValueError) and _unpacks_dataset(error) else ""
 
@@ -36,9 +37,9 @@ def _unpacks_dataset(error: ValueError) -> bool:
 
 
 def refuse_single_example(given: Any, example: tuple[int, ...]) -> None:
-    """Raise `ValueError` if a model that takes batches of examples of this shape is given one of them, or a data set.
+    """Raise `ValueError` if a model for batches of examples of this shape gets a single example, or a data set.
 
-    Keras takes the first axis of a single example for that of the batch: mostly an error, sometimes a wrong value.
+    Keras takes the first axis of a single example for the batch axis: mostly an error, sometimes a wrong value.
     """
     if hasattr(given, "element_spec"):
         problem, remedy = "a data set", "`for inputs, labels in dataset.batch(512)`, and `model(inputs)`"

@@ -20,8 +20,8 @@ from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.runtimes import RUNTIMES, Runtime
 from harness.worker.value import BadValueError, as_finite_float
 
-#: The stacks of all threads are printed when this share of the time is over, or, if that is later, so many seconds
-#: before its end.
+#: The stacks of all threads are printed after this share of the time, or this number of seconds before its end, if that
+#: is later.
 SAMPLE_SHARE, SAMPLE_S = 0.9, 0.5
 
 #: Error numbers by which the sandbox denies an operation.
@@ -29,7 +29,7 @@ REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 
 def main(runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
-    """Import the libraries of the runtime of that name, then serve one call.
+    """Import the libraries of the runtime `name`, then serve one call.
 
     The harness is at the other end of the socket at standard input, or on Windows of standard input and output.
     """
@@ -83,7 +83,7 @@ def serve(
 
 
 def _sample_before(deadline_s: float) -> None:
-    """Have the stacks printed shortly before the deadline, whatever the threads then do: a thread in C does it."""
+    """Schedule a print of the stacks shortly before the deadline by a thread in C, which busy threads cannot delay."""
     seconds = max(SAMPLE_SHARE * deadline_s, deadline_s - SAMPLE_S, 0.001)
     faulthandler.dump_traceback_later(seconds, file=2)
 

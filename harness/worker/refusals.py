@@ -1,9 +1,9 @@
-"""What the sandbox has to do with an error of a submission, in a sentence."""
+"""Sentences that explain how the sandbox caused an error of a submission."""
 
 import errno
 import os
 import socket
-import tempfile
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,13 +13,16 @@ NETWORK = "the sandbox has no network"
 SYSTEM_CALL = "the sandbox has no network, and refuses some system calls"
 PROGRAM = "the sandbox has the programs of /usr/bin and /bin only"
 
-#: Parts of messages of errors that are none of the system's own, such as those of libraries that download.
+#: Parts of the messages of libraries' errors, for instance of libraries that download.
 _OF_NETWORK = ("name resolution", "Name or service not known", "Network is unreachable", "URL fetch failure")
 _OF_THREADS = ("can't start new thread", "pthread_create")
 
+#: Statuses with which a shell ends if it finds no such program, or may not start it.
+_NO_PROGRAM = (126, 127)
+
 
 def refusal(error: BaseException, submission: Path) -> str:
-    """Return the sentence for an error of the submission in that directory, to end a line; empty if there is none."""
+    """Return the sentence for an error of the submission in `submission`, as the end of a line; empty without one."""
     if not _is_confined():
         return ""
     sentences = (_sentence(one, submission) for one in _chain(error))
@@ -35,7 +38,7 @@ def _is_confined() -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, and those that led to it, the last first."""
+    """Return the error and its causes, the last first."""
     seen, one = set[int](), error
     while one is not None and id(one) not in seen:
         seen.add(id(one))
@@ -46,6 +49,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 def _sentence(error: BaseException, submission: Path) -> str:
     if isinstance(error, MemoryError):
         return f"the sandbox limits a call to {int(os.environ[MEMORY_LIMIT]) >> 20} MiB of memory"
+    if isinstance(error, subprocess.CalledProcessError) and error.returncode in _NO_PROGRAM:
+        return PROGRAM
     text = str(error)
     if isinstance(error, socket.gaierror) or any(part in text for part in _OF_NETWORK):
         return NETWORK
@@ -67,20 +72,21 @@ def _limit(name: str) -> int:
 
 def _of_system(error: OSError, submission: Path) -> str:
     number, file = error.errno, error.filename
+    path = Path(os.fsdecode(file)) if isinstance(file, str | bytes | os.PathLike) else None
     if number == errno.EAGAIN:
         return _of_processes()
     if number == errno.EMFILE:
         return f"the sandbox limits a process to {_limit('RLIMIT_NOFILE')} open files"
     if number in (errno.ENOSPC, errno.EFBIG):
-        return f"the sandbox limits a call to {_limit('RLIMIT_FSIZE') >> 20} MiB of files under {tempfile.gettempdir()}"
+        return f"the sandbox limits a call to {_limit('RLIMIT_FSIZE') >> 20} MiB of files under {_scratch()}"
     if number == errno.ENETUNREACH:
         return NETWORK
     if number in (errno.EPERM, errno.EACCES, errno.EROFS):
-        return SYSTEM_CALL if file is None else _of_files()
+        return SYSTEM_CALL if path is None else _of_files(path, submission)
     if number == errno.ENOTDIR and str(file).startswith(os.devnull):  # Keras' folder for downloads
         return f"{NETWORK}, so that Keras can download nothing"
-    if number == errno.ENOENT and isinstance(file, str | bytes | os.PathLike):
-        return _of_missing(error, Path(os.fsdecode(file)), submission)
+    if number == errno.ENOENT and path is not None:
+        return _of_missing(error, path, submission)
     return ""
 
 
@@ -92,9 +98,16 @@ def _of_missing(error: OSError, file: Path, submission: Path) -> str:
         return PROGRAM
     if not file.is_absolute() and (submission / file).exists():
         return f"it is beside complexity.py: open Path(__file__).parent / {str(file)!r}"
-    return _of_files() if not file.is_relative_to(submission) else ""
+    return _of_files(file, submission) if not file.is_relative_to(submission) else ""
 
 
-def _of_files() -> str:
+def _of_files(file: Path, submission: Path) -> str:
+    if file.is_relative_to(submission):
+        return f"in the sandbox only {_scratch()} can be written to"
     own = "the submission's own files, in Path(__file__).parent, and Python's"
-    return f"the sandbox shows {own}; only {tempfile.gettempdir()} can be written to"
+    return f"the sandbox shows {own}; only {_scratch()} can be written to"
+
+
+def _scratch() -> str:
+    """The directory for files: `tempfile` would look for it by writing, which fails where it is full."""
+    return os.environ["TMPDIR"]

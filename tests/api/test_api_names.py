@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import click
+import numpy as np
 import pytest
 
 import pgdl
@@ -24,7 +25,14 @@ from pgdl import Execution
         ({"time_limit_s": float("nan")}, "time_limit_s: expected above 0"),
         ({"seed": -1}, "seed: expected 0 to 2**63 - 1, found -1"),
         ({"workers": 0}, "workers: expected 1 or more, or None, found 0"),
-        ({"memory_bytes": 0}, "memory_bytes: expected above 0, found 0"),
+        ({"memory_bytes": 0}, "memory_bytes: expected a whole number above 0, or None, found 0"),
+        ({"memory_bytes": "4G"}, "memory_bytes: expected a whole number above 0, or None, found '4G'"),
+        ({"time_limit_s": "5m"}, "time_limit_s: expected above 0, to 2592000, found '5m'"),
+        ({"time_limit_s": None}, "time_limit_s: expected above 0, to 2592000, found None"),
+        ({"workers": True}, "workers: expected 1 or more, or None, found True"),
+        ({"seed": 1.5}, "seed: expected 0 to 2**63 - 1, found 1.5"),
+        ({"runtime": ["jax"]}, "runtime: expected one of jax, keras2, tensorflow, torch, found ['jax']"),
+        ({"sandbox_parameters": "image"}, "sandbox_parameters: expected a mapping of names to values, found 'image'"),
         ({"time_budget": "total"}, "time_budget: expected one of average, each, found 'total'"),
         ({"withhold": True}, "withhold: expected one of always, auto, never, found True"),
         ({"sandbox": "fresh", "unsafe_no_sandbox": True}, "--unsafe-no-sandbox and --sandbox fresh contradict"),
@@ -35,6 +43,31 @@ def test_mistakes_are_one_line(settings: dict[str, Any], problem: str) -> None:
         Execution(**settings)
     assert problem in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    chosen = Execution(time_limit_s=np.float32(5), seed=np.int64(3), workers=np.int8(1))
+    assert (chosen.time_limit_s, chosen.seed, chosen.workers) == (5, 3, 1)
+
+
+@pytest.mark.parametrize("given", [[], None, 3, b"mine.py", [None], {}])
+def test_what_is_no_submission_is_refused(given: Any) -> None:
+    for function in (pgdl.run, pgdl.check):
+        with pytest.raises(UserError) as raised:
+            function(given)
+        assert str(raised.value) == f"submissions: expected paths, names of measures, or functions, found {given!r}"
+
+
+def test_one_submission_is_checked_at_a_time() -> None:
+    several: Any = ["num_params", "depth"]
+    with pytest.raises(UserError, match="submission: expected a path, the name of a measure, or a function, found "):
+        pgdl.check(several)
+
+
+@pytest.mark.parametrize(("given", "problem"), [("no_such", "no measure"), ("vc_dim:image_side=8", "a name alone")])
+def test_a_forecast_of_costs_takes_names(given: str, problem: str) -> None:
+    with pytest.raises(UserError, match=problem):
+        pgdl.forecast_costs(given)
 
 
 def test_the_command_line_has_the_same_defaults(monkeypatch: pytest.MonkeyPatch) -> None:

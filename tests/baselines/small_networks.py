@@ -12,6 +12,18 @@ def dataset(images, labels):
     return tf.data.Dataset.from_tensor_slices((np.asarray(images, np.float32), np.asarray(labels, np.int32)))
 
 
+def images(n, *shape, seed=0):
+    """Images (n, *shape) with values between 0 and 1."""
+    return np.random.default_rng(seed).random((n, *shape), np.float32)
+
+
+def gaussian(model, seed=0):
+    """The model with standard normal weights."""
+    draw = np.random.default_rng(seed)
+    model.set_weights([draw.normal(size=array.shape) for array in model.get_weights()])
+    return model
+
+
 def dense(*kernels, biases=None, activation="relu"):
     """Dense network from its kernels; the last layer gives logits."""
     model = tf.keras.Sequential([tf.keras.Input((len(kernels[0]),))])

@@ -56,6 +56,7 @@ def test_each_batch_has_draws_of_its_own():
     assert apart == pytest.approx(together, rel=1e-4)
 
 
+@pytest.mark.rest
 def test_uniform_noise_stays_in_the_box():
     model, data = dense([[2.0, 1.0]]), dataset(*ONE_FEATURE)
     grid = (np.arange(200) + 0.5) / 100 - 1
@@ -124,6 +125,7 @@ def test_no_corner_of_the_box_is_worse_than_what_the_search_finds(normalizes):
     assert found >= 0.97 * max(rises) > 0
 
 
+@pytest.mark.rest
 def test_normalized_logits_are_free_of_scale():
     rng = np.random.default_rng(2)
     kernels, data = [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))], (rng.normal(size=(90, 4)), np.arange(90) % 3)

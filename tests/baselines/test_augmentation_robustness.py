@@ -7,7 +7,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from scipy.ndimage import sobel
 from scipy.special import softmax
-from small_networks import dataset, layers
+from small_networks import dataset, gaussian, images, layers
 
 import baselines
 from baselines import MeasureUnavailable
@@ -20,18 +20,10 @@ SHAPES = [(8, 8, 1), (32, 32, 3), (9, 14, 4), (12, 7, 3), (2, 2, 1)]
 FLIPPED, SATURATED, CROPPED, EDGES, BRIGHTER, BOTH, ERASED = range(7)
 
 
-def images(n, *shape, seed=0):
-    return np.random.default_rng(seed).random((n, *shape), np.float32)
-
-
 def conv(shape, classes=3, seed=0, end=()):
     """A network with random weights."""
-    model = tf.keras.Sequential(
-        [tf.keras.Input(shape), layers.Conv2D(4, 2), layers.ReLU(), layers.Flatten(), layers.Dense(classes), *end]
-    )
-    draw = np.random.default_rng(seed)
-    model.set_weights([draw.normal(size=w.shape) for w in model.get_weights()])
-    return model
+    parts = [tf.keras.Input(shape), layers.Conv2D(4, 2), layers.ReLU(), layers.Flatten(), layers.Dense(classes), *end]
+    return gaussian(tf.keras.Sequential(parts), seed)
 
 
 def linear(kernel, bias=None):

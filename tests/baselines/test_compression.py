@@ -46,6 +46,7 @@ def test_pruning_in_closed_form(kernel, label, expected):
     assert found == (1 if label == 0 else pytest.approx(expected, abs=STEP))
 
 
+@pytest.mark.rest
 def test_pruning_by_layer_does_not_see_their_scale_but_all_together_does():
     first, *rest, last = kernels()
     given = data(*kernels())

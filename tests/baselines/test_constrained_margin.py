@@ -55,6 +55,7 @@ def curved(seed=3):
     return dense(rng.normal(size=(2, 16)), rng.normal(size=(16, 3)), biases=[rng.normal(size=16), rng.normal(size=3)])
 
 
+@pytest.mark.rest
 def test_against_a_search_over_a_grid():
     model = curved()
     points = np.random.default_rng(4).uniform(-1, 1, size=(30, 2))
@@ -76,6 +77,7 @@ def network(rotation, scale_in=1.0, scale_out=1.0):
     return dense(scale_in * rotation.T @ rng.normal(size=(5, 12)), scale_out * rng.normal(size=(12, 3)))
 
 
+@pytest.mark.rest
 def test_rotations_and_scale():
     """Rotated inputs change nothing, nor do larger logits; larger inputs are farther from the boundary."""
     rotation, points = np.linalg.qr(np.random.default_rng(5).normal(size=(5, 5)))[0], images()

@@ -3,14 +3,18 @@
 import ast
 import importlib
 import json
+import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
+from small_networks import T1_DATA, dataset, t1
 
 import baselines
+from baselines import MEASURES
 from baselines.core.families import COMMON, FIRST, families
 
 PACKAGE = Path(baselines.__file__).parent
@@ -95,3 +99,17 @@ def test_what_families_share_imports_no_family(common):
         modules = {node.module for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom)}
         own = {module.split(".")[1] for module in modules if module.startswith("baselines.")}
         assert own <= {"core", "network"}, file.name
+
+
+PAGE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+
+
+def test_the_measure_of_the_page():
+    (code,) = re.findall(r"^ *```python\n(.*?)^ *```", PAGE, re.MULTILINE | re.DOTALL)
+    names = {"__name__": "baselines.size.example"}
+    try:
+        exec(textwrap.dedent(code), names)
+        assert MEASURES["sum_of_l1"].family == "size"
+        assert names["sum_of_l1"](t1(), dataset(*T1_DATA)) == 11
+    finally:
+        MEASURES.pop("sum_of_l1", None)

@@ -89,6 +89,7 @@ def test_free_scales_are_set(front, larger, smaller):
     assert others == pytest.approx(norms, rel=1e-4)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
 def test_logits_stay_when_scales_are_set(build):
     written = written_with_other_scales(build)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from matrix import full
+from matrix import full, rest
 from small_networks import dataset, dense, layers
 
 import baselines
@@ -223,7 +223,7 @@ def test_curvature_of_a_tiny_loss_keeps_its_digits(margin):
     assert effective_dimensionality(model, data, alpha=expected, n_steps=2) == pytest.approx(0.5, rel=1e-4)
 
 
-@pytest.mark.parametrize("alpha", [0.01, 1.0, 5.0])
+@pytest.mark.parametrize("alpha", [1.0, rest(0.01), rest(5.0)])
 def test_effective_dimensionality_of_a_linear_classifier_and_of_a_hidden_layer(alpha, linear, hidden):
     kernel, images = linear
     (first, second), points, labels = hidden

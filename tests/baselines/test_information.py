@@ -57,6 +57,7 @@ def test_against_differences_of_losses():
     assert information(model, DATA) == pytest.approx(20 * np.mean(found**2))
 
 
+@pytest.mark.rest
 def test_nothing_was_learned_or_nobody_knows():
     model = network()
     model.initial_weights = model.get_weights()

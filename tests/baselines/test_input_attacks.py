@@ -1,4 +1,4 @@
-"""Attacks on inputs: exact for linear networks, harmless without gradients, and free of scales."""
+"""Attacks on inputs, DeepFool among them: exact for linear networks, harmless without gradients, and free of scales."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,8 @@ import tensorflow as tf
 from small_networks import dataset, dense, layers
 
 import baselines
+from baselines.core.subject import Subject
+from baselines.margin.deepfool import _changes
 
 pgd, fgsm, margin = map(baselines.load, ("adversarial_error", "fgsm_error", "auto_pgd_margin"))
 
@@ -44,6 +46,7 @@ def network(units=(1.0, 1.0)):
 LABELS = network()(POINTS).numpy().argmax(axis=1)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("measure", [pgd, fgsm, margin])
 def test_units_of_inputs_and_of_logits_do_not_matter(measure):
     expected = measure(network(), dataset(POINTS, LABELS))
@@ -69,3 +72,62 @@ def test_a_dead_network_cannot_be_attacked_and_constant_inputs_have_no_range():
     for measure in (pgd, fgsm, margin):
         with pytest.raises(baselines.MeasureUnavailable, match="needs inputs that are not all the same, found 1 only"):
             measure(dead, dataset(np.ones((4, 5)), [0] * 4))
+
+
+deepfool = baselines.load("deepfool_margin")
+EXAMPLES = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
+OF_EXAMPLES = np.arange(40) % 3
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_a_linear_network_has_planes_as_boundaries(n_classes):
+    kernel = np.random.default_rng(1).normal(size=(5, 3))
+    found = deepfool(dense(kernel), dataset(EXAMPLES, OF_EXAMPLES), n_classes=n_classes)
+    logits = EXAMPLES @ kernel
+    order = np.argsort(-logits, axis=1)
+    distances = [
+        min(
+            (row[first] - row[other]) / np.linalg.norm(kernel[:, first] - kernel[:, other])
+            for other in others[: n_classes - 1]
+        )
+        for row, (first, *others) in zip(logits, order, strict=True)
+    ]
+    assert found == pytest.approx(-np.mean(distances / np.linalg.norm(EXAMPLES, axis=1)), rel=1e-4)
+
+
+def smooth_network():
+    tf.keras.utils.set_random_seed(0)
+    return tf.keras.Sequential(
+        [tf.keras.Input((5,)), layers.Dense(20, "tanh"), layers.Dense(8, "elu"), layers.Dense(3)]
+    )
+
+
+def test_the_answer_changes_behind_the_boundary_and_not_before():
+    subject = Subject(smooth_network(), dataset(EXAMPLES, OF_EXAMPLES))
+    order = np.argsort(-subject.network.outputs(EXAMPLES)[0], axis=1).astype(np.int32)
+    changes = _changes(subject.network, EXAMPLES, order, 50, 1.02)
+    behind, before = (
+        subject.network.outputs((EXAMPLES + factor * changes).astype(np.float32))[0].argmax(axis=1)
+        for factor in (1.03, 0.5)
+    )
+    assert (behind != order[:, 0]).mean() > 0.9
+    assert (before == order[:, 0]).mean() > 0.9
+
+
+@pytest.mark.rest
+def test_the_scale_of_logits_and_of_inputs_does_not_matter():
+    model, other = smooth_network(), smooth_network()
+    *hidden, kernel, bias = model.get_weights()
+    other.set_weights([hidden[0] / 8, *hidden[1:], 4 * kernel, 4 * bias])
+    expected = deepfool(model, dataset(EXAMPLES, OF_EXAMPLES))
+    assert expected < -0.01
+    assert deepfool(other, dataset(8 * EXAMPLES, OF_EXAMPLES)) == pytest.approx(expected, rel=1e-3)
+
+
+def test_examples_without_a_size_or_a_gradient_do_not_count():
+    kernel = np.eye(5, 3)
+    expected = deepfool(dense(kernel), dataset(EXAMPLES, OF_EXAMPLES))
+    more = np.concatenate([EXAMPLES, np.zeros((3, 5))])
+    assert deepfool(dense(kernel), dataset(more, np.zeros(43))) == pytest.approx(expected, rel=1e-5)
+    with pytest.raises(baselines.MeasureUnavailable, match="have a gradient"):
+        deepfool(dense(np.zeros((5, 4)), np.ones((4, 3))), dataset(EXAMPLES, OF_EXAMPLES))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, layers, value
+from small_networks import dataset, gaussian, images, layers, value
 
 from baselines import MeasureUnavailable, sharing
 from baselines.core.streams import stream
@@ -24,18 +24,10 @@ PREFIXES = ("gi", "augmented_subset_error", "pr_mean_error")
 NAMES = [f"{prefix}_{change}" for prefix in PREFIXES for change in CHANGES]
 
 
-def images(n, *shape, seed=0):
-    return np.random.default_rng(seed).random((n, *shape), np.float32)
-
-
 def conv(shape, classes=3, seed=0):
     """A network with random weights."""
-    model = tf.keras.Sequential(
-        [tf.keras.Input(shape), layers.Conv2D(4, 1), layers.ReLU(), layers.Flatten(), layers.Dense(classes)]
-    )
-    draw = np.random.default_rng(seed)
-    model.set_weights([draw.normal(size=w.shape) for w in model.get_weights()])
-    return model
+    parts = [tf.keras.Input(shape), layers.Conv2D(4, 1), layers.ReLU(), layers.Flatten(), layers.Dense(classes)]
+    return gaussian(tf.keras.Sequential(parts), seed)
 
 
 def own_answers(model, inputs):
@@ -109,6 +101,7 @@ def test_curve_against_one_image_after_the_other(change, shape):
         assert accuracy == pytest.approx(np.mean(own_answers(model, changed) == labels))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("change", CHANGES)
 def test_normalized_images_are_changed_as_the_originals(change):
     """A network of normalized images is as invariant as the same network of the originals."""
@@ -235,6 +228,7 @@ def test_colours_need_channels_of_colour(channels):
         assert 0 <= value(f"{prefix}_rotation", conv(shape), data) <= 1
 
 
+@pytest.mark.rest
 def test_hue_of_images_without_colour_does_not_matter():
     """Three equal channels are as one: brightness and contrast are all that there is."""
     batch, model = images(40, 5, 5, 1), conv((5, 5, 1))

@@ -39,6 +39,7 @@ def test_median_and_mean():
             measure(linear(), data, statistic="max")
 
 
+@pytest.mark.rest
 def test_shares_of_classes():
     """With each example of class 0 twice its share is 2/3; its halves are alike (spread 0) or opposite (spread 2)."""
     data = dataset([*IMAGES, *IMAGES[:2]], [*LABELS, *LABELS[:2]])

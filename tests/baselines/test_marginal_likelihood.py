@@ -92,6 +92,7 @@ def kinds_of_layers():
     return tf.keras.Sequential([tf.keras.Input((7, 7, 2)), *middle, layers.Dense(9, "relu"), layers.Dense(4)])
 
 
+@pytest.mark.rest
 def test_trained_weights_and_the_scale_of_inputs_do_not_matter():
     rng = np.random.default_rng(2)
     images, labels = rng.normal(size=(40, 7, 7, 2)), np.arange(40) % 4

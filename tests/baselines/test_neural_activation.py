@@ -64,6 +64,7 @@ def test_entropy_in_closed_form():
     assert input_entropies(np.full((2, 3, 3, 1), 7.0), 1000, (7, 7)) == pytest.approx([0, 0])
 
 
+@pytest.mark.rest
 @given(st.integers(0, 1000), st.integers(1, 300), st.integers(1, 400))
 @settings(max_examples=30, deadline=None)
 def test_entropy_of_a_histogram(seed, n, n_bins):

@@ -141,6 +141,7 @@ def test_a_convolution_is_compared_with_its_kernel_at_all_positions():
     assert found == pytest.approx([expected], rel=1e-4)
 
 
+@pytest.mark.rest
 @given(st.integers(0, 10_000))
 @settings(max_examples=5, deadline=None)
 def test_cushions_are_at_most_one(seed):
@@ -263,6 +264,7 @@ def test_a_layer_that_sends_its_signals_to_zero_has_the_least_cushion():
     assert cushions[0] == 1e-6
 
 
+@pytest.mark.rest
 def test_a_wrong_network_has_the_floor_as_margin():
     right = confident(dense(*kernels()))
     wrong = dataset(inputs(), (dense(*kernels())(inputs()).numpy().argmax(axis=1) + 1) % 3)

@@ -1,4 +1,4 @@
-"""Averages over noise on the weights: closed forms of a linear classifier, and what scale changes."""
+"""Noise on the weights: averages of losses, and the learning coefficient of its draws."""
 
 import math
 
@@ -8,6 +8,7 @@ from small_networks import dataset, dense, tf
 from test_sharpness import ONE_FEATURE
 
 import baselines
+from baselines import MeasureUnavailable
 from baselines.core.streams import stream_seed
 
 low_pass, entropy, energy = map(baselines.load, ("low_pass_loss", "neg_local_entropy", "local_energy"))
@@ -47,6 +48,7 @@ def small():
     return [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))], dataset(rng.normal(size=(60, 4)), np.arange(60) % 3)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("sigma", [0.01, 1.0])
 def test_entropy_is_at_most_the_filtered_loss_and_both_are_the_loss_without_noise(sigma):
     (first, second), data = small()
@@ -55,3 +57,58 @@ def test_entropy_is_at_most_the_filtered_loss_and_both_are_the_loss_without_nois
     loss = baselines.load("cross_entropy")(model, data)
     assert low_pass(model, data, sigma=1e-6) == pytest.approx(loss, rel=1e-4)
     assert entropy(model, data, gamma=1e12) == pytest.approx(loss, rel=1e-4)
+
+
+coefficient = baselines.load("local_learning_coefficient")
+
+#: Four features with a coin each: at weights of zero the Hessian has 1/8 four times, and zero four times, as only the
+#: difference of two logits matters. So there are four regular directions among eight weights.
+COINS = dataset(np.tile(np.eye(4), (1000, 1)), np.arange(4000) // 4 % 2)
+FAIR = np.zeros((4, 2))
+TEMPERATURE = 4000 / math.log(4000)
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize(("gamma", "batch"), [(1.0, 4000), (TEMPERATURE / 8, 500)])
+def test_half_the_number_of_regular_directions_less_what_the_pull_takes(gamma, batch):
+    step, slope = 2e-3, TEMPERATURE / 8 + gamma
+    found = coefficient(
+        dense(FAIR), COINS, step_size=step, gamma=gamma, n_chains=3, n_draws=1000, batch=batch, n_samples=4000
+    )
+    expected = 4 / 2 * TEMPERATURE / 8 / slope
+    of_batches = 0 if batch == 4000 else step * TEMPERATURE**2 / 8 / 4 / batch
+    expected *= (1 + of_batches) / (1 - step * slope / 4)  # steps are finite, and batches add noise of their own
+    assert found == pytest.approx(expected, rel=0.12)
+
+
+@pytest.mark.rest
+def test_weights_on_which_nothing_depends_do_not_count():
+    """A unit that is dead, with weights of its own on both sides."""
+    idle = np.concatenate([np.eye(4), np.full((4, 1), -50.0)], axis=1)
+    first, second = idle, np.concatenate([FAIR, [[1.0, -1.0]]])
+    options = {"step_size": 1e-2, "gamma": 10.0, "n_chains": 2, "n_draws": 1000, "batch": 4000, "n_samples": 4000}
+    alone = coefficient(dense(np.eye(4), FAIR), COINS, **options)
+    assert coefficient(dense(first, second), COINS, **options) == pytest.approx(alone, rel=0.1)
+
+
+def test_a_single_step_in_closed_form():
+    """Draws are looked at before they move: the first is the trained point, the second one step of noise from it."""
+    model, data = dense([[1.0, 0.0]]), dataset(np.ones((100, 1)), np.zeros(100))
+    assert coefficient(model, data, n_chains=3, n_burn_in=0, n_draws=1) == pytest.approx(0, abs=1e-5)
+    tiny = {"gamma": 0.0, "n_chains": 400, "n_burn_in": 1, "n_draws": 1, "step_size": 0.01}
+    found, nbeta, p = coefficient(model, data, **tiny), 100 / math.log(100), 1 / (1 + math.e)
+    drift, curvature = -2 * (nbeta * 0.01 / 2) * p**2, p * (1 - p)  # of the loss: slope times step, half variance
+    assert found == pytest.approx(nbeta * (drift + curvature * 0.01), abs=4 * nbeta * p * math.sqrt(0.02 / 400))
+
+
+def test_seed_and_order_of_calls():
+    model = dense(np.random.default_rng(0).normal(size=(4, 2)))
+    short = {"n_draws": 20, "n_burn_in": 5, "batch": 64}
+    first = coefficient(model, COINS, **short)
+    assert coefficient(model, COINS, **short) == first
+    assert coefficient(model, COINS, **short, seed=1) != first
+
+
+def test_a_chain_that_runs_away_is_told():
+    with pytest.raises(MeasureUnavailable, match="ran away with steps of 1000"):
+        coefficient(dense(np.eye(4), FAIR), COINS, step_size=1e3)

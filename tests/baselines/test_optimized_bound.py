@@ -46,6 +46,7 @@ def test_noise_on_which_nothing_depends_becomes_that_of_the_prior():
     assert bound(model, data, n_steps=0) > choices[1]
 
 
+@pytest.mark.rest
 def test_the_descent_ends_where_the_objective_is_smallest():
     """Of logits (a x, b x): the loss depends on the noise of a - b alone, a normal variable."""
     kernel, start, m = [[1.5, -1.0]], [[0.5, 0.0]], 400
@@ -70,6 +71,7 @@ def trained():
     return kernels, inputs, (np.maximum(inputs @ kernels[0], 0) @ kernels[1]).argmax(axis=1)
 
 
+@pytest.mark.rest
 def test_optimized_noise_gives_a_smaller_bound_and_a_way_from_the_start_a_larger_one():
     kernels, inputs, labels = trained()
     data = dataset(inputs, labels)

@@ -135,6 +135,7 @@ def test_layer_1_is_the_first_layers_output_with_its_activation():
     assert baselines.load("pr_mean_error_intra_l0")(model, data) == pytest.approx(3 / 11)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "before",
     [
@@ -154,6 +155,7 @@ def test_mixing_layer_1_is_not_mixing_inputs_however_the_layer_is_written(before
         assert hidden == baselines.load(f"pr_mean_error_{kind}_l1")(fused, data)
 
 
+@pytest.mark.rest
 def test_a_connection_to_the_logits_leaves_no_hidden_layer():
     source = tf.keras.Input((2,))
     inner = layers.Dense(2, "relu")(source)
@@ -186,6 +188,7 @@ def test_a_small_training_set_is_passed_over_until_there_are_enough_pairs():
     assert len({tuple(one) for one in seen}) == 3
 
 
+@pytest.mark.rest
 def test_pairs_are_gathered_in_parts(monkeypatch):
     images, labels, centres = blobs()
     model, data = network(centres), dataset(images, labels)
@@ -225,6 +228,7 @@ def test_combinations():
     assert mean == pytest.approx((pal["inter_l0"] + pal["intra_l0"]) / 2)
 
 
+@pytest.mark.rest
 def test_a_perfect_network():
     """Two points per class, straight regions: always right, even close to half and half."""
     model = dense(np.eye(2), np.eye(2))
@@ -249,6 +253,7 @@ def test_inter_of_a_threshold_in_closed_form(threshold):
     assert baselines.load("pr_mean_error_inter_l0")(model, data) == pytest.approx(1 - expected.mean())
 
 
+@pytest.mark.rest
 def test_a_network_that_is_never_right():
     images = np.ones((6, 2))
     model = dense(np.eye(2), [[0.0, 0.0, 1.0]] * 2)  # always class 2
@@ -259,6 +264,7 @@ def test_a_network_that_is_never_right():
         assert baselines.load(f"pr_mean_error_{name}")(model, data) == 1
 
 
+@pytest.mark.rest
 def test_a_dead_network_has_the_share_of_its_class():
     model = dense(np.zeros((2, 2)), np.zeros((2, 4)))  # ties go to class 0
     data = dataset(np.eye(2)[[0, 1] * 8], [0, 1, 2, 3] * 4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from measure_values import values
-from small_networks import dataset, layers
+from small_networks import dataset, gaussian, layers
 
 import baselines
 from baselines import MEASURES, MeasureUnavailable
@@ -23,8 +23,7 @@ def small(outputs=3, *, nested=False):
         inner = tf.keras.Sequential([tf.keras.Input((5,)), *head[:2]])
         head = [inner, head[2]]
     model = tf.keras.Sequential([tf.keras.Input((6, 6, 1)), layers.Flatten(), layers.Dense(5, "relu"), *head])
-    draw = np.random.default_rng(0)
-    model.set_weights([draw.normal(size=array.shape) for array in model.get_weights()])
+    gaussian(model)
     model.initial_weights = [array / 2 for array in model.get_weights()]
     return model
 

@@ -101,6 +101,7 @@ def test_gi_score_is_linear_in_errors_and_pal_score_has_no_scale(accuracies, c, 
     assert pal_score(places(accuracies), c * accuracies) == pytest.approx(pal_score(places(accuracies), accuracies))
 
 
+@pytest.mark.rest
 @given(curves)
 def test_exact_is_the_limit_of_finer_grids(accuracies):
     t = places(accuracies)

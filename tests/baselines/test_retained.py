@@ -71,6 +71,7 @@ def test_arrays_are_found_in_tuples_lists_and_dataclasses():
 MEASURES = ("inverse_margin", "cna", "fisher_trace", "sam_sharpness", "pacbayes_flatness", "noise_sensitivity")
 
 
+@pytest.mark.rest
 def test_values_do_not_depend_on_the_bound_and_the_bound_holds(monkeypatch):
     rng = np.random.default_rng(0)
     images = rng.normal(size=(3000, 20))

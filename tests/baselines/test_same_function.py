@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from as_trained import IN_UNITS
+from matrix import full
 from measure_values import values
 from small_networks import dataset, layers
 
@@ -64,7 +65,6 @@ NEEDS_IMAGES = dict.fromkeys(
     ["augmentation_robustness_penalty", "augmentation_robustness_runner_up"],
     "needs images with 1, 3 or 4 channels, which inputs of shape (12,) are not",
 )
-OF_VECTORS = MEASURES.keys() - NEEDS_IMAGES.keys()
 
 
 def with_weights(model, seed=0):
@@ -139,51 +139,24 @@ def in_some_units(images):
     return values(normalized(), images)
 
 
-@pytest.fixture(scope="module")
-def in_other_units(images):
-    names = sorted(MEASURES.keys() - BEFORE_NORMALIZATION.keys())
-    return values(normalized((4, 0.25, 16)), images, names)  # powers of 2 are exact
+#: Options of the network, what is set while it runs, measures that are left out, and the relative tolerance.
+OF_IMAGES = {
+    "units that normalization hides": ({"units": (4, 0.25, 16)}, None, BEFORE_NORMALIZATION, 1e-4),  # exact powers of 2
+    "layers that do nothing outside training": ({"idle": True}, None, (), 0),
+    "functions that are compiled": ({}, (network, "FEW", 0), (), 1e-4),
+    "the size of batches": ({}, (network.Network, "batch_size_of", lambda self, passes: 13), (), 1e-4),
+}
 
 
-@pytest.fixture(scope="module")
-def among_idle_layers(images):
-    return values(normalized(idle=True), images)
-
-
-@pytest.fixture(scope="module")
-def compiled(images):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(network, "FEW", 0)
-        return values(normalized(), images)
-
-
-@pytest.fixture(scope="module")
-def in_small_batches(images):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(network.Network, "batch_size_of", lambda self, passes: 13)
-        return values(normalized(), images)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", sorted(MEASURES.keys() - BEFORE_NORMALIZATION.keys()))
-def test_units_that_normalization_hides_do_not_matter(name, in_some_units, in_other_units):
-    assert in_other_units[name] == close(in_some_units[name])
-
-
-@pytest.mark.parametrize("name", sorted(MEASURES))
-def test_layers_that_do_nothing_outside_training_do_not_matter(name, in_some_units, among_idle_layers):
-    assert among_idle_layers[name] == number(in_some_units[name])
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", sorted(MEASURES))
-def test_functions_that_are_compiled_find_the_same_as_those_that_are_not(name, in_some_units, compiled):
-    assert compiled[name] == close(in_some_units[name])
-
-
-@pytest.mark.parametrize("name", sorted(MEASURES))
-def test_the_size_of_batches_does_not_matter(name, in_some_units, in_small_batches):
-    assert in_small_batches[name] == close(in_some_units[name])
+@pytest.mark.parametrize(
+    "change", [full(name) if name.startswith(("units", "functions")) else name for name in OF_IMAGES]
+)
+def test_what_is_done_to_a_network_of_images_does_not_matter(change, images, in_some_units, monkeypatch):
+    options, setting, left_out, tolerance = OF_IMAGES[change]
+    if setting is not None:
+        monkeypatch.setattr(*setting)
+    found = values(normalized(**options), images, sorted(MEASURES.keys() - left_out))
+    assert differing(found, in_some_units, found, tolerance) == {}
 
 
 def dense(*, order=slice(None), units=slice(None), scale=1, apart=False):
@@ -229,88 +202,41 @@ def as_they_are(vectors):
     return values(dense(), dataset(*vectors))
 
 
-@pytest.fixture(scope="module")
-def inputs_in_another_order(vectors):
-    order = np.random.default_rng(3).permutation(12)
-    names = sorted(MEASURES.keys() - DRAWS_BY_INPUT)
-    return values(dense(order=order), dataset(vectors[0][:, order], vectors[1]), names)
+def permuted(size, seed):
+    return np.random.default_rng(seed).permutation(size)
 
 
-@pytest.fixture(scope="module")
-def units_in_another_order(vectors):
-    names = sorted(MEASURES.keys() - DRAWS_BY_UNIT)
-    return values(dense(units=np.random.default_rng(5).permutation(12)), dataset(*vectors), names)
+#: Another network and other data of the same function, and the measures that are left out.
+OF_VECTORS = {
+    "the order of inputs": (lambda x, y: (dense(order=permuted(12, 3)), x[:, permuted(12, 3)], y), DRAWS_BY_INPUT),
+    "the order of hidden units": (lambda x, y: (dense(units=permuted(12, 5)), x, y), DRAWS_BY_UNIT),
+    "scale that moves between layers": (  # a power of 2 is exact
+        lambda x, y: (dense(scale=4), x, y), BEFORE_NORMALIZATION.keys() | IN_ABSOLUTE_UNITS
+    ),
+    "the order of examples": (lambda x, y: (dense(), x[permuted(60, 4)], y[permuted(60, 4)]), DRAWS_BY_EXAMPLE),
+    "names, models within the model and what is behind the logits": (
+        lambda x, y: (rewritten(), x, y), LAYERS_AS_WRITTEN
+    ),
+    "a linear first layer and activations of their own": (lambda x, y: (dense(apart=True), x, y), LAYERS_AS_WRITTEN),
+}  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def with_scale_moved(vectors):
-    names = sorted(OF_VECTORS - BEFORE_NORMALIZATION.keys() - IN_ABSOLUTE_UNITS)
-    return values(dense(scale=4), dataset(*vectors), names)  # powers of 2 are exact
+@pytest.mark.parametrize(("change", "left_out"), OF_VECTORS.values(), ids=OF_VECTORS)
+def test_what_is_done_to_a_network_of_vectors_does_not_matter(change, left_out, vectors, as_they_are):
+    """And those that need images, and no others, refuse vectors."""
+    model, *data = change(*vectors)
+    found = values(model, dataset(*data), sorted(MEASURES.keys() - left_out))
+    assert differing(found, as_they_are, found.keys() - NEEDS_IMAGES, 1e-4) == {}
+    refusals = {name: repr(MeasureUnavailable(NEEDS_IMAGES[name])) for name in found.keys() & NEEDS_IMAGES}
+    assert {name: found[name] for name in refusals} == {name: as_they_are[name] for name in refusals} == refusals
 
 
-@pytest.fixture(scope="module")
-def examples_in_another_order(vectors):
-    order = np.random.default_rng(4).permutation(60)
-    names = sorted(MEASURES.keys() - DRAWS_BY_EXAMPLE)
-    return values(dense(), dataset(*(array[order] for array in vectors)), names)
+def differing(found, expected, names, tolerance):
+    """Values of measures that differ, or are errors: two errors are no values that agree."""
+    pairs = {name: (found[name], expected[name]) for name in names}
+    return {name: pair for name, pair in pairs.items() if not are_close(*pair, tolerance)}
 
 
-@pytest.fixture(scope="module")
-def in_other_words(vectors):
-    return values(rewritten(), dataset(*vectors))
-
-
-@pytest.fixture(scope="module")
-def layers_apart(vectors):
-    return values(dense(apart=True), dataset(*vectors))
-
-
-@pytest.mark.parametrize("name", sorted(OF_VECTORS - DRAWS_BY_INPUT))
-def test_the_order_of_inputs_does_not_matter(name, as_they_are, inputs_in_another_order):
-    assert inputs_in_another_order[name] == close(as_they_are[name])
-
-
-@pytest.mark.parametrize("name", sorted(OF_VECTORS - DRAWS_BY_UNIT))
-def test_the_order_of_hidden_units_does_not_matter(name, as_they_are, units_in_another_order):
-    assert units_in_another_order[name] == close(as_they_are[name])
-
-
-@pytest.mark.parametrize("name", sorted(OF_VECTORS - BEFORE_NORMALIZATION.keys() - IN_ABSOLUTE_UNITS))
-def test_scale_that_moves_between_layers_does_not_matter(name, as_they_are, with_scale_moved):
-    assert with_scale_moved[name] == close(as_they_are[name])
-
-
-@pytest.mark.parametrize("name", sorted(OF_VECTORS - DRAWS_BY_EXAMPLE))
-def test_the_order_of_examples_does_not_matter(name, as_they_are, examples_in_another_order):
-    assert examples_in_another_order[name] == close(as_they_are[name])
-
-
-@pytest.mark.parametrize("name", sorted(OF_VECTORS - LAYERS_AS_WRITTEN.keys()))
-def test_names_models_within_the_model_and_what_is_behind_the_logits_do_not_matter(name, as_they_are, in_other_words):
-    assert in_other_words[name] == close(as_they_are[name])
-
-
-@pytest.mark.parametrize("name", sorted(OF_VECTORS - LAYERS_AS_WRITTEN.keys()))
-def test_a_linear_first_layer_and_activations_of_their_own_do_not_matter(name, as_they_are, layers_apart):
-    assert layers_apart[name] == close(as_they_are[name])
-
-
-@pytest.mark.parametrize(
-    "network", ["as_they_are", "inputs_in_another_order", "examples_in_another_order", "in_other_words", "layers_apart"]
-)
-def test_those_that_need_images_and_no_others_refuse_vectors(network, request):
-    found = request.getfixturevalue(network)
-    refused = {name: value for name, value in found.items() if isinstance(value, str)}
-    assert refused == {
-        name: repr(MeasureUnavailable(NEEDS_IMAGES[name])) for name in found.keys() & NEEDS_IMAGES.keys()
-    }
-
-
-def number(value):
-    """The value of a measure, not the error in its place: two errors are no values that agree."""
-    assert isinstance(value, float), value
-    return value
-
-
-def close(value):
-    return pytest.approx(number(value), rel=1e-4, abs=1e-9)
+def are_close(value, other, tolerance):
+    is_number = isinstance(value, float) and isinstance(other, float)
+    return is_number and value == pytest.approx(other, rel=tolerance, abs=1e-9 if tolerance else 0)

@@ -125,11 +125,13 @@ def test_starter_kit_measures_the_training_accuracy_instead_of_assuming_one():
     assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY) == within(-1 / 3)
 
 
+@pytest.mark.rest
 def test_parity_with_the_code_of_the_starter_kit_assumes_an_accuracy_of_one():
     """So every change is too large on a network that is right 80 % of the time."""
     assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY, parity_descent=True) == pytest.approx(0, abs=1e-5)
 
 
+@pytest.mark.rest
 def test_parity_with_the_code_of_the_starter_kit_descends(monkeypatch):
     """Its changes do less harm than the best ones: those of the random starts, less what descent mends."""
     model, data = dense([[2.0, 1.0]]), dataset(*ONE_FEATURE)
@@ -139,6 +141,7 @@ def test_parity_with_the_code_of_the_starter_kit_descends(monkeypatch):
     assert value("sharpness_starter_kit", model, data, parity_descent=True) == pytest.approx(-2, abs=1e-5)
 
 
+@pytest.mark.rest
 def test_parity_with_the_code_of_the_starter_kit_ends_at_a_point_of_the_bisection():
     kernel, data = A_TENTH
     found = value("sharpness_starter_kit", dense(kernel), data, parity_descent=True)
@@ -146,6 +149,7 @@ def test_parity_with_the_code_of_the_starter_kit_ends_at_a_point_of_the_bisectio
     assert value("sharpness_starter_kit", dense(kernel), data, parity_descent=True) == found
 
 
+@pytest.mark.rest
 def test_parity_with_the_code_of_the_starter_kit_moves_all_arrays():
     model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Dense(3), layers.BatchNormalization(), layers.Dense(2)])
     network = starter_sharpness._AllWeights(read_nodes(model))

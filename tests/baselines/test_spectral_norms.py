@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import layers, t1
+from small_networks import gaussian, layers, t1
 
 import baselines
 from baselines.core.subject import Subject
@@ -18,10 +18,9 @@ NORMS = {"matrix": squared_matrix_norms, "fft": squared_fourier_norms, "op": squ
 
 def network(*convolutions, shape, seed=0):
     """Layers with random weights between inputs of a shape and logits."""
-    model = tf.keras.Sequential([tf.keras.Input(shape), *convolutions, layers.Flatten(), layers.Dense(2)])
-    rng = np.random.default_rng(seed)
-    model.set_weights([rng.normal(size=array.shape) for array in model.get_weights()])
-    return model
+    return gaussian(
+        tf.keras.Sequential([tf.keras.Input(shape), *convolutions, layers.Flatten(), layers.Dense(2)]), seed
+    )
 
 
 def norms(variant, model, **options):

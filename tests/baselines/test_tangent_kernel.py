@@ -74,6 +74,7 @@ def test_against_jacobians_one_by_one():
     assert complexity(model, data) == pytest.approx(np.sqrt(2 * np.trace(targets.T @ inverse @ targets) * 1.5 / 12))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("measure", [alignment, complexity])
 def test_a_function_that_is_added_to_all_logits_does_not_matter(measure):
     model, data = network(), dataset(POINTS, LABELS)
@@ -92,6 +93,7 @@ def test_random_combinations_have_the_kernel_as_their_mean():
     assert drawn.trace() == pytest.approx(exact.trace(), rel=0.3)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("measure", [alignment, complexity])
 def test_the_scale_of_the_kernel_does_not_matter(measure, monkeypatch):
     data = dataset(POINTS, LABELS)
@@ -105,6 +107,7 @@ def test_the_scale_of_the_kernel_does_not_matter(measure, monkeypatch):
     assert measure(network(), data) == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.rest
 def test_labels_that_similar_examples_share_are_simpler():
     points = np.concatenate([POINTS, POINTS + 0.01])
     model = network()

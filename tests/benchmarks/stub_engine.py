@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import harness
-from harness.execution.cluster.common import installed_digests, loader_digests
+from harness.execution.cluster.agreement import installed_digests, loader_digests
 from harness.execution.cluster.executor import Cluster
-from harness.execution.cluster.messages import MachineDescription, MachineReport, Ready
+from harness.execution.cluster.messages import MachineDescription, MachineReport, ReadyMachine
 from harness.execution.order import FinishedCall, Order
 from harness.outcome import CallResult, Outcome
 from harness.worker.runtimes import RUNTIMES
@@ -53,9 +53,9 @@ class Engine:
     def _describe(self, orders: list[Order]) -> MachineDescription:
         return MachineDescription("stub", harness.__version__, loader_digests(), installed_digests(), 2**32)
 
-    def _begin(self, orders: list[Order], *_: Any) -> Ready:
+    def _begin(self, orders: list[Order], *_: Any) -> ReadyMachine:
         versions = dict.fromkeys(RUNTIMES, "keras 3")
-        return Ready("here", self._lanes, 64, "bubblewrap", True, frozenset(), versions, (), "")
+        return ReadyMachine("here", self._lanes, 64, "bubblewrap", True, frozenset(), versions, (), "")
 
     def _prepare(self, orders: list[Order], *_: Any) -> str:
         return ""

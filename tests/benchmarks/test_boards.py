@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from large_records import write_records, write_tasks
 
+from tests.benchmarks.large_records import write_records, write_tasks
 from tests.records.servers import MISSING, Server
 
 #: Most seconds and MiB of a board of a thousand submissions on 96 models, with nothing in the cache.

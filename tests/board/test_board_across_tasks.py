@@ -17,7 +17,7 @@ from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import parquet as parquet_format
 from harness.board.leaderboard import build_board
-from harness.board.standings import FEW_TASKS_NOTE, OTHER_TASKS_NOTE
+from harness.board.rankings import FEW_TASKS_NOTE, OTHER_TASKS_NOTE
 from scoring import compare_mean_ranks, difference_on_other_tasks, mean_on_other_tasks
 
 COMPARED = ["best", "fair", "weak"]

@@ -47,41 +47,16 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
     ]  # fmt: skip
     shown = {row.submission: board.cells(row) for row in board.rows}
     assert shown["winner"] == [
-        "1",
-        "winner",
-        "",
-        "100.00",
-        "100.0-100.0",
-        "1",
-        "1",
-        "73.5 (73.5 to 73.5)",
-        "0.0125",
-        "yes",
-        "100.00",
-        "100.00",
-        "1.50",
-        "16/16",
-    ]
+        "1", "winner", "", "100.00", "100.0-100.0", "1", "1", "73.5 (73.5 to 73.5)", "0.0125", "yes", "100.00",
+        "100.00", "1.50", "16/16",
+    ]  # fmt: skip
     assert shown["path_norm"] == [
         "2", "path_norm", "baseline", "29.54", "15.3-48.4", "2", "2", "4.0 (-10.3 to 22.8)", "0.3416", "-", "29.54",
         "29.54", "1.50", "16/16",
     ]  # fmt: skip
     assert shown["half"] == [
-        "3",
-        "half",
-        "",
-        "29.54",
-        "-",
-        "-",
-        "-",
-        "4.0",
-        "-",
-        "-",
-        "failed",
-        "29.54",
-        "1.50",
-        "8/16",
-    ]
+        "3", "half", "", "29.54", "-", "-", "-", "4.0", "-", "-", "failed", "29.54", "1.50", "8/16",
+    ]  # fmt: skip
     assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "failed", "failed", "1.50", "0/16"]
     assert shown["bold"] == [
         "-", "bold", "not sandboxed", "100.00", "-", "-", "-", "73.5", "-", "-", "100.00", "100.00", "1.50",

@@ -8,6 +8,7 @@ from board_examples import GAPS, MEASURE, collect, references, rows
 from harness.board import chance
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
+from harness.task.task_notes import N_PERMUTATIONS
 from harness.text import p_value_equation, p_value_text
 from scoring import adjusted_p_values, compare_with_chance, p_values
 
@@ -20,7 +21,7 @@ def shown(directory: Path, values: list[float] = MEASURE, withheld: tuple[str, .
 
 def test_they_are_those_of_all_tasks_together(tmp_path: Path) -> None:
     (reference, *_) = references(tmp_path).values()
-    expected = compare_with_chance(MEASURE, GAPS, reference.grid, chance.N_PERMUTATIONS)
+    expected = compare_with_chance(MEASURE, GAPS, reference.grid, N_PERMUTATIONS)
     row = shown(tmp_path)
     assert [task.chance for task in row.tasks.values()] == [expected] * len(row.tasks)
     assert row.chance_level == pytest.approx(100 * expected.level)
@@ -43,7 +44,7 @@ def test_many_rows_have_half_the_permutations(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(chance, "MANY", 0)
     dealt = shown(tmp_path).tasks["toy"].chance
     assert dealt is not None
-    assert {scores.size for scores in dealt.dealt.values()} == {chance.N_PERMUTATIONS // 2}
+    assert {scores.size for scores in dealt.dealt.values()} == {N_PERMUTATIONS // 2}
 
 
 def test_of_a_hidden_task_nothing_is_said_and_of_the_others_it_is(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from harness.board.collect import Collected
 from harness.board.formats import find
 from harness.board.leaderboard import build_board
 from harness.board.oracle import Oracle, score_oracle
-from harness.board.yardstick import Spread
+from harness.board.yardstick import ScoreSpread
 from harness.format.reference import Reference, read_reference
 from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, HeldOut, noisy_oracle, official_score, oracle_scores
@@ -30,7 +30,7 @@ def board(known: dict[str, Reference]) -> Board:
 def test_it_changes_no_rank_interval_or_group(known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch) -> None:
     usual = board(known)
     assert [row.submission for row in usual.rows] == ["best", "other"]
-    other = Oracle.of(dict.fromkeys(known, Spread(1.0, 0.1)))
+    other = Oracle.of(dict.fromkeys(known, ScoreSpread(1.0, 0.1)))
     monkeypatch.setattr("harness.board.leaderboard.score_oracle", lambda *_: other)
     assert replace(board(known), oracle=usual.oracle) == usual
 

@@ -56,7 +56,7 @@ def shown(collected: Collected) -> list[tuple[str, str]]:
 
 def said(collected: Collected, known: Mapping[str, Reference]) -> list[str]:
     """The remarks but those on equality: all these submissions have the same files and values."""
-    lines = remarks.of_records(collected, known, lambda calls: f"RENEW {[one.submission for one in calls]}")
+    lines = remarks.remarks_on_records(collected, known, lambda calls: f"RENEW {[one.submission for one in calls]}")
     return [line for line in lines if not line.startswith("the same ")]
 
 
@@ -180,9 +180,18 @@ def test_records_of_other_data_or_of_another_task_of_the_same_name_do_not_count(
     assert (len(calls.rows), len(calls.stale)) == (0, 8)
 
 
+def test_records_of_a_model_that_is_gone_are_not_stale(known: dict[str, Reference]) -> None:
+    """No call can renew them. A note on the task names the model."""
+    made = rows("margin")
+    now = of_contents(made)["toy"]
+    left = {model: digest for model, digest in now.models.items() if model != "model_3"}
+    collected = collect(made, known, contents={"toy": Contents(left, now.data)})
+    assert (len(collected.shown[0].rows), collected.shown[0].stale, said(collected, known)) == (7, frozenset(), [])
+
+
 def test_submissions_that_lost_the_same_records_share_a_line(known: dict[str, Reference]) -> None:
     made = [row for name in "abcde" for row in rows(name)]
-    collected = collect(made, known, contents={"toy": Contents({}, None)})
+    collected = collect(made, known, contents={"toy": Contents(dict.fromkeys(MODELS, "other"), None)})
     assert said(collected, known) == [
         "stale: records of a, b, c, d, e (8 on toy) are of other models or data than the present ones and do not "
         "count; to renew them: RENEW ['a', 'b', 'c', 'd', 'e']"

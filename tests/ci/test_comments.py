@@ -63,6 +63,16 @@ def test_what_there_is_not_is_a_dash():
     assert "### Problems\n\n- `mine`: `8 CRASH`" in comment
 
 
+def test_what_a_hidden_task_withholds_has_no_column_and_is_named():
+    bare = replace(LINE, low=None, high=None, chance=None, p_value=None, best_rank=None, worst_rank=None,
+                   above_p_value=None, below_p_value=None)  # fmt: skip
+    comment = render(replace(REPORT, decimals=1, lines=(bare,), withheld=("secret",)))
+    assert "| submission | change | rank | score | models |" in comment
+    assert "| `mine` | `changed` | 4 → 2 | 10.0 → 12.3 | 96 of 96 |" in comment
+    assert "Hidden: `secret`. Scores are rounded; interval (90 %), chance, p, possible ranks" in comment
+    assert "Hidden" not in render(REPORT)
+
+
 def test_ranks_of_others_other_files_and_broken_rules():
     comment = render(
         replace(REPORT, moved=(Moved("x", 1, None),), others=("conftest.py",), more_others=True, broken=("too low",))

@@ -2,11 +2,10 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from in_process import Pgdl, in_process
+from in_process import Record
 
 from harness.records import Evaluation, Records
 
@@ -29,13 +28,7 @@ def known_shapes(folder: Path, shared_cache: Path) -> None:
 
 
 @pytest.fixture
-def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Run `pgdl ARGUMENTS`."""
-    return in_process(monkeypatch, capsys)
-
-
-@pytest.fixture
-def record(folder: Path) -> Callable[[list[Evaluation]], Path]:
+def record(folder: Path) -> Record:
     """Write records into results.db, where every command looks for them."""
 
     def write(evaluations: list[Evaluation]) -> Path:

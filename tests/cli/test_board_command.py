@@ -3,24 +3,21 @@
 import csv
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl, Record
 
 from harness.format.reference import read_reference
 from harness.outcome import Outcome
 from scoring import RULE, sign_errors
 from tests.board.board_examples import GAPS, MEASURE, OFFICIAL, failed, rows, write_reference
 
-Pgdl = Callable[..., Any]
-
 NAMES = ["winner", "path_norm", "late", "broken", "bold"]
 
 
 @pytest.fixture
-def results(folder: Path, record: Callable[..., Path]) -> Path:
+def results(folder: Path, record: Record) -> Path:
     write_reference(folder / "task_data")
     return record(
         [
@@ -44,21 +41,9 @@ def test_the_table(pgdl: Pgdl) -> None:
     assert [line[1] for line in lines[1:6]] == NAMES
     assert [line[0] for line in lines[1:6]] == ["1", "2", "3", "4", "-"]
     line = [
-        "baseline",
-        "29.54",
-        "10.1-59.2",
-        "2",
-        "2",
-        "4.0",
-        "(-15.5",
-        "to",
-        "33.6)",
-        "0.4688",
-        "-",
-        "29.54",
-        "1.50",
+        "baseline", "29.54", "10.1-59.2", "2", "2", "4.0", "(-15.5", "to", "33.6)", "0.4688", "-", "29.54", "1.50",
         "8/8",
-    ]
+    ]  # fmt: skip
     assert lines[2][2:] == line
     assert " ".join(ended.out.split()).endswith("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     assert RULE in " ".join(ended.out.split())
@@ -96,7 +81,7 @@ def test_bytes_are_not_for_a_terminal(command: str, pgdl: Pgdl, monkeypatch: pyt
 
 
 @pytest.mark.usefixtures("results")
-def test_the_files_are_written_anew(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+def test_the_files_are_written_anew(pgdl: Pgdl, folder: Path, record: Record) -> None:
     pgdl("board", "--output", "board")
     record(rows("newcomer", GAPS))
     pgdl("board", "--output", "board")
@@ -105,7 +90,7 @@ def test_the_files_are_written_anew(pgdl: Pgdl, folder: Path, record: Callable[.
 
 @pytest.mark.usefixtures("results")
 def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
-    pgdl: Pgdl, folder: Path, record: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    pgdl: Pgdl, folder: Path, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """80 columns are also what a pipe or a log has; the competition had 8 tasks."""
     tasks = [f"task{number}_v1" for number in range(1, 9)]
@@ -123,11 +108,10 @@ def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
     ]  # fmt: skip
 
 
-def test_what_the_tasks_can_tell_is_said_before_anybody_runs(
-    pgdl: Pgdl, folder: Path, record: Callable[..., Path]
-) -> None:
+def test_what_the_tasks_can_tell_is_said_before_anybody_runs(pgdl: Pgdl, folder: Path, record: Record) -> None:
     gaps = [0.01 * ((7 * number) % 17) for number in range(16)]
     write_reference(folder / "task_data", "large", gaps, (2, 2, 2, 2))
+    write_reference(folder / "task_data", "middle", gaps[:12], (2, 2, 3))
     write_reference(folder / "task_data", "small")
     write_reference(folder / "task_data", "secret")
     (folder / "task_data" / "secret" / "metadata").write_text("hidden: true\n")
@@ -135,11 +119,10 @@ def test_what_the_tasks_can_tell_is_said_before_anybody_runs(
     small = "8 networks cannot show more than p = 0.0625: no measure can be told from chance on this task alone"
     for ended in (pgdl("board"), pgdl("task", "validate")):
         text = " ".join(ended.out.split())
-        assert re.search(
-            r"large: (note: )?16 networks can show p < 0\.0001 at best; a difference of [34]\d points", text
-        )
+        assert re.search(r"large: (note: )?16 networks can show a difference of [34]\d points", text)
+        assert re.search(r"middle: (note: )?12 networks can show p = 0\.0156 at best, and a difference of \d\d ", text)
         assert re.search(f"small: (note: )?{small}", text)
-        assert text.count("networks can") == 2
+        assert text.count("networks can") == 3
     assert small in json.loads(pgdl("board", "--format", "json").out)["remarks"][-1]
 
 
@@ -152,9 +135,7 @@ def test_without_results_or_reference_data(pgdl: Pgdl, folder: Path) -> None:
     assert not (folder / "results.db").exists()
 
 
-def test_two_hyperparameters_are_enough_for_a_board_without_ranks(
-    pgdl: Pgdl, folder: Path, record: Callable[..., Path]
-) -> None:
+def test_two_hyperparameters_are_enough_for_a_board_without_ranks(pgdl: Pgdl, folder: Path, record: Record) -> None:
     write_reference(folder / "task_data", sizes=(2, 4))
     record(rows("mine"))
     ended = pgdl("board")
@@ -201,3 +182,21 @@ def test_an_unknown_column_is_refused_at_once(pgdl: Pgdl) -> None:
     for command in ("board", "compare"):
         ended = pgdl(command, "--columns", "kendal")
         assert (ended.code, ended.err) == (2, f"pgdl: --columns: expected {expected}, found kendal\n")
+
+
+def test_of_measures_that_order_models_alike_one_is_shown(pgdl: Pgdl, folder: Path, record: Record) -> None:
+    write_reference(folder / "task_data")
+    two = ("l2_norm", "param_norm")
+    record([row for name in two for row in rows(name, MEASURE, is_baseline=True)])
+    record(rows("param_norm", MEASURE, is_baseline=True, run_seed=7))
+    ended = pgdl("board")
+    assert "order models alike, and are shown once: param_norm as l2_norm." in ended.out
+    assert _names(ended.out) == ["l2_norm", "param_norm"]  # in other settings it is alone
+    assert _names(pgdl("board", "--all").out) == ["l2_norm", "param_norm", "param_norm"]
+    assert [line for line in pgdl("report").lines if line.startswith(two)] == ["l2_norm", "param_norm (seed 7)"]
+    asked = [line for line in pgdl("report", "param_norm").lines if line.startswith(two)]
+    assert asked == ["param_norm", "param_norm (seed 7)"]
+
+
+def _names(table: str) -> list[str]:
+    return [line.split()[1] for line in table.splitlines()[1:] if re.match(r" +\d", line)]

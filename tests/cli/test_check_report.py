@@ -1,6 +1,11 @@
-"""What `pgdl check` makes of a trial: formats for CI, warnings, forecasts, and what it says of hidden tasks."""
+"""What `pgdl check` makes of a trial: its table, formats for CI, warnings, forecasts, and what it says of hidden tasks.
+
+The table stays whole; what calls printed is below it.
+"""
 
 import json
+import subprocess
+import sys
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,11 +17,14 @@ import pytest
 from in_process import Pgdl
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
+from harness.cli.check_table import LINES, CallTable
 from harness.execution.check import Trial
 from harness.execution.forecast import forecast
 from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
+from harness.sandbox import TAIL
+from harness.tables import wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -51,6 +59,19 @@ def test_what_is_doubtful() -> None:
     (warning,) = report(DIFFERENT, replace(OK, value=9.0)).warnings
     assert warning == "not repeatable: the same call gave 1.5 and 9.0; draw from the seeded generators"
     assert report(DIFFERENT, replace(OK, value=9.0), withheld=["toy"]).warnings == [], "values are withheld"
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [("data = dataset.repeat()", 2), ("\n\nx = dataset.batch(8).repeat(count=-1)", 4), ("dataset.repeat(None)", 2),
+     ("dataset.repeat(3)", None), ("np.repeat(x, 2)", None)],
+)  # fmt: skip
+def test_a_data_set_that_never_ends_is_named_if_a_call_did_not_end(source: str, line: int | None) -> None:
+    submission = make_submission("mine", f"import numpy as np\n{source}\n".encode())
+    late = report([replace(OK, outcome=Outcome.TIMEOUT, value=None), OK])
+    sentence = f"complexity.py:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
+    assert replace(late, submission=submission).endless == (None if line is None else sentence)
+    assert replace(report([OK, OK]), submission=submission).endless is None
 
 
 def test_json_has_what_may_be_shown() -> None:
@@ -112,7 +133,7 @@ def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, given: str,
             archive.writestr("complexity.py", source)
     ended = pgdl("check", given)
     assert ended.code == 1
-    assert ended.lines[0] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
+    assert ended.lines[1] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -135,3 +156,68 @@ def test_commands_of_github_are_off_while_the_submission_is_spoken_of(pgdl: Pgdl
     assert any("INVALID_SUBMISSION" in line for line in lines[1:end])
     assert all(line.startswith("::error file=mine.py") for line in lines[end + 1 :])
     assert len(lines) > end + 1
+
+
+PRINTED = "".join(f"line {number}\n" for number in range(100))
+GOOD = CallResult(Outcome.OK, 1.5, output_tail=PRINTED)
+BAD = CallResult(Outcome.EXCEPTION, message="ValueError: \x1b[2Jno", output_tail=f"{PRINTED}\x1b]0;t\x07last")
+
+
+def shown(capsys: pytest.CaptureFixture[str], *results: CallResult, whole: bool = False) -> tuple[list[str], list[str]]:
+    """The table and what is below it."""
+    task = make_task(len(results))
+    table = CallTable([task], (), wide_console())
+    calls = plan_calls([make_submission()], [task], SETTINGS, NOWHERE_TO_RUN)
+    for call, result in zip(sorted(calls, key=lambda one: one.model.id), results, strict=True):
+        table.add(FinishedCall(call, result, NOW, {}, "bubblewrap/fast"))
+    rows = capsys.readouterr().out.splitlines()
+    table.print_outputs(whole=whole)
+    return rows, capsys.readouterr().out.splitlines()
+
+
+def test_the_first_call_tells_its_last_lines_and_the_others_only_that_they_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows, below = shown(capsys, GOOD, GOOD, GOOD)
+    assert [row.split()[:2] for row in rows] == [["task", "model"], *(["toy", f"model_{n}"] for n in range(3))]
+    hidden = 100 - LINES
+    assert below[1:4] == [
+        "toy/model_0: printed 100 lines",
+        f"  | ... {hidden} earlier lines: pgdl check --whole-output",
+        f"  | line {hidden}",
+    ]
+    assert below[-1] == "2 other calls printed something, too: pgdl check --whole-output shows it."
+    assert len(below) == LINES + 5
+
+
+def test_each_failure_is_told_once_and_controls_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    rows, below = shown(capsys, GOOD, BAD, BAD)
+    assert len(rows) == 4
+    assert below.count("toy/model_1: EXCEPTION: ValueError: ?[2Jno") == 1
+    assert below.count("  | ?]0;t?last") == 1
+    assert below[-1].startswith("1 other call printed")
+    assert all(line.isprintable() for line in below)
+
+
+def test_all_that_was_printed_is_there_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    _, below = shown(capsys, GOOD, BAD, whole=True)
+    assert [line for line in below if "earlier" in line or "other" in line] == []
+    assert below.count("  | line 0") == 2
+
+
+def test_of_a_call_that_printed_more_than_is_kept_no_lines_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    _, below = shown(capsys, CallResult(Outcome.OK, 1.0, output_tail="12345678\n" * (TAIL // 9) + "1234567"))
+    assert below[1] == "toy/model_0: printed at least 16,000 characters"
+
+
+def test_a_silent_call_leaves_the_table_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == []
+
+
+def test_the_first_line_waits_for_no_slow_import(folder: Path) -> None:
+    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    program = "import sys; sys.modules['harness.api'] = None; from harness.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "check", "mine.py"], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "Trying mine.py: the sandbox imports its framework, then calls it on a few models.\n"

@@ -3,23 +3,22 @@
 import csv
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl, Record
 from pyarrow import parquet
 from shared_zygotes import SharedZygotes
 
 import baselines
-from harness.api.comparisons import choose_measures, ordered_alike
+from harness.api.alike import ordered_alike
+from harness.api.chosen_measures import choose_measures
 from harness.errors import UserError
 from harness.records import Records
 from harness.sandbox import Fresh
 from tests.board.board_examples import GAPS, MEASURE, OFFICIAL, rows, write_reference
 from tests.throwaway import make_task
-
-Pgdl = Callable[..., Any]
 
 MEASURES = "num_params,distance_from_init,vc_dim:image_side=8"
 SUFFIXES = ("csv", "json", "md", "parquet", "png", "svg", "tex")
@@ -97,7 +96,7 @@ def _compare_with_the_best(pgdl: Pgdl) -> None:
     assert "| `distance_from_init` |" not in notes
 
 
-def test_of_several_settings_the_last_in_a_sandbox_counts(pgdl: Pgdl, folder: Path, record: Callable[..., Any]) -> None:
+def test_of_several_settings_the_last_in_a_sandbox_counts(pgdl: Pgdl, folder: Path, record: Record) -> None:
     write_reference(folder / "task_data")
     record(rows("num_params", GAPS, is_baseline=True))
     record(rows("num_params", MEASURE, run_seed=1, is_baseline=True))
@@ -129,9 +128,7 @@ def test_what_is_recorded_is_compared_without_models_and_calls(pgdl: Pgdl, folde
         (["--workers", "1"], "--recorded makes no calls: found --workers; leave it out"),
         (["--force"], "--recorded makes no calls: found --force; leave it out"),
     ):
-        ended = pgdl(*recorded, *arguments)
-        assert (ended.code, ended.err.count("\n")) == (2, 1)
-        assert said in ended.err
+        assert said in pgdl(*recorded, *arguments).refusal()
     assert not (folder / "results.db").exists()
 
 
@@ -209,9 +206,7 @@ def test_of_measures_that_order_models_alike_one_is_shown_and_the_others_are_nam
 def test_what_is_no_measure_is_one_line(text: str, message: str, pgdl: Pgdl) -> None:
     with pytest.raises(UserError):
         choose_measures([text])
-    ended = pgdl("compare", "--measures", text)
-    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
-    assert message in ended.err
+    assert message in pgdl("compare", "--measures", text).refusal()
 
 
 def test_a_file_of_that_name_is_no_measure(folder: Path) -> None:

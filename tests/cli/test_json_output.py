@@ -3,7 +3,6 @@
 import hashlib
 import json
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 import pytest
-from in_process import Pgdl
+from in_process import Pgdl, Record
 
 from harness.cli import as_json
 from harness.cli.main import cli
@@ -36,7 +35,7 @@ def commands(group: click.Group, start: str = "") -> dict[str, click.Command]:
 
 
 @pytest.fixture
-def results(folder: Path, record: Callable[..., Path]) -> Path:
+def results(folder: Path, record: Record) -> Path:
     write_reference(folder / "task_data")
     half = failed("half", "model_7", Outcome.EXCEPTION, message="ValueError: no layer")
     return record([*rows("winner", GAPS), *rows("weak", MEASURE), *rows("half", MEASURE[:7]), half])
@@ -105,16 +104,13 @@ def test_a_run_counts_outcomes_and_withholds_times() -> None:
     tally = Tally()
     for task, outcome in (("toy", Outcome.OK), ("toy", Outcome.CRASH), ("secret", Outcome.OK)):
         planned = SimpleNamespace(
-            submission=SimpleNamespace(name="mine"),
-            task=SimpleNamespace(name=task),
-            model=SimpleNamespace(has_initial_weights=True),
-            repeat=0,
-            key="",
-        )
+            submission=SimpleNamespace(name="mine"), task=SimpleNamespace(name=task),
+            model=SimpleNamespace(has_initial_weights=True), repeat=0, key="",
+        )  # fmt: skip
         call: Any = SimpleNamespace(call=planned, outcome=outcome, call_wall_s=1.5, is_starved=False, machine="")
         tally.add(call)
     plan: Any = None
-    found = summary_object(RunResult(plan, tally, "results.db", True, ["secret"], []))
+    found = summary_object(RunResult(plan, tally, "results.db", True, ["secret"], [], []))
     assert (found["ok"], found["withheld"]) == (False, ["secret"])
     assert [(one["task"], one["outcomes"], one["median_seconds"]) for one in found["calls"]] == [
         ("secret", {"OK": 1}, None), ("toy", {"OK": 1, "CRASH": 1}, 1.5),

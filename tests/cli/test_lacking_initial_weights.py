@@ -1,10 +1,11 @@
 """That models lack their initial weights is said once for a task, and only where it matters."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import Pgdl
 from shared_zygotes import SharedZygotes
 
 from harness.api.needs import find_left_out
@@ -16,8 +17,6 @@ from tests.execution.planned_things import ARCHITECTURE, NOWHERE, make_task
 from tests.throwaway import make_task as write_task
 
 pytestmark = pytest.mark.rest
-
-Pgdl = Callable[..., Any]
 
 NOTE = "no model has weights_init.hdf5: model.initial_weights is None there, and measures that need it cannot work"
 

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from in_process import Pgdl
+from in_process import Pgdl, Record
 from throwaway import make_task
 
 from harness.inspector.archive import read_zip
 from harness.inspector.folder import read_file, read_folder
 from harness.inspector.main import inspect
-from harness.records import Evaluation, Records
+from harness.records import Records
 from harness.submission import find_submission
 from tests.records.evaluation_rows import evaluation
 
@@ -43,9 +43,7 @@ FORMS = [
 @pytest.mark.rest
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("command", ["run", "check", "report", "score"])
-def test_it_is_refused_and_nothing_is_recorded(
-    command: str, form: str, drop: Path, pgdl: Pgdl, record: Callable[[list[Evaluation]], Path]
-) -> None:
+def test_it_is_refused_and_nothing_is_recorded(command: str, form: str, drop: Path, pgdl: Pgdl, record: Record) -> None:
     make_task(drop.parent, n_models=1)
     results = record([evaluation(submission="alice", task="tiny", model="model_0")])
     ended = pgdl(command, f"drop/{form}", "--tasks", "tiny")

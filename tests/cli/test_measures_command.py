@@ -2,30 +2,32 @@
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from in_process import Pgdl
+from rich.text import Text
 
 import baselines
 import harness
+from harness.cli import measure_listing
 from harness.cli.measures import explanation
 from harness.submission.installed import InstalledMeasure
+from harness.tables import SafeConsole
 from tests.cli.test_command_line import imported_by
-
-Pgdl = Callable[..., Any]
 
 
 def test_the_list_has_a_line_per_measure_below_its_family(pgdl: Pgdl) -> None:
     ended = pgdl("measures")
     assert (ended.code, ended.err) == (0, "")
     family, found = "", {}
-    for line in ended.out.splitlines():
+    heading, *lines = ended.out.splitlines()
+    assert heading.split() == ["measure", "meaning", "cost", "needs", "source"]
+    for line in lines:
         if line.startswith(" "):
             found[line.split()[0]] = (family, line)
         elif line:
-            family = line
+            family = line.rstrip()
     assert list(found) == [m.name for name in families() for m in baselines.MEASURES.values() if m.family == name]
     for name, measure in baselines.MEASURES.items():
         family, line = found[name]
@@ -40,9 +42,9 @@ def families() -> list[str]:
 
 def test_one_family(pgdl: Pgdl) -> None:
     lines = pgdl("measures", "--family", "size").out.splitlines()
-    assert lines[0] == "size"
+    assert lines[1].rstrip() == "size"
     expected = [name for name, measure in baselines.MEASURES.items() if measure.family == "size"]
-    assert [line.split()[0] for line in lines[1:]] == expected
+    assert [line.split()[0] for line in lines[2:]] == expected
 
 
 def test_one_cost_and_the_cheap_ones(pgdl: Pgdl) -> None:
@@ -59,12 +61,22 @@ def test_one_cost_and_the_cheap_ones(pgdl: Pgdl) -> None:
     assert names("--cost", "forward", "--family", "margin") < of["forward"]
 
 
-def test_a_narrow_terminal_shortens_all_but_the_names(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    lines = pgdl("measures").out.splitlines()
-    assert max(map(len, lines)) <= 120  # COLUMNS
-    assert {line.split()[0] for line in lines if line.startswith(" ")} == set(baselines.MEASURES)
-    assert any("…" in line for line in lines)
+def test_a_narrow_terminal_wraps_meanings_and_leaves_out_what_one_page_has(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console = SafeConsole(force_terminal=True, no_color=True, width=90, soft_wrap=True)
+    monkeypatch.setattr(measure_listing, "wide_console", lambda: console)
+    measure_listing.print_measures(list(baselines.MEASURES.values()), ())
+    heading, *lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
+    assert heading.split() == ["measure", "meaning", "cost"]
+    assert max(map(len, lines)) <= 90
+    first, last = heading.index("meaning"), heading.index("cost")
+    meanings, name = dict[str, str](), ""
+    for line in lines:
+        name = line[:first].strip() or name
+        meanings[name] = f"{meanings.get(name, '')} {line[first:last].strip()}".strip()
+    assert all(meanings[name] == measure.meaning for name, measure in baselines.MEASURES.items())
+    assert lines[-1] == "pgdl measures NAME shows needs, work and source of one."
 
 
 def test_json_has_everything(pgdl: Pgdl) -> None:

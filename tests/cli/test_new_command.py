@@ -1,15 +1,12 @@
 """`pgdl new`: a template to start from."""
 
 import ast
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl
 
 from harness.submission import find_submission
-
-Pgdl = Callable[..., Any]
 
 
 def test_the_template_is_a_submission(pgdl: Pgdl, folder: Path) -> None:
@@ -42,9 +39,7 @@ def test_folders_on_the_way_are_made(pgdl: Pgdl, folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a: b", "# one", "back\\N", '"""'])
 def test_names_that_would_break_the_template_are_refused(name: str, pgdl: Pgdl, folder: Path) -> None:
-    ended = pgdl("new", name)
-    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
-    assert "expected at most 80 ASCII letters, digits" in ended.err
+    assert "expected at most 80 ASCII letters, digits" in pgdl("new", name).refusal()
     assert list(folder.iterdir()) == []
 
 
@@ -87,7 +82,5 @@ def test_a_leaderboards_repository(pgdl: Pgdl, folder: Path) -> None:
 def test_mistakes_about_a_leaderboard_are_one_line(
     arguments: list[str], problem: str, pgdl: Pgdl, folder: Path
 ) -> None:
-    ended = pgdl("new", "board", *arguments)
-    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
-    assert problem in ended.err
+    assert problem in pgdl("new", "board", *arguments).refusal()
     assert list(folder.iterdir()) == []

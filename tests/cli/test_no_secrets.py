@@ -1,19 +1,20 @@
-"""A password in `--results` is in no output and no file of any command; a canary stands for it."""
+"""A password in an address is in no output and no file of any command, whichever parameter it is given to."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+import click
 import pytest
+from in_process import Pgdl
 
+from harness.cli.main import cli
+from harness.cli.options import parse_address, parse_addresses
 from harness.records import Records
 from tests.board.board_examples import rows
+from tests.canary import SECRET, require_hidden
 from tests.ci.repositories import Repo
 from tests.records.evaluation_rows import request
 from tests.throwaway import make_task
-
-Pgdl = Callable[..., Any]
-SECRET = "canary4711"
 
 #: SQLite itself ignores parameters that it does not know.
 LOCATION = f"sqlite:///file:results.db?uri=true&password={SECRET}"
@@ -80,3 +81,71 @@ def test_where_a_file_is_expected(location: str, pgdl: Pgdl, folder: Path) -> No
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
     assert ended.err.startswith(("pgdl: postgresql", "pgdl: sqlite", "pgdl: --add-records: not an address"))
     assert SECRET not in ended.out + ended.err
+
+
+#: Inspects the machine for seconds, whatever else is wrong; the address of a cluster is looked at first.
+SLOW = {"doctor": ["--executor", "ray"]}
+
+ADDRESSES = [f"postgresql+psycopg://me:S3C@{SECRET}@127.0.0.1:1/x", f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/x"]
+
+
+def commands(group: click.Group = cli, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command with the words that call it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, (*words, name))
+        elif command is not None:
+            yield (*words, name), command
+
+
+EVERY = dict(commands())
+
+
+def takes_text(parameter: click.Parameter) -> bool:
+    return not (isinstance(parameter, click.Option) and (parameter.is_flag or parameter.name == "help"))
+
+
+def line(words: tuple[str, ...], command: click.Command, chosen: click.Parameter, value: str) -> list[str]:
+    """The words of a command with one parameter, and something for all others that it needs."""
+    found = [*words, *SLOW.get(words[0], [])]
+    for parameter in command.params:
+        if parameter is chosen or parameter.required:
+            found += [parameter.opts[0]] if isinstance(parameter, click.Option) else []
+            found.append(value if parameter is chosen else "x")
+    return found
+
+
+@pytest.mark.parametrize("words", EVERY, ids=" ".join)
+def test_of_no_parameter_is_a_password_repeated(
+    pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    command = EVERY[words]
+    for parameter in filter(takes_text, command.params):
+        if words[0] in SLOW and parameter.name != "ray_address":
+            continue
+        for address in ADDRESSES:
+            require_hidden(pgdl(*line(words, command, parameter, address)))
+            if parameter.envvar is not None:
+                with monkeypatch.context() as environment:
+                    environment.setenv(str(parameter.envvar), address)
+                    require_hidden(pgdl(*line(words, command, click.Argument(["none"]), "")))
+
+
+def test_every_parameter_for_an_address_is_parsed_as_one() -> None:
+    """A parameter for an address says URL in its help."""
+    taking = {
+        (words, parameter.name)
+        for words, command in EVERY.items()
+        for parameter in command.params
+        if "URL" in str(parameter.metavar)
+    }
+    parsed = {
+        (words, parameter.name)
+        for words, command in EVERY.items()
+        for parameter in command.params
+        if parameter.callback in (parse_address, parse_addresses)
+    }
+    assert taking <= parsed
+    assert {name for _, name in parsed} == {"results", "added", "what", "catalogue", "page", "source"}

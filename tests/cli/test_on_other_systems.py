@@ -5,10 +5,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
+from in_process import Record
 
 from pgdl import results
 from tests.board.board_examples import rows, write_reference
@@ -52,7 +52,7 @@ def elsewhere(system: str) -> Elsewhere:
     return lambda *arguments: python(system, "-m", "pgdl", *arguments)
 
 
-def test_boards_scores_and_sites(elsewhere: Elsewhere, folder: Path, record: Callable[..., Any]) -> None:
+def test_boards_scores_and_sites(elsewhere: Elsewhere, folder: Path, record: Record) -> None:
     write_reference(folder / "task_data")
     record(rows("margin"))
     for arguments in (

@@ -1,6 +1,6 @@
 """The vocabulary of options: one word, one meaning, in every command and in the environment."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import click
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
+from in_process import Pgdl, Record
 
 from harness.cli import options
 from harness.cli.main import cli
@@ -109,7 +110,7 @@ def test_workers(text: str, number: int | None) -> None:
 
 
 def test_the_environment_is_used_and_the_command_line_goes_before_it(
-    folder: Path, pgdl: Callable[..., Any], record: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    folder: Path, pgdl: Pgdl, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_reference(folder / "here")
     results = record(rows("margin")).rename(folder / "mine.db")

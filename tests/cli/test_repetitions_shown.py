@@ -2,23 +2,20 @@
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl, Record
 
 from harness.outcome import Outcome
 from tests.board.board_examples import failed, rows, write_reference
-
-Pgdl = Callable[..., Any]
 
 SECOND = [3.5, 2.0, 0.5, 1.0, 5.0, 7.0, 2.0, 8.0]
 LINE = "toy: own randomness: ±10.7 points; 5 of 8 models called again gave another value"
 
 
 @pytest.fixture
-def reference(folder: Path, record: Callable[..., Path]) -> Path:
+def reference(folder: Path, record: Record) -> Path:
     """Records of a submission with one repetition, and of one without."""
     record([*rows("mine"), *rows("mine", SECOND, repeat=1), *rows("calm")])
     return write_reference(folder / "task_data")
@@ -68,9 +65,7 @@ def test_hidden_tasks_show_nothing_of_it(pgdl: Pgdl, reference: Path) -> None:
     assert {row["own_error"] for row in csv.DictReader(pgdl("board", "--format", "csv").out.splitlines())} == {""}
 
 
-def test_a_failed_repetition_is_named_and_changes_no_score(
-    pgdl: Pgdl, reference: Path, record: Callable[..., Path]
-) -> None:
+def test_a_failed_repetition_is_named_and_changes_no_score(pgdl: Pgdl, reference: Path, record: Record) -> None:
     record([failed("mine", "model_5", Outcome.TIMEOUT, repeat=2)])
     for command in ("score", "board"):
         ended = pgdl(command)

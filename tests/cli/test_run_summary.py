@@ -1,19 +1,25 @@
-"""What a run prints when it is over."""
+"""What a run prints when it is over, what it remembers of many calls, and what is said of machines that differ."""
 
 import io
-from collections.abc import Sequence
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from in_process import Pgdl, Record
 from rich.console import Console
 
 from harness.cli.summary import print_summary
 from harness.execution.plan import plan_calls
-from harness.execution.run import CallSummary
+from harness.execution.run import CallSummary, Plan
 from harness.outcome import Outcome
 from harness.records import Evaluation
-from pgdl import Tally
-from tests.board.board_examples import failed, rows
-from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
+from pgdl import RunResult, Tally
+from tests.board.board_examples import failed, rows, write_reference
+from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_submission, make_task
+from tests.records.evaluation_rows import evaluation
 
 
 def recorded(row: Evaluation) -> CallSummary:
@@ -22,21 +28,24 @@ def recorded(row: Evaluation) -> CallSummary:
     return CallSummary(planned, row.outcome, row.call_wall_s, row.call_cpu_s)
 
 
-def summary(evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = ()) -> tuple[int, str]:
-    """Exit code and what is printed."""
+def summary(
+    evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = (), refused: Sequence[str] = ()
+) -> tuple[bool, str]:
+    """Whether all went well, and what is printed."""
     console = Console(file=io.StringIO(), width=120)
     tally = Tally()
     for row in evaluations:
         tally.add(recorded(row))
     assert tally.total == len(evaluations)
-    code = print_summary(tally, "results.db", console, sandboxed=sandboxed, withheld=withheld)
-    return code, console.file.getvalue()  # type: ignore[attr-defined]
+    done = RunResult(Plan((), ()), tally, "results.db", sandboxed, withheld, (), refused)
+    print_summary(done, console)
+    return done.all_ok, console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_one_row_per_submission_and_task() -> None:
-    code, text = summary([*rows("b"), *rows("a"), *rows("a", task="second")])
+    all_ok, text = summary([*rows("b"), *rows("a"), *rows("a", task="second")])
     lines = text.splitlines()
-    assert code == 0
+    assert all_ok
     assert [" ".join(line.split()) for line in lines[1:4]] == [
         "a second 8 of 8 1.50",
         "a toy 8 of 8 1.50",
@@ -47,14 +56,18 @@ def test_one_row_per_submission_and_task() -> None:
 
 def test_failures_are_counted_by_outcome_the_most_frequent_first() -> None:
     late = [failed("a", f"model_{number}", Outcome.TIMEOUT) for number in (8, 9)]
-    code, text = summary([*rows("a"), failed("a", "model_10", Outcome.CRASH), *late])
-    assert code == 1
+    all_ok, text = summary([*rows("a"), failed("a", "model_10", Outcome.CRASH), *late])
+    assert not all_ok
     assert text.splitlines()[1].split() == ["a", "toy", "8", "of", "11", "1.50", "2", "TIMEOUT,", "1", "CRASH"]
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.OK])
-def test_any_failed_call_ends_with_1(outcome: Outcome) -> None:
-    assert summary([*rows("a"), failed("b", "model_0", outcome)])[0] == 1
+def test_after_any_failed_call_not_all_is_well(outcome: Outcome) -> None:
+    assert not summary([*rows("a"), failed("b", "model_0", outcome)])[0]
+
+
+def test_after_a_submission_was_refused_not_all_is_well() -> None:
+    assert not summary(rows("a"), refused=["b.py: line 1: invalid syntax"])[0]
 
 
 def test_the_time_is_the_median_of_the_calls() -> None:
@@ -69,9 +82,9 @@ def test_results_without_a_sandbox_are_called_what_they_are() -> None:
 
 def test_of_a_withheld_task_only_outcomes_are_counted() -> None:
     evaluations = [*rows("a"), *rows("a", task="secret"), failed("a", "model_0", Outcome.CRASH, task="secret")]
-    code, text = summary(evaluations, withheld=["secret"])
+    all_ok, text = summary(evaluations, withheld=["secret"])
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert code == 1
+    assert not all_ok
     assert lines[1:3] == ["a secret 8 of 9 - 1 CRASH", "a toy 8 of 8 1.50"]
     assert "Withheld on secret: outputs, messages, values, times and memory" in " ".join(lines)
 
@@ -90,3 +103,51 @@ def test_starved_calls_are_named_with_a_remedy_but_not_those_of_withheld_tasks()
     )
     assert "1 of d on secret" in str(tally.starved_note([]))
     assert Tally().starved_note([]) is None
+
+
+def test_records_are_let_go_of_when_they_are_shown(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[weakref.ref[Evaluation]] = []
+    most = 0
+
+    def execute(plan: Plan, *_: object) -> Iterator[CallSummary]:
+        nonlocal most
+        for call in plan.missing:
+            row = evaluation(key=call.key, submission="mine", model=call.model.id, output_tail="x" * 16_000)
+            made.append(weakref.ref(row))
+            most = max(most, sum(one() is not None for one in made))
+            yield CallSummary(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message)
+
+    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    monkeypatch.setattr("harness.api.calls.execute", execute)
+    monkeypatch.setattr("harness.api.calls.prepare", lambda *_: (SETTINGS, Nowhere()))
+    monkeypatch.setattr("harness.api.calls.TaskDirectory", lambda root: Mock(runnable=lambda names: []))
+    monkeypatch.setattr("harness.api.calls.read_tasks", lambda files, withhold: [make_task(50)])
+    ended = pgdl("run", "mine.py")
+    assert ended.code == 0
+    assert ended.err == ""
+    assert "50 of 50" in ended.out
+    assert most <= 2  # the one that is shown, and the one that comes
+
+
+LINE = "calls were made on machines that differ, and values may in their last digits: 2 x A; 8 x B, NVIDIA H100"
+
+
+@pytest.mark.parametrize("command", [["board"], ["score", "margin"]])
+@pytest.mark.parametrize(
+    ("classes", "is_said"),
+    [
+        (["8 x B, NVIDIA H100", "2 x A", "2 x A"], True),
+        (["2 x A"], False),
+        (["2 x A", None], False),  # the second record has no class
+    ],
+)
+def test_it_is_said_where_they_do(
+    classes: list[str | None], is_said: bool, command: list[str], pgdl: Pgdl, folder: Path, record: Record
+) -> None:
+    write_reference(folder / "task_data")
+    kinds = [{} if kind is None else {"machine_class": kind} for kind in classes]
+    record([replace(row, environment=kinds[n % len(kinds)]) for n, row in enumerate(rows("margin"))])
+    ended = pgdl(*command)
+    assert ended.code == 0
+    assert (LINE in " ".join((ended.out + ended.err).split())) == is_said
+    assert ("machines that differ" in ended.out + ended.err) == is_said

@@ -3,18 +3,15 @@
 import json
 import math
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import Pgdl, Record
 
 from harness.outcome import Outcome
 from scoring import RULE
 from tests.board.board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, rows, write_reference
-
-Pgdl = Callable[..., Any]
-Record = Callable[..., Path]
 
 DATA = Path(os.environ.get("PGDL_CONFORMANCE_DATA", Path(__file__).parents[2] / "../shared/data/pgdl")).absolute()
 SCORES = DATA / "official_scores.json"
@@ -99,9 +96,10 @@ def test_records_of_several_networks_of_one_name_are_not_mixed(
     pgdl: Pgdl, reference: Path, record: Record, other: dict[str, str], command: list[str]
 ) -> None:
     record([*rows("mine"), *rows("mine", MEASURE[:3], **other)])
-    ended = pgdl(*command)
-    assert (ended.code, ended.out) == (2, "")
-    assert "toy: records of other models or data of the same names: expected one task, found several" in ended.err
+    assert (
+        "toy: records of other models or data of the same names: expected one task, found several"
+        in pgdl(*command).refusal()
+    )
 
 
 def test_the_table_says_by_which_rule(pgdl: Pgdl, reference: Path, record: Record) -> None:
@@ -133,7 +131,15 @@ def test_the_rule_is_printed_once_below_all_scores(pgdl: Pgdl, reference: Path, 
 def test_what_ran_without_a_sandbox_can_be_told_apart(pgdl: Pgdl, reference: Path, record: Record) -> None:
     record([*rows("mine"), *rows("mine", sandbox="none"), *rows("other")])
     shown = json.loads(pgdl("score", "--reference", reference, "--format", "json").out)["submissions"]
-    assert sorted(one["submission"] for one in shown) == ["mine", "mine (not sandboxed)", "other"]
+    found = sorted((one["submission"], one["sandboxed"], one["settings"]) for one in shown)
+    assert found == [("mine", False, ""), ("mine", True, ""), ("other", True, "")]
+    assert "mine (not sandboxed): score" in pgdl("score", "--reference", reference).out
+
+
+def test_a_seed_is_no_part_of_the_name(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record([*rows("mine"), *rows("mine", run_seed=7), *rows("other")])
+    shown = json.loads(pgdl("score", "--reference", reference, "--format", "json").out)["submissions"]
+    assert [(one["submission"], one["settings"]) for one in shown] == [("mine", ""), ("mine", "seed 7"), ("other", "")]
 
 
 def test_only_the_tasks_that_are_asked_for(pgdl: Pgdl, reference: Path, record: Record) -> None:
@@ -228,16 +234,12 @@ def test_wrong_arguments_end_with_2(
     arguments: list[str], problem: str, pgdl: Pgdl, reference: Path, record: Record
 ) -> None:
     record(rows("mine"))
-    ended = pgdl("score", *arguments)
-    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
-    assert problem in ended.err
+    assert problem in pgdl("score", *arguments).refusal()
 
 
 def test_records_of_other_tasks_only(pgdl: Pgdl, reference: Path, record: Record) -> None:
     record(rows("mine", task="other"))
-    ended = pgdl("score")
-    assert (ended.code, ended.out) == (2, "")
-    assert "no records of these tasks; run `pgdl run SUBMISSION` first" in ended.err
+    assert "no records of these tasks; run `pgdl run SUBMISSION` first" in pgdl("score").refusal()
 
 
 @pytest.mark.parametrize("source", ["records", "predictions"])

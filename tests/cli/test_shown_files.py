@@ -1,17 +1,15 @@
 """Tasks and results that submissions could read are refused by every command that runs submissions."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl
 
-from harness.api.calls import Run, record_calls
+from harness.api.calls import Run, open_records
 from harness.api.execution import prepare
 from harness.api.progress import SILENT
 from harness.errors import UserError
-from harness.records import Records
 from tests.sandbox.test_shown_places import CHOSEN
 from tests.throwaway import make_task
 
@@ -26,7 +24,7 @@ def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", [("run", "vc_dim"), ("check", "vc_dim"), ("compare", "--measures", "vc_dim")])
-def test_tasks(command: tuple[str, ...], environment: Path, pgdl: Callable[..., Any]) -> None:
+def test_tasks(command: tuple[str, ...], environment: Path, pgdl: Pgdl) -> None:
     task = make_task(environment)
     ended = pgdl(*command, "--tasks", environment)
     assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
@@ -35,9 +33,10 @@ def test_tasks(command: tuple[str, ...], environment: Path, pgdl: Callable[..., 
 
 def test_results(environment: Path, folder: Path) -> None:
     run = Run([], [], *prepare(CHOSEN, (), SILENT))
-    with Records(str(environment / "results.db")) as records, pytest.raises(UserError, match="submissions could read"):
-        record_calls(run, records, SILENT)
-    with Records(f"sqlite:///{environment / 'results.db'}") as records, pytest.raises(UserError, match="could read it"):
-        record_calls(run, records, SILENT)
-    with Records(str(folder / "results.db")) as records:
-        record_calls(run, records, SILENT)
+    inside = environment / "results.db"
+    for location in (str(inside), f"sqlite:///{inside}"):
+        with pytest.raises(UserError, match="submissions could read it"):
+            open_records(run, location)
+    assert not inside.exists()
+    with open_records(run, folder / "results.db"):
+        assert (folder / "results.db").exists()

@@ -1,11 +1,10 @@
 """`pgdl board --html`, `pgdl verify` and `pgdl report`."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from in_process import Pgdl
+from in_process import Pgdl, Record
 
 import pgdl as api
 from harness.outcome import Outcome
@@ -15,7 +14,7 @@ from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_refere
 
 
 @pytest.fixture
-def results(folder: Path, record: Callable[..., Path]) -> Path:
+def results(folder: Path, record: Record) -> Path:
     write_reference(folder / "task_data")
     return record(
         [
@@ -109,7 +108,7 @@ def test_a_report_has_the_remarks_of_the_score(pgdl: Pgdl, folder: Path) -> None
     assert json.loads(pgdl("report", "weak", "--format", "json").out)["remarks"] == remarks
 
 
-def test_a_hidden_task_tells_a_report_nothing(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+def test_a_hidden_task_tells_a_report_nothing(pgdl: Pgdl, folder: Path, record: Record) -> None:
     write_reference(folder / "task_data")
     (folder / "task_data/toy/metadata").write_text("hidden: true\n")
     record(rows("weak", MEASURE))
@@ -129,7 +128,7 @@ def test_notes_on_a_hidden_task_tell_nothing_of_its_models(pgdl: Pgdl, folder: P
     assert not any(b"0.265" in path.read_bytes() for path in (folder / "site").rglob("*.*") if path.suffix != ".js")
 
 
-def test_no_records_are_one_line(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+def test_no_records_are_one_line(pgdl: Pgdl, folder: Path, record: Record) -> None:
     write_reference(folder / "task_data")
     record([])
     ended = pgdl("report")

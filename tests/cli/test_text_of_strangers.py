@@ -5,12 +5,12 @@ import re
 from pathlib import Path
 
 import pytest
+from in_process import Ended, Pgdl
 from markdown_it import MarkdownIt
 
 from harness.outcome import Outcome
 from harness.records import Records
 from tests.board.board_examples import GAPS, MEASURE, failed, rows
-from tests.in_process import Ended, Pgdl
 from tests.records.evaluation_rows import request
 from tests.throwaway import edit_json, make_task
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from in_process import Ended, Pgdl, in_process
+from in_process import Ended, Pgdl
 from organised import GOOD, organise, pack
 
 from harness.board.predictions import predictions_of
@@ -30,12 +30,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) 
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Run `pgdl ARGUMENTS`."""
-    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,23 @@
-"""`pgdl task show` of a task whose models are still being trained shows those that are finished."""
+"""Builds that are not finished, diverge, or lack TensorFlow: what is shown of them, and what is refused."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from in_process import Pgdl, in_process
+from in_process import Pgdl
 from throwaway import make_task
 
 from harness.corpus.build import Build
 from harness.corpus.catalogue import find_recipe
-from harness.corpus.recipe import read_recipe
+from harness.corpus.families import vgg
+from harness.corpus.network import training_network
+from harness.corpus.recipe import Stop, Training, read_recipe
+from harness.corpus.training import DivergedError, train
 from harness.errors import UserError
 from harness.format.shards import write_shards
+from harness.shipped import task_data
+from harness.worker.runtimes import RUNTIMES
 
 RECIPE = """
 name = "half"
@@ -32,12 +37,6 @@ depth = [1, 2]
 
 #: Number of a finished model -> its test accuracy.
 FINISHED = {0: 0.9, 1: 0.8, 3: 0.7}
-
-
-@pytest.fixture
-def pgdl(monkeypatch, capsys) -> Pgdl:
-    monkeypatch.setenv("COLUMNS", "120")
-    return in_process(monkeypatch, capsys)
 
 
 def begin(out: Path) -> Path:
@@ -133,9 +132,10 @@ def test_it_is_no_task_for_others(tmp_path: Path, pgdl: Pgdl) -> None:
 def test_by_name_beside_a_finished_task_it_is_no_task_either(tmp_path: Path, pgdl: Pgdl) -> None:
     make_task(tmp_path, layout="full")
     begin(tmp_path)
-    refused = pgdl("task", "validate", tmp_path, "--task", "half")
-    assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert f"task 'half' is not finished; continue with: {continues(tmp_path)}" in refused.err
+    assert (
+        f"task 'half' is not finished; continue with: {continues(tmp_path)}"
+        in pgdl("task", "validate", tmp_path, "--task", "half").refusal()
+    )
 
 
 def test_no_page_of_it(tmp_path: Path, pgdl: Pgdl) -> None:
@@ -183,9 +183,10 @@ def test_a_build_of_another_recipe_with_a_finished_model_is_kept(tmp_path: Path,
     directory = begin(tmp_path)
     early = Build(read_recipe(changed), tmp_path)  # before the first model is finished
     finish_some(directory)
-    refused = pgdl("task", "build", changed, "--output", tmp_path)
-    assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert f"{directory}: belongs to another recipe or version: expected {changed}" in refused.err
+    assert (
+        f"{directory}: belongs to another recipe or version: expected {changed}"
+        in pgdl("task", "build", changed, "--output", tmp_path).refusal()
+    )
     with pytest.raises(UserError, match="belongs to another recipe"):
         early.begin()
     assert (directory / "cell_0").is_dir()
@@ -193,7 +194,7 @@ def test_a_build_of_another_recipe_with_a_finished_model_is_kept(tmp_path: Path,
 
 def test_a_second_build_at_the_same_time_is_refused(tmp_path: Path, pgdl: Pgdl) -> None:
     directory, out = begin(tmp_path), tmp_path
-    with Build(read_recipe(directory / "recipe.toml"), out).alone():
+    with Build(read_recipe(directory / "recipe.toml"), out).locked():
         second = pgdl("task", "build", directory / "recipe.toml", "--output", out)
     assert (second.code, second.err.count("\n")) == (2, 1)
     assert f"{directory}: another pgdl task build is at work here; wait until it has ended" in second.err
@@ -213,3 +214,24 @@ def test_nothing_but_numbers_of_models_is_shown_if_the_recipe_is_hidden(tmp_path
         "",
     ]
     assert "(all)" in pgdl("task", "show", tmp_path, "--withhold", "never").out
+
+
+@pytest.mark.filterwarnings("ignore:.*shuffle=True:UserWarning")
+def test_weights_that_are_no_numbers_are_seen_though_pooling_hides_them() -> None:
+    settings = Training(learning_rate=0.1, batch_size=5, max_epochs=1, stop=Stop(cross_entropy=0.1), seed=1)
+    model = training_network(vgg(2, n_blocks=1, n_filters=4), (8, 8, 1), 0.0, "glorot_uniform")
+    for weights in model.layers[1].weights:  # those of the first convolution
+        weights.assign(np.full(weights.shape, np.nan))
+    inputs, labels = np.ones((10, 8, 8, 1), np.float32), np.arange(10, dtype=np.int32) % 2
+    seen: list[object] = []
+    with pytest.raises(DivergedError, match="weights are NaN or infinite after epoch 1"):
+        train(model, inputs, labels, settings, None, seen.append)
+    assert seen == []
+
+
+def test_it_is_one_line_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(RUNTIMES["tensorflow"]), "distributions", ("no-such-package",))
+    recipe = read_recipe(task_data() / "recipes" / "digits_nin.toml")
+    with pytest.raises(UserError, match=r"trained in TensorFlow; not installed: no-such-package; .*pip install"):
+        Build(recipe, tmp_path).begin()
+    assert list(tmp_path.iterdir()) == []

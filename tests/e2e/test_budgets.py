@@ -11,17 +11,8 @@ def test_average_lets_one_call_take_longer_than_its_share(tmp_path, competition,
     )
     submission, database = write_submission(tmp_path, "uneven", body), tmp_path / "results.db"
     done = pgdl(
-        "run",
-        submission,
-        "--tasks",
-        competition,
-        "--results",
-        database,
-        "--time-limit",
-        1,
-        "--time-budget",
-        "average",
-    )
+        "run", submission, "--tasks", competition, "--results", database, "--time-limit", 1, "--time-budget", "average",
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert max(row["call_wall_s"] for row in records(database)) > 1.5
 

@@ -53,15 +53,9 @@ class Job:
 
     def arguments(self, *more: object) -> list[str]:
         own = (
-            "--repository",
-            self.repo.directory,
-            "--tasks",
-            self.tasks,
-            "--results",
-            self.results,
-            "--output",
+            "--repository", self.repo.directory, "--tasks", self.tasks, "--results", self.results, "--output",
             self.output,
-        )
+        )  # fmt: skip
         return [*PGDL, "ci", *map(str, (*own, *more))]
 
     def run(self, *more: object, github: bool = False, alone: bool = False) -> "Ended":

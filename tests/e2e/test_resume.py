@@ -10,7 +10,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from matrix import full
+from matrix import full, rest
 from real_runs import FASTEST, PGDL, alive, descendants, names, records, wait_for, write_submission
 
 from harness.records import Evaluation, Records, columns_of
@@ -40,9 +40,9 @@ MODELS = {f"model_{number}" for number in range(8)}
 @pytest.mark.parametrize(
     ("sent", "code"),
     [
-        pytest.param(signal.SIGINT, 130, marks=pytest.mark.rest),
+        rest(signal.SIGINT, 130),
         full(signal.SIGTERM, 130),
-        pytest.param(signal.SIGHUP, 130, marks=pytest.mark.rest),
+        rest(signal.SIGHUP, 130),
         (signal.SIGKILL, -9),
     ],
 )

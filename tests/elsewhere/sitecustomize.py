@@ -77,7 +77,7 @@ def setrlimit(kind: int, limits: tuple[int, int]) -> None:
     resource.setrlimit(kind, limits)
 
 
-class Job:
+class WindowsJob:
     """In place of `harness.windows_job`, whose calls no other system has."""
 
     def __init__(self, process: Any) -> None:
@@ -100,7 +100,7 @@ if system == "win32":
     MORE["os"] = {"O_BINARY": 0}
     MORE["subprocess"] |= {"CREATE_NO_WINDOW": NO_WINDOW}
     MORE["selectors"] = {"DefaultSelector": SocketsOnly}
-    MORE["harness.windows_job"] = {"Job": Job}
+    MORE["harness.windows_job"] = {"WindowsJob": WindowsJob}
     os.environ.setdefault("SYSTEMROOT", "/")
 
 

@@ -20,7 +20,7 @@ from harness.execution.cluster import executor as module
 from harness.execution.cluster import fleet
 from harness.execution.cluster.machine import Machine
 from harness.execution.cluster.member import ClusterMember
-from harness.execution.cluster.messages import MachineDescription, MachineReport, Ready
+from harness.execution.cluster.messages import MachineDescription, MachineReport, ReadyMachine
 from harness.execution.dispatch import make
 from harness.execution.executor import Executor
 from harness.execution.order import Allowance, FinishedCall, Order
@@ -263,8 +263,8 @@ def test_a_driver_that_lost_sight_of_a_process_finds_it_empty() -> None:
     """What it was making before would be made twice, and its clocks would count twice."""
     made, parts = Machine(list), Parts()
     first, second = (made.begin(STAGE, 2**30, 1) for _ in range(2))
-    assert isinstance(first, Ready)
-    assert isinstance(second, Ready)
+    assert isinstance(first, ReadyMachine)
+    assert isinstance(second, ReadyMachine)
     assert first.incarnation != second.incarnation
     assert made.exchange(first.incarnation, [parts.order("returns 1")], {}, 0.1) == MachineReport(second.incarnation)
     made.end()

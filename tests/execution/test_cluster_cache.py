@@ -9,7 +9,7 @@ import pytest
 
 from harness.errors import UserError
 from harness.execution.cluster.cache import Cache, digests_of
-from harness.execution.cluster.messages import Bundle, Need
+from harness.execution.cluster.messages import Bundle, OrderNeed
 from harness.execution.cluster.store import Store, Supply
 from harness.sandbox import StoppedError
 from harness.testing import Parts
@@ -67,15 +67,19 @@ def test_a_store_waits_for_the_driver_and_then_needs_it_no_more(tmp_path: Path) 
     order = parts.order("returns 1")
     store.announce([order])
     needs = store.needs
-    assert set(needs) == {Need("submission", order.submission), Need("model", "model"), Need("data", "data")}
+    assert set(needs) == {
+        OrderNeed("submission", order.submission),
+        OrderNeed("model", "model"),
+        OrderNeed("data", "data"),
+    }
     written = threading.Thread(target=store.write_model, args=("model", tmp_path))
     written.start()
     files = {"complexity.py": b"1"}
-    store.supply({Need("model", "model"): bundle(b"weights"), Need("submission", order.submission): files})
+    store.supply({OrderNeed("model", "model"): bundle(b"weights"), OrderNeed("submission", order.submission): files})
     written.join()
     assert (tmp_path / "weights.npz").read_bytes() == b"weights"
     assert store.files(order.submission) == files
-    assert store.needs == (Need("data", "data"),)
+    assert store.needs == (OrderNeed("data", "data"),)
     again = Store(Cache(), lambda _: pytest.fail("the machine has it"))
     (tmp_path / "again").mkdir()
     again.write_model("model", tmp_path / "again")
@@ -83,7 +87,7 @@ def test_a_store_waits_for_the_driver_and_then_needs_it_no_more(tmp_path: Path) 
 
 def test_what_arrives_damaged_is_refused(tmp_path: Path) -> None:
     store = Store(Cache(), lambda content: content)
-    store.supply({Need("model", "m"): bundle(b"weights", digest="0" * 64)})
+    store.supply({OrderNeed("model", "m"): bundle(b"weights", digest="0" * 64)})
     with pytest.raises(UserError, match="what arrived from the driver is not what it had sent"):
         store.write_model("m", tmp_path)
     assert Cache().entry("model", "m") is None
@@ -114,7 +118,7 @@ def test_the_driver_keeps_few_bytes_for_further_machines(tmp_path: Path) -> None
     supply = Supply(lambda content: put.append(1) or [bytes(one) for one in content], kept_bytes=250)
     orders = [parts.order("returns 1", model=name) for name in "abc"]
     supply.add(orders, parts)
-    needs = {name: Need("model", name) for name in "abc"}
+    needs = {name: OrderNeed("model", name) for name in "abc"}
     first = supply.answer([needs["a"]])[needs["a"]]
     assert isinstance(first, Bundle)
     assert first.content == [b"a" * 100]

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 from harness.execution.cluster.member import DEPTH, EXCHANGE, ClusterMember
-from harness.execution.cluster.messages import Ready
+from harness.execution.cluster.messages import ReadyMachine
 from harness.execution.cluster.queue import BATCH_S, Queue
 from harness.execution.order import Allowance, Order
 from harness.testing import Parts
@@ -16,7 +16,7 @@ PARTS = Parts()
 
 def member(name: str, workers: int = 1) -> ClusterMember:
     """A machine that makes calls."""
-    ready = Ready(name, workers, 100, "bubblewrap", True, frozenset(), {}, (), "")
+    ready = ReadyMachine(name, workers, 100, "bubblewrap", True, frozenset(), {}, (), "")
     return ClusterMember(name, name, None, step=EXCHANGE, ready=ready)
 
 

@@ -10,7 +10,7 @@ from harness.execution.partial_calls import CallOnPart, CallsOnParts
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.task.data import TrainingData
-from harness.task.selection import with_part
+from harness.task.selection import select_examples
 from harness.task.task import Task
 from tests.execution.planned_things import NOWHERE, NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
@@ -71,7 +71,7 @@ def test_a_part_has_examples_at_even_distances_and_a_digest_of_its_own(tmp_path)
     np.save(tmp_path / "inputs.npy", np.arange(100, dtype=np.float32).reshape(100, 1))
     np.save(tmp_path / "labels.npy", np.repeat(np.arange(4), 25).astype(np.int32))
     task = Task("toy", (), TrainingData(NOWHERE, tmp_path, "data"), reference=None)
-    part, other = with_part(task, 12).data, with_part(task, 13).data
+    part, other = select_examples(task, 12).data, select_examples(task, 13).data
     (tmp_path / "staged").mkdir()
     part.write_canonical(tmp_path / "staged")
     inputs, labels = (np.load(tmp_path / "staged" / name) for name in ("inputs.npy", "labels.npy"))

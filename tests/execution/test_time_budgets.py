@@ -28,7 +28,7 @@ class Calls:
 def clock_of(call: PlannedCall, clocks: Clocks | None = None) -> Clock:
     """The clock of a call where it is made: as `clocks` has it, or a place that makes no other call."""
     clocks, order = clocks or Clocks(), call.order(0)
-    clocks.heed([order])
+    clocks.update([order])
     return clocks.of(order)
 
 

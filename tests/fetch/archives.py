@@ -4,7 +4,8 @@ import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.in_process import Ended
+from in_process import Ended
+
 from tests.throwaway import make_task
 
 #: Types of the fixtures `fetch` and `refusal`.

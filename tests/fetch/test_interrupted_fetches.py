@@ -223,7 +223,7 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(
     """It was interrupted after some shards that the next version of the archive does not have."""
     kept = staging.StagedTask(TASKS, "tiny")
     kept.begin(FetchRequest("small", None, whole=False, catalogue=True))
-    left = kept.place("dataset_1/train/shard_7.tfrecord")
+    left = kept.staged_path("dataset_1/train/shard_7.tfrecord")
     left.parent.mkdir(parents=True)
     left.write_bytes(b"of yesterday")
     assert fetch().code == 0

@@ -221,4 +221,4 @@ def test_other_layers_of_keras_are_not_mistaken_for_misspellings(version):
         content = {"model_config": [{"layer_name": name}], "input_shape": [5, 7]}
         with pytest.raises(UserError, match="layer not supported") as refused:
             parse_architecture(content, Path("config.json"))
-        assert str(refused.value).endswith(f"that docs/task-format.md lists, found {name!r}")
+        assert str(refused.value).endswith(f"that `pgdl help task-format` lists, found {name!r}")

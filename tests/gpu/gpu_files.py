@@ -119,15 +119,8 @@ def parse(trace: str) -> dict[str, str]:
 def visible(path: str, gpu: Gpu) -> str:
     """Return whether a call with a GPU sees a path in bubblewrap's sandbox."""
     standard = (
-        "/dev/null",
-        "/dev/zero",
-        "/dev/full",
-        "/dev/random",
-        "/dev/urandom",
-        "/dev/tty",
-        "/dev/shm*",
-        "/dev/pts*",
-    )
+        "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm*", "/dev/pts*",
+    )  # fmt: skip
     own = ("/proc/self", "/proc/self/*", "/proc/thread-self*", "/proc/mounts", "/proc/net*")
     fixed = [f"/proc/{name}" for name in proc.FIXED] + [f"/proc/{name}/*" for name in proc.FIXED]
     if path in [f"/proc/{name}" for name in proc.COPIED_WITH_GPU]:

@@ -3,7 +3,7 @@
 import ast
 import copy
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
@@ -50,11 +50,19 @@ class Mutant:
         return f"{self.file}: {self.line[: self.column]}[{self.old} -> {self.new}]{self.line[end:]}"
 
 
-def draw(root: Path, files: list[Path], number: int, seed: int) -> list[Mutant]:
-    """Draw mutants of files at random, all equally likely, in the order of the files."""
-    every = [mutant for file in files for mutant in mutants_of(root, file)]
-    drawn = random.Random(seed).sample(range(len(every)), min(number, len(every)))
-    return [every[index] for index in sorted(drawn)]
+def renew(mutants: list[Mutant], root: Path, rooms: Sequence[str], seed: int) -> list[Mutant]:
+    """Return the mutants, each whose line is gone replaced by another of its room, all equally likely."""
+    draws = random.Random(seed)
+    others = {}
+    for room in rooms:
+        every = [one for file in sorted((root / room).rglob("*.py")) for one in mutants_of(root, file)]
+        others[room] = [one for one in draws.sample(every, len(every)) if one not in mutants]
+    return [
+        mutant
+        if mutant.is_there(root)
+        else next(others[room].pop() for room in rooms if mutant.file.startswith(f"{room}/"))
+        for mutant in mutants
+    ]
 
 
 def mutants_of(root: Path, file: Path) -> Iterator[Mutant]:

@@ -152,7 +152,7 @@ def test_only_the_documentation_installs_its_tool(machine):
     machine.calls()
     assert machine.run("make", "docs").returncode == 0
     assert (machine.checkout / "extras").read_text() == "docs\n"
-    assert machine.calls() == ["setup .venv", "python -m sphinx -E -W --keep-going -q -c docs . build/docs"]
+    assert machine.calls() == ["setup .venv", "python -m sphinx -W --keep-going -q -c docs . build/docs"]
 
 
 def test_a_setup_that_failed_is_done_again(machine):

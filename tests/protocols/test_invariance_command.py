@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from image_tasks import always_class_0, image_task, left_against_right
-from in_process import Pgdl, in_process
+from in_process import Pgdl
 from throwaway import make_task
 
 from harness.errors import UserError
@@ -28,12 +28,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) 
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    """Run `pgdl ARGUMENTS`."""
-    return in_process(monkeypatch, capsys)
 
 
 def known(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:

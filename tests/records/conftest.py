@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from matrix import rest
 
 from tests.records.servers import MISSING, Server
 
@@ -23,7 +24,7 @@ def server() -> Iterator[Server]:
     shutil.rmtree(directory)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.rest)])
+@pytest.fixture(params=["sqlite", rest("postgresql")])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a database is that has no tables yet."""
     if request.param == "sqlite":

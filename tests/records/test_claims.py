@@ -11,8 +11,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from harness import place
-from harness.records import Evaluation, Records, Writer
+from harness import process_identity
+from harness.records import Evaluation, Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
 from tests.records.statements import execute
 
@@ -61,7 +61,7 @@ def test_a_call_is_claimed_by_the_first_that_takes_it(
 
 DIES = """
 import os, sys
-from harness.records import Evaluation, Records, Writer
+from harness.records import Evaluation, Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
 
 claims = Records(sys.argv[1]).claims()
@@ -79,7 +79,7 @@ def test_what_a_killed_run_had_claimed_is_free_at_once(location: str) -> None:
         assert claims.take(["a", "b"]) == {"a", "b"}
 
 
-def is_written(writer: Writer, row: Evaluation) -> bool:
+def is_written(writer: RecordWriter, row: Evaluation) -> bool:
     writer.add(row)
     writer.flush()
     ((_, done),) = writer.written()
@@ -122,12 +122,9 @@ def test_a_run_waits_for_a_reader_however_long_it_reads(tmp_path: Path, monkeypa
 def add_remote_run(location: str, beats: int) -> None:
     """A run of another machine that has claimed `a`."""
     execute(
-        location,
-        "delete from runs where id = 'far'",
-        "insert into runs values ('far', 'elsewhere', 1, '5', :beats)",
-        "insert into claims values ('a', 'far') on conflict do nothing",
-        beats=beats,
-    )
+        location, "delete from runs where id = 'far'", "insert into runs values ('far', 'elsewhere', 1, '5', :beats)",
+        "insert into claims values ('a', 'far') on conflict do nothing", beats=beats,
+    )  # fmt: skip
 
 
 def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,9 +159,13 @@ def test_nobody_counts_as_dead_because_the_database_was_away(location: str, monk
 
 
 def test_a_process_is_told_from_a_later_one_with_its_number() -> None:
-    assert place.own() == (place.place(), os.getpid(), place.started(os.getpid()))
+    assert process_identity.own_identity() == (
+        process_identity.process_scope(),
+        os.getpid(),
+        process_identity.start_time(os.getpid()),
+    )
     with subprocess.Popen(["sleep", "60"]) as later:  # the parent may be of the same hundredth of a second
-        started = place.started(later.pid)
+        started = process_identity.start_time(later.pid)
         later.kill()
-    assert started not in ("", place.started(os.getpid()))
-    assert place.started(2**22 + 1) == ""
+    assert started not in ("", process_identity.start_time(os.getpid()))
+    assert process_identity.start_time(2**22 + 1) == ""

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from in_process import Ended, Pgdl, in_process
 
 from harness.records import Records
 from tests.board.board_examples import rows
 from tests.canary import SECRET, require_hidden, require_unwritten, started
 from tests.ci.repositories import Repo
-from tests.in_process import Ended, Pgdl, in_process
 from tests.records.evaluation_rows import request
 from tests.records.servers import Server
 from tests.throwaway import make_task

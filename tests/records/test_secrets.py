@@ -10,8 +10,9 @@ from hypothesis import given
 from sqlalchemy import URL
 
 from harness.api.commands import results_option
-from harness.credentials import Address, hidden
+from harness.credentials import Address
 from harness.errors import UserError
+from harness.text import without_passwords
 
 SECRET = "canary4711"
 
@@ -96,13 +97,13 @@ def test_messages_of_libraries_are_scrubbed() -> None:
     ],
 )
 def test_passwords_are_found_in_any_text(text: str, shown: str) -> None:
-    assert hidden(text) == shown
+    assert without_passwords(text) == shown
 
 
 @pytest.mark.parametrize("text", [":/a:" * 250_000, "@" + ":/a:" * 250_000, "password='" * 100_000])
 def test_passwords_are_looked_for_in_one_pass(text: str) -> None:
     """A search from every possible beginning to the end of the text would take hours."""
-    assert len(hidden(text)) <= len(text)
+    assert len(without_passwords(text)) <= len(text)
 
 
 def test_a_command_to_paste_takes_it_from_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:

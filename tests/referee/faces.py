@@ -222,15 +222,9 @@ def check_score(world: World, database: str, path: str) -> None:
         and (one.version.name == version.name or one.source == source)
     }
     done = world.pgdl(
-        "score",
-        world.directory / path,
-        "--tasks",
-        world.root,
-        "--results",
-        world.location(database),
-        "--format",
+        "score", world.directory / path, "--tasks", world.root, "--results", world.location(database), "--format",
         "json",
-    )
+    )  # fmt: skip
     assert (done.returncode == 2) == (not names), done.stderr
     if names:
         content = json.loads(done.stdout)

@@ -34,10 +34,10 @@ class Mend(NamedTuple):
 MENDS = {
     "the oracle takes part in ranks": Mend(
         "harness/board/leaderboard.py",
-        "    compared = standings.compare_rows(ranked, held_out)\n",
+        "    compared = rankings.compare_rows(ranked, held_out)\n",
         "    best = oracle.score.mean if oracle.score else -1.0\n"
         "    ranked = [replace(row, rank=row.rank and row.rank + ((row.score or 0.0) < best)) for row in ranked]\n"
-        "    compared = standings.compare_rows(ranked, held_out)\n",
+        "    compared = rankings.compare_rows(ranked, held_out)\n",
     ),
     "a column is known by its heading": Mend("harness/board/column.py", 'return f"{self.key}:{task}"', "return task"),
     "ci ranks though records are missing": Mend(
@@ -74,13 +74,13 @@ MENDS = {
     "similar names live beside each other": Mend(
         "harness/names.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""
     ),
-    "a refused version counts as the same": Mend(
-        "harness/submission/submission.py",
-        'refusal = [] if self.problem is None else [("", self.problem.encode())]',
-        "refusal: list[tuple[str, bytes]] = []",
+    "a submission with a flaw is run": Mend(
+        "harness/api/runs.py",
+        "return [one for one in found if one.name not in flaws]",
+        "return list(found)",
     ),
     "ranks without an official score": Mend(
-        "harness/board/leaderboard.py", "row.sandboxed and oracle.score is not None", "row.sandboxed"
+        "harness/board/leaderboard.py", "row.sandboxed and scored", "row.sandboxed"
     ),
     "the command for stale rows gives no names": Mend(
         "harness/api/commands.py",

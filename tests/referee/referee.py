@@ -211,16 +211,15 @@ class Database:
                 last.pop(key, None)
                 last[key] = one
         shown: dict[str, Version] = {}
-        chosen: dict[tuple[Version, Choice], Software] = {}
-        for version, chosen_by_user, software in reversed(last):
-            if shown.setdefault(version.name, version) == version:
-                chosen.setdefault((version, chosen_by_user), software)
+        for version, _, _ in reversed(last):
+            shown.setdefault(version.name, version)
         begun = {(one.version, one.choice, one.software) for one in self.records if one.task in tasks}
-        was_begun = {key: (*key, of) in begun for key, of in chosen.items()}  # newest first
-        for number, key in enumerate(was_begun):
-            later = [other for other in list(was_begun)[:number] if other[0] == key[0]]
-            if not was_begun[key] and any(was_begun[other] for other in later):
-                del chosen[key]
+        chosen: dict[tuple[Version, Choice], Software] = {}
+        for key in reversed(last):
+            version, chosen_by_user, software = key
+            has_records = any(one in begun for one in last if one[0] == version)
+            if shown[version.name] == version and (key in begun or not has_records):
+                chosen.setdefault((version, chosen_by_user), software)
         ages = {key: age for age, key in enumerate(reversed(last))}
         return [
             self._row(version, user, software, tasks, ages[version, user, software])
@@ -253,18 +252,9 @@ class Database:
             total = round(total, 1)
         n_models = sum(len(task.cells) for task in tasks.values())
         return Row(
-            version,
-            choice,
-            on,
-            total,
-            complete and bool(tasks),
-            n_ok,
-            n_models,
-            n_stale,
-            n_missing,
-            age,
+            version, choice, on, total, complete and bool(tasks), n_ok, n_models, n_stale, n_missing, age,
             frozenset(results),
-        )
+        )  # fmt: skip
 
     def _record(
         self, version: Version, task: str, model: str, choice: Choice, software: Software, present: Task

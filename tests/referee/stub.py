@@ -27,6 +27,7 @@ from harness.outcome import CallResult, Outcome
 from harness.records import merge
 from harness.sandbox import Limits, SandboxChoice
 from harness.submission import find, library
+from harness.submission import inspect as inspecting
 
 #: When the stub's clock starts.
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
@@ -117,8 +118,6 @@ class Stub(Executor):
         number = number_in(call.submission.files.get("complexity.py", b""))
         model, data = self.stage.contents(call.task.name, call.model.id)
         played = play(number, model, data, call.configuration.run_seed)
-        if call.submission.problem:
-            played = Played("INVALID_SUBMISSION", None)
         message = "" if played.outcome == "OK" else output_of(call.task.name)
         self.stage.made.append(call)
         outcome, output = Outcome(played.outcome), output_of(call.task.name)
@@ -153,7 +152,8 @@ def staged(stage: Stage, harness: Path) -> Iterator[None]:
         patch.setitem(execution.EXECUTORS, "local", Stub)
         patch.setattr(PlannedCall, "order", order)
         patch.setattr(find, "inspect", inspect)
-        patch.setattr(reading, "find_flaw", lambda _: "")
+        for module in (reading, inspecting):
+            patch.setattr(module, "find_flaw", lambda _: "")
         patch.setattr(settings, "_HARNESS", harness)
         patch.setattr(execute, "POLL_S", 0.0)
         patch.setattr(library, "_library", lambda: stage.library)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
+from matrix import rest
 
 from harness.execution.settings import SOURCES
 from tests.referee.machine import Competition
@@ -39,7 +40,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> dict[
 
 
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("examples", [1, pytest.param(EXAMPLES, marks=pytest.mark.rest)])
+@pytest.mark.parametrize("examples", [1, rest(EXAMPLES)])
 def test_people_in_random_order(place: dict[str, Path], examples: int) -> None:
     chosen = settings(
         max_examples=examples, stateful_step_count=STEPS, deadline=None, suppress_health_check=list(HealthCheck),

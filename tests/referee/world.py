@@ -16,13 +16,13 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from harness import place
+from harness import process_identity
 from harness.execution.plan import PlannedCall
 from harness.records import Records, add_records
 from tests.ci.repositories import Repo
 from tests.e2e.real_runs import run_here
 from tests.referee.referee import Call, Choice, Database, Record, Refusal, Request, Software, Task, Version, alike
-from tests.referee.stub import Played, Stage, forget_sources, number_in, output_of, play
+from tests.referee.stub import Stage, forget_sources, number_in, output_of, play
 from tests.throwaway import HYPERPARAMETERS, dense_layers, dense_weights, write_json, write_shards, write_weights
 
 #: Names like those of columns.
@@ -36,7 +36,7 @@ SIZES = tuple(HYPERPARAMETERS.values())
 CELLS = dict(zip(MODELS, itertools.product((0, 1), repeat=3), strict=True))
 GAPS = dict(zip(MODELS, (0.10117, 0.20219, 0.15327, 0.30131, 0.12543, 0.22157, 0.05661, 0.40279), strict=True))
 
-#: Follows the files of a submission that is refused for the name that its metadata claim.
+#: Follows the files of a submission that a run leaves out for the name that its metadata claim.
 REFUSED = " (refused)"
 
 #: A measure of the library, and the file that it is in.
@@ -232,7 +232,8 @@ class World:
                 raise KeyboardInterrupt
             self.stage.before_call = lambda _: None
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(place, "started", lambda _: "at another time")  # so that the first one seems to be dead
+                # The first process seems to be dead.
+                patch.setattr(process_identity, "start_time", lambda _: "at another time")
                 assert self.pgdl(*line).returncode in (0, 1)
 
         self.stage.made.clear()
@@ -334,11 +335,17 @@ class World:
         if order.choice.isolation == "none" and any(self.tasks[task].hidden for task in tasks):
             raise Refusal("hidden")
         database = self.databases[order.database]
-        known_as = {
-            version: database.settle(version, source, given=bool(order.names))
+        runnable = {
+            version: source
             for version, source in zip(versions, sources, strict=True)
+            if not version.files.endswith(REFUSED)
         }
-        return Expected(known_as, tasks, frozenset(database.missing(self.calls(versions, tasks, order.choice))))
+        if not runnable:
+            raise Refusal("nothing to run")
+        known_as = {
+            version: database.settle(version, source, given=bool(order.names)) for version, source in runnable.items()
+        }
+        return Expected(known_as, tasks, frozenset(database.missing(self.calls(list(runnable), tasks, order.choice))))
 
     def calls(self, versions: list[Version], tasks: tuple[str, ...], choice: Choice) -> list[Call]:
         """All calls of a run."""
@@ -357,8 +364,6 @@ class World:
     def record_of(self, call: Call) -> Record:
         model, data = self._numbers_of(call.task, call.model)
         played = play(number_in(call.version.files.encode()), model, data, call.choice.seed)
-        if call.version.files.endswith(REFUSED):
-            played = Played("INVALID_SUBMISSION", None)
         return Record(call, *played)
 
     def request_rows(self, database: str) -> list[sqlite3.Row]:

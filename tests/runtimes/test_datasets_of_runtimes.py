@@ -117,7 +117,8 @@ def unpacks_numbers(dataset: Any) -> Any:
 @pytest.mark.parametrize(
     ("tried", "is_advised"),
     [(lambda dataset: dataset[0], True), (lambda dataset: dataset.shape, True), (next, True), (unpacks, True),
-     (unpacks_numbers, False), (lambda dataset: (1).shape, False), (lambda dataset: int("x"), False)],
+     (lambda dataset: dataset / 2, True), (unpacks_numbers, False), (lambda dataset: (1).shape, False),
+     (lambda dataset: int("x"), False)],
 )  # fmt: skip
 def test_tensorflow_an_error_of_a_dataset_names_what_to_write(
     tried: Callable[[Any], Any], is_advised: bool, data: Path

@@ -1,13 +1,17 @@
-"""A runtime imports its framework and no other, and leaves nothing behind that a fork could not use."""
+"""A runtime imports one framework, loads models cheaply, and leaves nothing behind that a fork could not use."""
 
 import json
+from itertools import combinations
+from pathlib import Path
 
+import numpy as np
 import pytest
 from each_runtime import each, each_of, run
 
 from harness.errors import UserError
 from harness.extras import install
 from harness.inspector.keys import CHOICES
+from harness.sandbox import selftest
 from harness.sandbox.kinds.kind import library_versions
 from harness.worker.runtimes import RUNTIMES
 from harness.worker.runtimes.runtime import FRAMEWORKS
@@ -46,3 +50,44 @@ def test_a_runtime_that_is_not_installed_is_named_with_a_remedy(monkeypatch: pyt
 
 def test_submissions_may_name_every_runtime() -> None:
     assert set(CHOICES["runtime"]) == set(RUNTIMES)
+
+
+@pytest.mark.parametrize("name", ["tensorflow", "keras2"])
+def test_loading_a_model_optimizes_nothing(name: str, tmp_path: Path) -> None:
+    if RUNTIMES[name].missing():
+        pytest.skip(f"runtime {name}: not installed")
+    selftest._write_model(tmp_path)
+    selftest._write_data(tmp_path)
+    loaded, called = json.loads(run(name, "functions", tmp_path))
+    assert loaded == []
+    assert called, "a submission's operations are run as ever"
+
+
+@each_of("tensorflow", "keras2")
+def test_only_a_bar_that_is_asked_for_is_drawn(name: str) -> None:
+    unasked, asked = run(name, "bars").split("---\n")
+    assert unasked == ""
+    assert "1/1" in asked
+
+
+#: Five standard deviations of the correlation of 2000 independent pairs.
+INDEPENDENT = 5 / 2000**0.5
+
+
+@pytest.mark.rest
+@each
+def test_no_two_libraries_draw_the_same(name: str) -> None:
+    drawn = json.loads(run(name, "draws"))
+    assert {library: len(numbers) for library, numbers in drawn.items()} == dict.fromkeys(drawn, 2000)
+    assert set(drawn) >= {"python", "numpy", "keras"}
+    for one, other in combinations(drawn.values(), 2):
+        assert abs(np.corrcoef(one, other)[0, 1]) < INDEPENDENT
+
+
+@each
+def test_no_weights_are_drawn_while_a_model_is_built(name: str, tmp_path: Path) -> None:
+    selftest._write_model(tmp_path)
+    built, spread, own = json.loads(run(name, "weights", tmp_path))
+    assert built == [[0.0, 0.0]] * 3
+    assert abs(spread - 0.02**0.5) < 0.01, "Glorot: variance 2 / (50 + 50)"
+    assert own == [[1.0, 1.0]] * 3

@@ -29,15 +29,8 @@ SOL_SOCKET, SO_TYPE, SO_COOKIE = 1, 3, 57
 TIOCSTI, TIOCLINUX, TCGETS = 0x5412, 0x541C, 0x5401
 PR_SET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_MEMORY_MERGE, SIGKILL = 1, 3, 67, 9
 F_SETLK, F_OFD_SETLKW, F_GETFD, F_GETLK, F_OFD_GETLK, F_GETLEASE, F_GET_RW_HINT, F_SET_RW_HINT = (
-    6,
-    38,
-    1,
-    5,
-    36,
-    1025,
-    1035,
-    1036,
-)
+    6, 38, 1, 5, 36, 1025, 1035, 1036,
+)  # fmt: skip
 HIGH = 1 << 32  # bits that the kernel ignores in an argument that it takes as an int
 
 CALLS = {

@@ -1,9 +1,13 @@
-"""Whole calls through `pgdl run --sandbox docker`, with a stand-in for the engine (fake_docker.py)."""
+"""Whole calls through `pgdl run --sandbox docker`, with a stand-in for the engine, and where memory is little."""
 
+import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +16,12 @@ from e2e.real_runs import FASTEST, PGDL, heed_interrupts, records, wait_for, wri
 from sandbox.fake_docker import IMAGE, containers, install
 from throwaway import make_task
 
-from harness.sandbox.body import StartError
+from harness import machine_memory
+from harness.configuration import MIB
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.process import WorkerProcess
-
-pytestmark = pytest.mark.rest
+from harness.sandbox.running_sandbox import StartError
 
 BODIES = {
     "prints": "print('to the log'); import os; os.write(1, b'to the log, too'); return 1.5",
@@ -58,6 +62,7 @@ def start(tmp_path: Path, engine: Path, shared_cache: Path) -> Any:
     return run
 
 
+@pytest.mark.rest
 def test_each_call_has_its_outcome_and_no_container_is_left(start: Any, engine: Path, tmp_path: Path) -> None:
     with start(*BODIES, time_limit=8) as run:
         output, _ = run.communicate(timeout=500)
@@ -79,6 +84,7 @@ def test_each_call_has_its_outcome_and_no_container_is_left(start: Any, engine: 
     assert containers(engine) == []
 
 
+@pytest.mark.rest
 def test_a_container_that_does_not_start_says_why(
     engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +94,7 @@ def test_a_container_that_does_not_start_says_why(
         WorkerProcess(Docker("other:1").start, job, Limits(), slot=0)
 
 
+@pytest.mark.rest
 def test_no_container_outlives_a_harness_that_is_killed(start: Any, engine: Path) -> None:
     with start("loops", time_limit=100) as run:
         wait_for(lambda: containers(engine) != [], "the container")
@@ -95,6 +102,7 @@ def test_no_container_outlives_a_harness_that_is_killed(start: Any, engine: Path
         wait_for(lambda: containers(engine) == [], "the container to be removed")
 
 
+@pytest.mark.rest
 def test_containers_that_a_reaper_missed_are_removed_by_the_next_run(start: Any, engine: Path) -> None:
     with start("loops", time_limit=100) as run:
         wait_for(lambda: containers(engine) != [], "the container")
@@ -108,3 +116,66 @@ def test_containers_that_a_reaper_missed_are_removed_by_the_next_run(start: Any,
     with start("prints", time_limit=100) as run:
         run.communicate(timeout=500)
     assert containers(engine) == [foreign]
+
+
+#: Memory of the group: enough for imports, and for a call that gets half of it.
+SIZE = 1000 * MIB
+
+#: Makes a call in the group, and prints what the harness takes for its memory with the result. The limit of the call
+#: is larger than the group, and the harness does not look how full that is: the kernel ends the call.
+PROGRAM = """
+import json
+from harness.machine_memory import usable_memory
+from harness.processes.runtimes import QUICKEST, installed_runtime
+from harness.sandbox import KINDS, Clock, Limits, Staging, default_memory_bytes, prepare_call, trial_job, memory
+from harness.sandbox.selftest import TRAPS
+
+memory.RESERVE = 0
+hog = TRAPS[-1]
+with Staging() as staging, KINDS["none"]() as kind:
+    job = trial_job(staging, hog, runtime=installed_runtime(QUICKEST).name)
+    kind.prepare([job])
+    call = prepare_call(kind.start, job, Limits(memory_bytes=1200 << 20), 0, stopping=lambda: False)
+    result = call.run(0, Clock(200.0, "the time limit"))
+print(json.dumps([usable_memory().total, default_memory_bytes(0), result.outcome, result.message]))
+"""
+
+
+@pytest.fixture
+def group() -> Iterator[Path]:
+    """A control group with little memory, below a group of this process; skips where none can be made."""
+    for outer in machine_memory._groups():
+        path = outer.path / f"pgdl-test-{secrets.token_hex(4)}"
+        try:
+            path.mkdir()
+        except OSError:
+            continue
+        try:
+            (path / outer.version.limit).write_text(str(SIZE))
+            for swap in (path / "memory.memsw.limit_in_bytes", path / "memory.swap.max"):
+                if swap.exists():
+                    swap.write_text(str(SIZE if "memsw" in swap.name else 0))
+            if enter(path, "/bin/true").returncode == 0:
+                yield path
+                return
+        except OSError:
+            pass
+        finally:
+            path.rmdir()
+    pytest.skip("no control group with a memory limit can be made")
+
+
+def enter(group: Path, *command: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command in the group."""
+    entrance = ["/bin/sh", "-c", 'echo 0 > "$0" && exec "$@"', str(group / "cgroup.procs")]
+    return subprocess.run([*entrance, *command], capture_output=True, text=True, timeout=240)
+
+
+def test_the_group_sets_the_default_limit_and_its_kill_is_out_of_memory(group: Path) -> None:
+    done = enter(group, sys.executable, "-c", PROGRAM)
+    assert done.returncode == 0, done.stderr
+    total, default, outcome, message = json.loads(done.stdout)
+    assert (total, default) == (SIZE, 512 * MIB)
+    assert outcome == "MEMORY", message
+    assert message.startswith("out of memory (limit 1200 MiB, used ")
+    assert message.endswith("the kernel ended the worker when the control group's 1000 MiB were used up")

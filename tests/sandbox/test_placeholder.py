@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from harness.sandbox import Fresh
-from harness.sandbox.body import StartError
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.fast import Placeholder
+from harness.sandbox.running_sandbox import StartError
 from harness.sandbox.staging import Staging
 
 LIMITS = Limits(processes=77, open_files=99, file_bytes=12345678)

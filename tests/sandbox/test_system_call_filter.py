@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.body import memory_file
+from harness.sandbox.running_sandbox import memory_file
 from harness.sandbox.seccomp import DENIED, filter_program
 
 PROBE = Path(__file__).with_name("seccomp_probe.py")

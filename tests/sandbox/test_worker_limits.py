@@ -1,12 +1,21 @@
-"""The limits that a worker puts on itself, and its end with the harness."""
+"""The end of a worker: its control channel, the limits that it puts on itself, and what it says of refusals."""
 
+import errno
 import json
 import os
 import resource
 import select
+import socket
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+import pytest
+
+from harness.worker import refusals
+from harness.worker.channel import MAX_FRAME, Channel
+from harness.worker.refusals import NETWORK, PROGRAM, SYSTEM_CALL, refusal
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,3 +79,112 @@ def test_a_worker_dies_with_the_harness() -> None:
         harness.wait()
         assert select.select([alive], [], [], 240)[0] == [alive], "the worker is still there"
     os.close(alive)
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[socket.socket, Channel]]:
+    """The harness' end, and the worker's."""
+    ours, theirs = socket.socketpair()
+    yield ours, Channel(theirs.fileno(), theirs.fileno())
+    ours.close()
+    theirs.close()
+
+
+def test_a_frame_is_one_line_of_json(ends: tuple[socket.socket, Channel]) -> None:
+    harness, worker = ends
+    worker.send(event="result", status="EXCEPTION", message="two\nlines")
+    line = harness.recv(MAX_FRAME)
+    assert (line.count(b"\n"), line[-1:]) == (1, b"\n")
+    assert json.loads(line) == {"event": "result", "status": "EXCEPTION", "message": "two\nlines"}
+
+
+def test_frames_may_arrive_in_pieces_or_together(ends: tuple[socket.socket, Channel]) -> None:
+    harness, worker = ends
+    harness.sendall(b'{"seed": 1}\n{"ev')
+    assert worker.receive() == {"seed": 1}
+    harness.sendall(b'ent": "go"}\n{"event": "stop"}\n')
+    assert worker.receive() == {"event": "go"}
+    assert worker.receive() == {"event": "stop"}
+
+
+def test_a_frame_has_a_bounded_length(ends: tuple[socket.socket, Channel]) -> None:
+    harness, worker = ends
+    text = "x" * (MAX_FRAME - len(b'{"message": ""}\n'))
+    worker.send(message=text)
+    assert len(harness.recv(2 * MAX_FRAME)) == MAX_FRAME
+    with pytest.raises(ValueError, match=f"frame of {MAX_FRAME + 1} bytes, at most {MAX_FRAME} allowed"):
+        worker.send(message=text + "x")
+    harness.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        harness.recv(1)
+
+
+def test_without_a_harness_there_is_nothing_to_wait_for(ends: tuple[socket.socket, Channel]) -> None:
+    harness, worker = ends
+    harness.sendall(b'{"seed"')
+    harness.close()
+    with pytest.raises(EOFError, match="the harness closed the control channel"):
+        worker.receive()
+
+
+@pytest.fixture(autouse=True)
+def confined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refusals, "_is_confined", lambda: True)
+    monkeypatch.setenv("MEMORY_LIMIT_BYTES", str(3 << 30))
+    monkeypatch.setenv("TMPDIR", "/full")
+
+
+def error_of(call: Callable[[], object]) -> Exception:
+    with pytest.raises(Exception) as raised:  # noqa: PT011 - whatever it raises
+        call()
+    return raised.value
+
+
+def wrapped() -> None:
+    try:
+        raise socket.gaierror(-3, "Temporary failure in name resolution")
+    except OSError:
+        raise RuntimeError("no weights") from None
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (socket.gaierror(-3, "?"), NETWORK),
+        (error_of(wrapped), NETWORK),
+        (Exception("URL fetch failure on https://a.org"), NETWORK),
+        (NotADirectoryError(errno.ENOTDIR, "no", "/dev/null/models"), f"{NETWORK}, so that Keras can download nothing"),
+        (PermissionError(errno.EPERM, "no"), SYSTEM_CALL),
+        (OSError(errno.EROFS, "no", "/etc/x"), "the sandbox shows the submission's own files"),
+        (FileNotFoundError(errno.ENOENT, "no", "/home/anna/x"), "the sandbox shows the submission's own files"),
+        (RuntimeError("can't start new thread"), "processes and threads"),
+        (BlockingIOError(errno.EAGAIN, "no"), "processes and threads"),
+        (MemoryError(), "the sandbox limits a call to 3072 MiB of memory"),
+        (error_of(lambda: subprocess.run(["no-such-program"], check=False)), PROGRAM),
+        (error_of(lambda: subprocess.run("no-such-program", shell=True, check=True)), PROGRAM),
+        (OSError(errno.EFBIG, "no"), "MiB of files under /full"),
+    ],
+)
+def test_the_sandbox_is_named(error: Exception, sentence: str, tmp_path: Path) -> None:
+    assert sentence in refusal(error, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("network"), KeyError(3), OSError("odd"), FileNotFoundError(errno.ENOENT, "no", 7)]
+)
+def test_no_other_error_is_the_sandboxs(error: Exception, tmp_path: Path) -> None:
+    assert refusal(error, tmp_path) == ""
+
+
+def test_a_file_beside_the_measure_is_found(tmp_path: Path) -> None:
+    (tmp_path / "w.json").touch()
+    assert "Path(__file__).parent / 'w.json'" in refusal(FileNotFoundError(errno.ENOENT, "no", "w.json"), tmp_path)
+    own = FileNotFoundError(errno.ENOENT, "no", str(tmp_path / "none.json"))
+    assert refusal(own, tmp_path) == ""
+    written = OSError(errno.EROFS, "no", str(tmp_path / "w.json"))
+    assert refusal(written, tmp_path) == " (in the sandbox only /full can be written to)"
+
+
+def test_nothing_is_said_without_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refusals, "_is_confined", lambda: False)
+    assert refusal(socket.gaierror(-3, os.strerror(1)), tmp_path) == ""

@@ -187,6 +187,7 @@ def test_each_measure_with_each_gap_as_if_it_were_alone(t: Task, n_rows: int) ->
     assert found.tolist() == [[official_score(row, column, grid).score for column in gaps] for row in measures]
 
 
+@pytest.mark.rest
 @given(tasks())
 def test_the_score_without_one_model(t: Task) -> None:
     measure, gap, grid = t.arrays

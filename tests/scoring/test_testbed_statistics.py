@@ -151,6 +151,7 @@ def test_without_a_penalty_it_is_the_smallest_objective(seed, grid_only):
     assert found.objective == pytest.approx(objective.min())
 
 
+@pytest.mark.rest
 @given(st.integers(0, 1000), st.floats(0, 5), st.floats(0, 5))
 def test_a_heavier_penalty_buys_a_smaller_one(seed, first, second):
     light, heavy = (trade_off(cells(seed), SIZES, SSIM, UNSEEN, weight=w) for w in sorted((first, second)))

@@ -7,13 +7,13 @@ import pytest
 from markupsafe import escape
 from site_examples import HOSTILE, make
 
-from harness.board.chance import N_PERMUTATIONS
 from harness.board.collect import Collected
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
 from harness.site import charts, gather, submission_page, write_report
 from harness.site.pages import make_site, render_site
 from harness.task.layout import TaskDirectory
+from harness.task.task_notes import N_PERMUTATIONS
 from scoring import compare_with_chance, explain_score
 from tests.board.board_examples import GAPS, MEASURE, collect, references, rows, write_reference
 from tests.records.evaluation_rows import request
@@ -96,7 +96,7 @@ def test_ties_and_failures_are_among_the_advice(pages: dict[str, str]) -> None:
     assert "8 of 8 models share their value with another" in pages["submissions/ties.html"]
     hint = f"second: 1 EXCEPTION: {escape(HOSTILE)}. Without a value for every model"
     assert hint in pages["submissions/half.html"]
-    assert "No score. 1 EXCEPTION" in pages["submissions/half.html"]
+    assert "No score: 1 EXCEPTION" in pages["submissions/half.html"]
 
 
 def test_luck_of_the_measure_itself_is_shown(pages: dict[str, str]) -> None:
@@ -141,7 +141,7 @@ def test_a_task_with_two_hyperparameters_has_no_official_score(tmp_path: Path, v
     collected = collect(rows("mine", values), tasks)
     pages = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))
     text = pages["submissions/mine.html"].decode()
-    assert "No score: no task has an official one." in text
+    assert "No score: no task has an official score." in text
     assert "expected at least 3 hyperparameters that vary, found axis_a, axis_b" in text
     assert "Kendall" in text
     assert "interval" not in pages["index.html"].decode().split("<tbody>")[0]

@@ -1,5 +1,6 @@
 """A site is made from its records alone, and everything that is changed in it is found."""
 
+import errno
 import json
 import math
 import os
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from site_examples import TASKS, make
@@ -282,3 +284,14 @@ def test_only_a_site_is_replaced(tmp_path: Path) -> None:
     assert first == second
     assert (tmp_path / "papers/thesis.tex").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["papers", "reference", "site"]
+
+
+def test_a_full_disk_leaves_the_earlier_site_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, _ = make(tmp_path / "reference")
+    write_site(data, tmp_path / "site")
+    before = sorted(path.name for path in (tmp_path / "site").iterdir())
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr("harness.site.write._write", Mock(side_effect=full))
+    with pytest.raises(UserError, match="No space left on device"):
+        write_site(data, tmp_path / "site")
+    assert sorted(path.name for path in (tmp_path / "site").iterdir()) == before

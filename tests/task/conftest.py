@@ -2,7 +2,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from in_process import Pgdl, in_process
 from throwaway import make_task
 
 
@@ -16,12 +15,6 @@ def _cache(monkeypatch, shared_cache) -> None:
 def task(tmp_path) -> Path:
     """The directory of a valid task."""
     return make_task(tmp_path)
-
-
-@pytest.fixture
-def pgdl(monkeypatch, capsys) -> Pgdl:
-    """Run `pgdl ARGUMENTS`."""
-    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture

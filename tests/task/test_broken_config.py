@@ -303,12 +303,5 @@ def test_ids_become_directory_names_in_natural_order(task):
     edit_json(task / REFERENCE, rename)
     reference = read_reference(task / REFERENCE)
     assert reference.models == (
-        "model_2",
-        "model_3",
-        "model_4",
-        "model_5",
-        "model_6",
-        "model_7",
-        "model_10",
-        "my_model",
-    )
+        "model_2", "model_3", "model_4", "model_5", "model_6", "model_7", "model_10", "my_model",
+    )  # fmt: skip

@@ -162,14 +162,9 @@ def test_all_problems_are_found_at_once_and_a_run_shows_the_first(tmp_path, pgdl
         edit_json(task / "model_configs.json", lambda c, model=model: c[model]["metrics"].update(train_acc=2))
     outcome = pgdl("task", "validate", tmp_path)
     assert [line.split(":")[0].removeprefix(f"{task}/") for line in outcome.lines] == [
-        "model_3/config.json",
-        "model_0/weights.hdf5",
-        "dataset_1/train/shard_0.tfrecord",
-        "dataset_1/train/shard_1.tfrecord",
-        "model_configs.json",
-        "model_configs.json",
-        "tiny",
-    ]
+        "model_3/config.json", "model_0/weights.hdf5", "dataset_1/train/shard_0.tfrecord",
+        "dataset_1/train/shard_1.tfrecord", "model_configs.json", "model_configs.json", "tiny",
+    ]  # fmt: skip
     with pytest.raises(InvalidTaskError) as refused:
         read_tasks(TaskDirectory(tmp_path).runnable())
     more = "and 3 more problems; `pgdl task validate` lists them all"

@@ -1,4 +1,4 @@
-"""Calls on the machines of a cluster: what runs there, and how the driver speaks to it. Independent of the engine."""
+"""Calls on the machines of a cluster: the process there, and the driver's messages to it, for any engine."""
 
 from harness.execution.cluster.executor import Cluster
 from harness.execution.cluster.member import ClusterMember

@@ -1,4 +1,4 @@
-"""Models and training data as workers read them, kept on a machine from run to run."""
+"""Models and training data in the form that workers read, kept on a machine from run to run."""
 
 import hashlib
 import os
@@ -16,19 +16,19 @@ from harness.errors import UserError, writing
 from harness.execution.settings import loader_digest
 from harness.worker.runtimes import DEFAULT
 
-#: Bytes of entries that are kept; at most half of what the disk has for them.
+#: Maximum size of the kept entries in bytes; at most half of the disk space that they could have.
 KEPT_BYTES = 32 * GIB
 
 
 class Cache:
-    """Directories of files by digest; the least recently used ones go when there are too many bytes.
+    """Directories of files by digest; when they exceed the limit, the least recently used are removed.
 
-    Several processes may use it at once. An entry is complete, or not there.
+    Several processes may use the cache at once. An entry is complete, or does not exist.
     """
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         self._root, self._kept_bytes = cache_directory("inputs"), kept_bytes
-        #: What decides the files' bytes, besides what they are made from.
+        #: The code that decides the files' bytes, together with their sources.
         self._made_by = f"{harness.__version__} {loader_digest(DEFAULT)}"
 
     @property
@@ -38,7 +38,7 @@ class Cache:
         return f"{self._root}, {sum(sizes) / GIB:.1f} GiB"
 
     def entry(self, kind: str, digest: str) -> Path | None:
-        """Return the directory of an entry; None if it is not there."""
+        """Return the directory of an entry; None if it does not exist."""
         path = self._path(kind, digest)
         try:
             os.utime(path)
@@ -49,7 +49,7 @@ class Cache:
     def add(self, kind: str, digest: str, write: Callable[[Path], None]) -> Path:
         """Return an entry, which `write` fills unless it is there already."""
         path = self._path(kind, digest)
-        with locked(path.with_suffix(".lock")):  # so that only one process writes it
+        with locked(path.with_suffix(".lock")):  # one process writes it
             if (found := self.entry(kind, digest)) is not None:
                 return found
             partial = self._root / f"{path.name}.{secrets.token_hex(4)}.partial"
@@ -66,14 +66,14 @@ class Cache:
         return path
 
     def link(self, kind: str, digest: str, directory: Path) -> bool:
-        """Put an entry's files into a directory, as links where possible; returns whether it is there."""
+        """Put an entry's files into a directory, as links where possible; returns whether the entry exists."""
         path = self.entry(kind, digest)
         if path is None:
             return False
         try:
             for file in path.iterdir():
                 link_or_copy(file, directory / file.name)
-            path.stat()  # an entry goes at once: what is still there was whole
+            path.stat()  # an entry disappears in one step: if a path exists, the files were whole
         except FileNotFoundError:  # another process has just made room
             for file in directory.iterdir():
                 file.unlink()
@@ -96,14 +96,14 @@ class Cache:
             if path != kept:
                 going = path.with_suffix(f".{secrets.token_hex(4)}.partial")
                 with suppress(FileNotFoundError):
-                    path.rename(going)  # at once, for whoever is linking it
+                    path.rename(going)  # in one step, for processes that are linking it
                 shutil.rmtree(going, ignore_errors=True)
                 total -= size
 
 
 def _use_of(path: Path) -> tuple[float, int] | None:
-    """Return when an entry was last used, and its bytes; None for anything else, and for one that has just gone."""
-    if path.suffix:  # a lock, or an entry that comes or goes
+    """Return an entry's last use and its bytes; None for other files, and for an entry that was just removed."""
+    if path.suffix:  # a lock, or an entry that is being written or removed
         return None
     try:
         return path.stat().st_mtime, sum(file.stat().st_size for file in path.iterdir())

@@ -19,18 +19,18 @@ from harness.execution.order import FinishedCall, Inputs, Order
 from harness.outcome import CallResult, Outcome
 from harness.sandbox import Limits, SandboxChoice, Warn
 
-#: Seconds that a machine waits for something to happen before it reports.
+#: Seconds that a machine waits for an event before it reports.
 REPORT_S = 0.5
 
-#: Times that a call may be begun on machines that are lost.
+#: Number of times that a call may be started on machines that are then lost.
 ATTEMPTS = 3
 
 
 class Cluster(Executor):
-    """One process per machine makes calls there as the local executor does; this one plans, and holds reference data.
+    """An executor whose process on each machine makes calls, while this process plans and holds reference data.
 
-    A lost machine's orders are given to others; a call that had begun is tried `ATTEMPTS` times. What a lost machine
-    may still return is void.
+    Other machines get a lost machine's orders; a call that had begun is tried `ATTEMPTS` times. Later results of a lost
+    machine are ignored.
     """
 
     @abstractmethod
@@ -41,7 +41,7 @@ class Cluster(Executor):
         self, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None, warn: Warn,
         machine_class: str | None = None, **parameters: str | None,
     ) -> None:  # fmt: skip
-        """Start a process on every machine, and find out what they have in common.
+        """Start a process on every machine, and determine their common setup.
 
         `machine_class` is a text that the description of a machine contains (`harness.execution.machine`).
         """
@@ -67,12 +67,12 @@ class Cluster(Executor):
 
     @property
     def isolation(self) -> str:
-        """Isolation that the machines have in common."""
+        """Isolation in the machines' common setup."""
         return self.fleet.common.isolation
 
     @property
     def is_sandboxed(self) -> bool:
-        """Whether calls are isolated there."""
+        """Whether calls are isolated on the machines."""
         return self.fleet.common.is_sandboxed
 
     @property
@@ -82,18 +82,18 @@ class Cluster(Executor):
 
     @property
     def shown(self) -> frozenset[Path]:
-        """Directories that a sandbox shows on any of the machines: one may be this one, or share its files."""
+        """Directories that a sandbox shows on any machine, which may be this machine, or share its files."""
         return frozenset(Path(path) for one in self.fleet.ready for path in one.shown)
 
     def versions(self, runtime: str) -> str:
-        """Return the versions that the machines have in common; raises `UserError` if the runtime is not installed."""
+        """Return the versions in the machines' common setup; raises `UserError` if the runtime is not installed."""
         found = self.fleet.common.versions[runtime]
         if not is_installed(found):
             raise UserError(found.removeprefix(NOT_INSTALLED))
         return found
 
     def prepare(self, runtimes: Collection[str]) -> None:
-        """Try the sandbox on all machines, once per runtime; those where it does not work get no calls."""
+        """Try the sandbox on all machines, once per runtime; a machine on which it does not work gets no calls."""
         if set(runtimes) - set(self.fleet.runtimes):
             self.fleet.prepare(sorted(runtimes))
 
@@ -104,7 +104,7 @@ class Cluster(Executor):
         self._queue.add(make_batches(orders))
 
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return what the machines return, and look after them meanwhile."""
+        """Return the next finished call of the machines, and look after the machines meanwhile."""
         until = time.monotonic() + timeout_s
         while not self._returned:
             left_s = until - time.monotonic()
@@ -118,9 +118,9 @@ class Cluster(Executor):
                 if report.retired:
                     self.fleet.dismiss(member, report.retired)
             try:
-                self.fleet.look_after()  # also while others return calls all the time
+                self.fleet.look_after()  # also while other machines return calls all the time
             except UserError:
-                if not self._returned:  # what has ended is told before anything that is wrong
+                if not self._returned:  # finished calls are returned before an error
                     raise
         return self._returned.popleft()
 
@@ -134,7 +134,7 @@ class Cluster(Executor):
         self._engine.close()
 
     def _hand_out(self) -> None:
-        """Send each machine as many batches as it has room for, and the files that they need."""
+        """Send each machine as many batches as it has room for, with the files that they need."""
         for member in self.fleet.members:
             while member.room and (batch := self._queue.take(member)) is not None:
                 member.give(batch)
@@ -145,7 +145,7 @@ class Cluster(Executor):
                 self.fleet.ask(member, member.ready.incarnation, orders, supplies, REPORT_S)
 
     def _lose(self, member: ClusterMember, why: str) -> None:
-        """Queue again what was under way on a machine."""
+        """Queue the orders that were under way on a machine again."""
         batches, begun, spent_s = member.lose()
         if batches:
             n_calls = sum(map(len, batches))

@@ -1,4 +1,4 @@
-"""The machines of a cluster, from the first question to each until it makes calls or is known not to."""
+"""The machines of a cluster, from the first question to each until it makes calls or is dismissed."""
 
 import time
 from collections import Counter
@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from harness.errors import UserError
-from harness.execution.cluster.common import Common, agree, difference_from_here
+from harness.execution.cluster.agreement import CommonSetup, agree, difference_from_here
 from harness.execution.cluster.member import BEGIN, DESCRIBE, EXCHANGE, PREPARE, ClusterMember
 from harness.execution.cluster.messages import (
     Engine,
     GoneError,
     MachineDescription,
     MachineReport,
-    Ready,
+    ReadyMachine,
     UnavailableError,
 )
 from harness.sandbox import SandboxChoice, Warn
@@ -30,7 +30,7 @@ LOOK_S, AGAIN_S = 5.0, 1.0
 #: Seconds without any machine after which the run ends.
 ALONE_S = 600.0
 
-#: Seconds for machines to end their calls themselves; then their processes are killed, and all that is theirs.
+#: Seconds for machines to end their calls themselves; then their processes are killed, with all descendants.
 END_S = 3.0
 
 _SEE = "see the lines above; pgdl doctor tells more"
@@ -43,13 +43,13 @@ class Fleet:
         self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
         machine_class: str, warn: Warn, lose: Callable[[ClusterMember, str], None],
     ) -> None:  # fmt: skip
-        """`lose` is told of every machine that has lost what was under way there, and why."""
+        """`lose` receives every machine that has lost its orders under way, and the reason."""
         self._engine, self._sandbox, self._workers, self._machine_class = engine, sandbox, workers, machine_class
         self._warn, self._lose = warn, lose
-        self.memory_bytes = memory_bytes or 0  #: of a call; 0 until it is known what every machine has
-        self.runtimes: tuple[str, ...] = ()  #: that are prepared
+        self.memory_bytes = memory_bytes or 0  #: of a call; 0 until the memory of every machine is known
+        self.runtimes: tuple[str, ...] = ()  #: the prepared runtimes
         self._members: dict[str, ClusterMember] = {}
-        self._common: Common | None = None
+        self._common: CommonSetup | None = None
         self._looked_at = self._seen_at = time.monotonic()
 
     @property
@@ -59,17 +59,17 @@ class Fleet:
 
     @property
     def all_members(self) -> list[ClusterMember]:
-        """These, and those that get no calls."""
+        """All machines, including machines that get no calls."""
         return list(self._members.values())
 
     @property
-    def ready(self) -> list[Ready]:
-        """What is known of the machines that have begun."""
+    def ready(self) -> list[ReadyMachine]:
+        """The descriptions of the machines that have begun."""
         return [member.ready for member in self.members if member.ready is not None]
 
     @property
-    def common(self) -> Common:
-        """What the machines have in common."""
+    def common(self) -> CommonSetup:
+        """The setup that the machines share."""
         if self._common is None:
             raise RuntimeError("the machines have not begun")
         return self._common
@@ -103,7 +103,7 @@ class Fleet:
         self._gather(PREPARE, PREPARE_S)
 
     def look_after(self) -> None:
-        """Find new machines, and give up those that are silent; raises `UserError` if none is left."""
+        """Find new machines, and give up silent machines; raises `UserError` if no machine is left."""
         now = time.monotonic()
         if now - self._looked_at > LOOK_S:
             self._look()
@@ -168,7 +168,7 @@ class Fleet:
         self._looked_at = time.monotonic()
 
     def _gather(self, step: str, patience_s: float) -> None:
-        """Wait until every machine has gone beyond a step; those that have not answered in time are named."""
+        """Wait until every machine has gone beyond a step; names the machines that have not answered in time."""
         until = time.monotonic() + patience_s
         while waiting := [member for member in self.members if member.step == step]:
             if time.monotonic() > until:
@@ -190,7 +190,7 @@ class Fleet:
         self.ask(member, *arguments.get(member.step, ()))
 
     def _answer(self, member: ClusterMember, future: Any) -> object:
-        """Return a machine's answer, after noting what it means for its next step; None if there is none."""
+        """Return a machine's answer after advancing its step accordingly; None if it has not answered."""
         try:
             answer = self._engine.result(future)
         except UnavailableError:
@@ -205,10 +205,10 @@ class Fleet:
             return None
         if isinstance(answer, MachineDescription):
             self._take_description(member, answer)
-        elif isinstance(answer, Ready):
+        elif isinstance(answer, ReadyMachine):
             member.ready, member.step = answer, PREPARE
             self._compare(member)
-        elif isinstance(answer, str) and answer:  # why it could not begin or prepare
+        elif isinstance(answer, str) and answer:  # the reason why it could not begin or prepare
             self.dismiss(member, answer)
         elif isinstance(answer, str):
             member.step = EXCHANGE
@@ -223,7 +223,7 @@ class Fleet:
             self.dismiss(member, why)
 
     def _compare(self, member: ClusterMember) -> None:
-        """Dismiss a machine that differs from what the others have in common."""
+        """Dismiss a machine that differs from the common setup of the others."""
         if self._common is not None and member.ready is not None:
             why = self._common.difference(member.ready, self.runtimes)
             if why is not None:
@@ -236,7 +236,7 @@ class Fleet:
         return False
 
     def _start_again(self, member: ClusterMember, why: str) -> None:
-        """Have a process started in place of one that has ended or is silent, if its machine is still there."""
+        """Schedule a new process in place of a process that has ended or is silent, if its machine still exists."""
         self._lose(member, why)
         self._engine.kill(member.handle)
         del self._members[member.node]

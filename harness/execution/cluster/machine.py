@@ -7,9 +7,9 @@ from typing import Any
 
 import harness
 from harness.errors import UserError
+from harness.execution.cluster.agreement import installed_digests, loader_digests
 from harness.execution.cluster.cache import Cache
-from harness.execution.cluster.common import installed_digests, loader_digests
-from harness.execution.cluster.messages import NOT_INSTALLED, MachineDescription, MachineReport, Ready, Supplies
+from harness.execution.cluster.messages import NOT_INSTALLED, MachineDescription, MachineReport, ReadyMachine, Supplies
 from harness.execution.cluster.store import Store
 from harness.execution.executors.local import Local
 from harness.execution.machine import machine_class, memory_for
@@ -17,14 +17,14 @@ from harness.execution.order import FinishedCall, Order
 from harness.sandbox import SandboxChoice
 from harness.worker.runtimes import RUNTIMES
 
-#: Seconds between two looks at what happens here.
+#: Seconds between two checks for events.
 TICK_S = 0.02
 
 
 class Machine:
-    """Makes the calls of orders in a local executor. One thread calls its methods, and answers are data.
+    """Makes the calls of orders in a local executor. A single thread calls its methods; answers are data.
 
-    Where a method cannot do what it should, for a reason that the user can mend, it returns the reason.
+    A method that fails for a reason that the user can mend returns the reason.
     """
 
     def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
@@ -34,14 +34,14 @@ class Machine:
         self._local: Local | None = None
 
     def describe(self) -> MachineDescription:
-        """Return what the machine is."""
+        """Return the description of the machine."""
         return MachineDescription(
             machine_class(), harness.__version__, loader_digests(), installed_digests(), memory_for(None)
         )
 
-    def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> Ready | str:
+    def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> ReadyMachine | str:
         """Choose a sandbox, and get ready to make calls."""
-        self.end()  # what a driver has left that lost sight of this process
+        self.end()  # calls of a driver that lost its connection to this process
         lacks: list[str] = []
         try:
             self._cache = Cache()
@@ -57,13 +57,13 @@ class Machine:
                 versions[name] = local.versions(name)
             except UserError as error:
                 versions[name] = f"{NOT_INSTALLED}{error}"
-        return Ready(
+        return ReadyMachine(
             self._incarnation, local.workers, local.limits.processes, local.isolation, local.is_sandboxed,
             frozenset(map(str, local.shown)), versions, tuple(lacks), self._cache.summary,
         )  # fmt: skip
 
     def prepare(self, runtimes: Collection[str]) -> str | MachineReport:
-        """Try the sandbox in these runtimes; returns why it does not work, or nothing.
+        """Try the sandbox in these runtimes; returns the reason if it does not work, otherwise an empty text.
 
         A process that has started again, and so has not begun, returns an empty report.
         """
@@ -76,7 +76,7 @@ class Machine:
         return ""
 
     def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> MachineReport:
-        """Take orders and what others need; returns as soon as something has happened, after `wait_s` at the latest.
+        """Take orders, and inputs of earlier orders; returns at the next event, after `wait_s` at the latest.
 
         Orders for an earlier incarnation are not made.
         """
@@ -96,7 +96,7 @@ class Machine:
                 begun, needs = local.under_way, self._store.needs
                 if returned or needs or begun - before or time.monotonic() > until:
                     return MachineReport(incarnation, tuple(returned), begun, needs)
-        except Exception as error:  # whatever it is: other machines go on
+        except Exception as error:  # of any kind: other machines go on
             why = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
             return MachineReport(incarnation, tuple(returned), local.under_way, retired=why)
 

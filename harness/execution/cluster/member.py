@@ -5,45 +5,45 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.execution.batches import Batch
-from harness.execution.cluster.messages import MachineDescription, MachineReport, Need, Ready
+from harness.execution.cluster.messages import MachineDescription, MachineReport, OrderNeed, ReadyMachine
 from harness.execution.order import FinishedCall, Order
 
-#: Batches for each lane that are under way at once: the next one is there when a call ends.
+#: Batches under way for each lane at once: when a call ends, the next batch is already there.
 DEPTH = 2
 
-#: Steps until a machine makes calls, and what it does then; each is a method of `Machine`.
+#: Steps of a machine before it makes calls, and the step of making calls; each is a method of `Machine`.
 DESCRIBE, BEGIN, PREPARE, EXCHANGE = "describe", "begin", "prepare", "exchange"
 
 
 @dataclass(eq=False)
 class ClusterMember:
-    """A machine, what it was asked last, and the orders that are under way there."""
+    """A machine, the last question to it, and the orders that are under way there."""
 
     node: str
     name: str
     handle: Any
     step: str = DESCRIBE
-    future: Any = None  #: of the question that is not answered yet
+    future: Any = None  #: of the unanswered question
     asked_at: float = 0.0
-    again_at: float = 0.0  #: no question before, after it did not answer
-    why_out: str = ""  #: why it gets no calls: it differs, no sandbox works, or it cannot be trusted; else empty
+    again_at: float = 0.0  #: earliest time of the next question, after a question was not answered
+    why_out: str = ""  #: reason why it gets no calls: it differs, no sandbox works, or it cannot be trusted; else empty
     description: MachineDescription | None = None
-    ready: Ready | None = None
+    ready: ReadyMachine | None = None
     outbox: list[Order] = field(default_factory=list)
-    needs: set[Need] = field(default_factory=set)
-    held: set[str] = field(default_factory=set)  #: digests of models and data that it has
-    batches: list[list[Order]] = field(default_factory=list)  #: under way, without what has been returned
+    needs: set[OrderNeed] = field(default_factory=set)
+    held: set[str] = field(default_factory=set)  #: digests of models and data on the machine
+    batches: list[list[Order]] = field(default_factory=list)  #: under way, without returned calls
     begun_at: dict[int, float] = field(default_factory=dict)  #: numbers of orders that are being made
     spent_s: dict[int, float] = field(default_factory=dict)  #: by budget, of calls that have ended here
 
     @property
     def makes_calls(self) -> bool:
-        """Whether it can be given orders."""
+        """Whether the machine accepts orders."""
         return self.step == EXCHANGE and not self.why_out
 
     @property
     def room(self) -> int:
-        """Number of batches that it has room for."""
+        """Number of batches that the machine has room for."""
         if not self.makes_calls or self.ready is None:
             return 0
         return max(DEPTH * self.ready.workers - len(self.batches), 0)
@@ -55,7 +55,7 @@ class ClusterMember:
         self.held |= {batch[0].model, batch[0].data}
 
     def take(self, report: MachineReport) -> list[FinishedCall[int]]:
-        """Take note of a report; returns what has become of orders that are under way here."""
+        """Process a report; returns the finished calls of orders that are under way here."""
         now, known = time.monotonic(), {order.number: order for batch in self.batches for order in batch}
         returned = [one for one in report.returned if one.call in known]
         over = {one.call for one in returned}
@@ -70,7 +70,7 @@ class ClusterMember:
         return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
-        """Forget what was under way here, because the process is gone.
+        """Forget the orders under way here, because the process has ended.
 
         Returns the batches, the numbers of the orders that had begun, and the seconds that were spent here, by budget.
         """

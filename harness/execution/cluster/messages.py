@@ -1,4 +1,4 @@
-"""What driver and machines say to each other, besides orders: data alone; and how an engine carries it."""
+"""The messages between driver and machines besides orders, which are data alone, and the engine's interface."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,28 +6,28 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from harness.execution.order import FinishedCall, Order
 
-#: Begins the reason why a runtime has no versions.
+#: Beginning of the reason why a runtime has no versions.
 NOT_INSTALLED = "not installed: "
 
 
 def is_installed(versions: str) -> bool:
-    """Whether a runtime's versions are some, and not the reason why there are none."""
+    """Whether `versions` are versions, and not the reason why a runtime is missing."""
     return not versions.startswith(NOT_INSTALLED)
 
 
 Kind = Literal["submission", "model", "data"]
 
 
-class Need(NamedTuple):
-    """Something that a machine lacks for its orders."""
+class OrderNeed(NamedTuple):
+    """An input that a machine lacks for its orders."""
 
     kind: Kind
     digest: str
 
 
-def needs_of(order: Order) -> tuple[Need, ...]:
-    """Return what the call of an order needs."""
-    return Need("submission", order.submission), Need("data", order.data), Need("model", order.model)
+def needs_of(order: Order) -> tuple[OrderNeed, ...]:
+    """Return the inputs that the call of an order needs."""
+    return OrderNeed("submission", order.submission), OrderNeed("data", order.data), OrderNeed("model", order.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class Bundle:
     content: Any  #: the engine's reference to the bytes of the files, in this order
 
 
-#: What answers a need: the files of a submission, or a bundle.
-Supplies = Mapping[Need, Mapping[str, bytes] | Bundle]
+#: Answers to needs: the files of a submission, or a bundle.
+Supplies = Mapping[OrderNeed, Mapping[str, bytes] | Bundle]
 
 
 @dataclass(frozen=True)
 class MachineDescription:
-    """A machine before it makes calls."""
+    """The description of a machine before it makes calls."""
 
     machine_class: str  #: processors and GPUs
     harness: str  #: version of the harness
@@ -54,29 +54,29 @@ class MachineDescription:
 
 
 @dataclass(frozen=True)
-class Ready:
+class ReadyMachine:
     """A machine that makes calls."""
 
-    incarnation: str  #: drawn when the machine's process begins to make calls; a restarted process has another one
+    incarnation: str  #: random, drawn when the machine's process begins to make calls; a restarted process draws again
     workers: int  #: number of concurrent calls
     processes: int  #: limit of processes of a call there
     isolation: str  #: of calls, in a configuration
     is_sandboxed: bool  #: whether calls are isolated
     shown: frozenset[str]  #: directories that every sandbox shows
-    versions: Mapping[str, str]  #: of the libraries, by runtime; why there are none for one that is not installed
+    versions: Mapping[str, str]  #: of the libraries, by runtime; the reason if a runtime is not installed
     lacks: tuple[str, ...]  #: lines about what the machine lacks
-    cache: str  #: where models and data are kept there, and how many bytes
+    cache: str  #: directory of models and data on the machine, and its size
 
 
 @dataclass(frozen=True)
 class MachineReport:
     """The events on a machine since the last report."""
 
-    incarnation: str  #: of the machine's process; reports of another one than the driver knows are void
-    returned: tuple[FinishedCall[int], ...] = ()  #: what became of orders
+    incarnation: str  #: of the machine's process; the driver ignores reports of an unknown incarnation
+    returned: tuple[FinishedCall[int], ...] = ()  #: the results of orders
     begun: frozenset[int] = frozenset()  #: numbers of the orders that are being made
-    needs: tuple[Need, ...] = ()  #: what has to come before others can be
-    retired: str = ""  #: why the machine makes no further calls; empty as long as it does
+    needs: tuple[OrderNeed, ...] = ()  #: the inputs that waiting orders need
+    retired: str = ""  #: reason why the machine makes no further calls; empty as long as it makes calls
 
 
 class UnavailableError(Exception):
@@ -94,7 +94,7 @@ class Engine(Protocol):
         """Return the machines that can make calls: identifiers and names."""
 
     def start(self, node: str) -> Any:
-        """Start a `Machine` on a machine, to which nobody else gives work; returns its handle."""
+        """Start a `Machine` on a machine that no other program of the engine uses; returns its handle."""
 
     def ask(self, handle: Any, method: str, *arguments: object) -> Any:
         """Call a method of a `Machine`; returns a future at once."""
@@ -106,10 +106,10 @@ class Engine(Protocol):
         """Return the result of a method; raises `UnavailableError`, `GoneError`, or the method's own error."""
 
     def put(self, content: Sequence[Any]) -> Any:
-        """Keep bytes for machines as long as the reference exists that is returned; raises `UserError`."""
+        """Keep bytes for machines as long as the returned reference exists; raises `UserError`."""
 
     def kill(self, handle: Any) -> None:
-        """Kill a process and all that it has started; it does not start again."""
+        """Kill a process and its descendants; it does not start again."""
 
     def close(self) -> None:
         """Leave the cluster, which ends all processes."""

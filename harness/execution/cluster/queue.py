@@ -1,4 +1,4 @@
-"""The batches that wait for a machine, and which machine gets which."""
+"""The batches that wait for a machine, and their distribution."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -8,13 +8,13 @@ from harness.execution.batches import Batch
 from harness.execution.cluster.member import ClusterMember
 from harness.execution.order import Order
 
-#: Seconds of forecast work in one batch: what is lost with a machine, and what another one cannot take over.
+#: Seconds of forecast work in a batch: a lost machine loses it, and no other machine can take it over.
 BATCH_S = 10.0
 
-#: Seconds of a call that nothing is known of.
+#: Assumed seconds of a call of a new submission.
 UNKNOWN_S = 1.0
 
-#: Batches among which a machine chooses the one whose inputs it has.
+#: Number of batches at the head of the queue from which a machine prefers a batch whose inputs it has.
 CHOICE = 64
 
 #: Rank of a batch whose data and model a machine has.
@@ -28,14 +28,14 @@ class Queue:
         self._waiting: deque[Batch] = deque()
         self._seconds: dict[str, float] = {}  #: of the last call of a submission
         self._owner: dict[int, ClusterMember] = {}  #: of a budget
-        self._spent_s: dict[int, float] = {}  #: by budget, as told by the newest order
-        self._elsewhere_s: dict[int, float] = {}  #: by budget, on machines that were lost
+        self._spent_s: dict[int, float] = {}  #: by budget, according to the newest order
+        self._elsewhere_s: dict[int, float] = {}  #: by budget, on lost machines
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def add(self, batches: Iterable[Batch]) -> None:
-        """Queue batches, cut where more than `BATCH_S` of work is forecast."""
+        """Queue batches, split so that the forecast work of a part is at most `BATCH_S`."""
         for batch in batches:
             for allowance in (order.allowance for order in batch):
                 if allowance.budget is not None:
@@ -43,18 +43,18 @@ class Queue:
             self._waiting.extend(self._cut(batch))
 
     def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: ClusterMember) -> None:
-        """Queue the batches of a lost machine before all others; its budgets move with what was spent."""
+        """Queue the batches of a lost machine before all others; its budgets move, with the spent seconds."""
         self._waiting.extendleft(reversed(batches))
         for budget, seconds in spent_s.items():
             self._elsewhere_s[budget] = self._elsewhere_s.get(budget, 0.0) + seconds
         self._owner = {budget: member for budget, member in self._owner.items() if member is not owner}
 
     def note(self, order: Order, seconds: float) -> None:
-        """Remember how long a call took."""
+        """Remember the seconds of a call."""
         self._seconds[order.submission] = seconds
 
     def take(self, member: ClusterMember) -> Batch | None:
-        """Return the next orders for one sandbox of a machine, if possible one that has their inputs; None: no more."""
+        """Return the next orders for a sandbox of a machine, preferably with inputs that it has; None: no more."""
         best, best_rank = -1, 0
         for position, batch in enumerate(self._waiting):
             if (position >= CHOICE and best_rank) or best_rank == BEST_RANK:
@@ -76,9 +76,9 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order as it is to be sent: with what its budget has spent elsewhere by now, on lost machines, too.
+        """Return an order to send, updated with the seconds that its budget has spent elsewhere, also on lost machines.
 
-        Orders are sent in another order than they came in.
+        Orders are not sent in the sequence in which they came.
         """
         budget = order.allowance.budget
         if budget is None:
@@ -87,7 +87,7 @@ class Queue:
         return replace(order, allowance=replace(order.allowance, spent_s=spent_s))
 
     def wanted(self, members: Sequence[ClusterMember]) -> int:
-        """Return the number of batches that are missing so that all machines have enough to do."""
+        """Return the number of further batches that would keep all machines busy."""
         room = {id(member): member.room for member in members}
         if not self._waiting or not self._owner:
             return max(sum(room.values()) - len(self._waiting), 0)
@@ -100,7 +100,7 @@ class Queue:
         return max(sum(max(free, 0) for free in room.values()) - anywhere, 0)
 
     def _rank(self, batch: Batch, member: ClusterMember) -> int:
-        """Return 0 for a batch that a machine may not have, and more for one whose inputs it has."""
+        """Return 0 for a batch that a machine may not have, otherwise 1 plus the number of inputs that it has."""
         if not any(self._may_have(member, order) for order in batch):
             return 0
         return 1 + (batch[0].data in member.held) + (batch[0].model in member.held)

@@ -1,4 +1,4 @@
-"""The inputs of calls on a cluster: `Supply` sends them from the driver, `Store` has them on a machine."""
+"""The inputs of calls on a cluster: `Supply` sends them from the driver, `Store` keeps them on a machine."""
 
 import threading
 from collections import OrderedDict
@@ -12,7 +12,7 @@ import numpy as np
 from harness.configuration import GIB
 from harness.errors import UserError
 from harness.execution.cluster.cache import Cache, digests_of, require_digests
-from harness.execution.cluster.messages import Bundle, Kind, Need, Supplies, needs_of
+from harness.execution.cluster.messages import Bundle, Kind, OrderNeed, Supplies, needs_of
 from harness.execution.order import Inputs, Order
 from harness.sandbox import StoppedError
 
@@ -24,42 +24,42 @@ KEPT_BYTES = 4 * GIB
 
 
 class Store:
-    """Inputs that the threads of a pool ask for, and that the machine's process receives in `supply`."""
+    """The inputs that the threads of a pool request; the machine's process receives them in `supply`."""
 
     def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
         """`fetch` returns the bytes behind the reference of a bundle."""
         self._cache, self._fetch = cache, fetch
         self._submissions: dict[str, Mapping[str, bytes]] = {}
-        self._bundles: dict[Need, Bundle] = {}
-        self._lacking: set[Need] = set()
+        self._bundles: dict[OrderNeed, Bundle] = {}
+        self._lacking: set[OrderNeed] = set()
         self._changed = threading.Condition()
         self._is_closed = False
 
     def close(self) -> None:
-        """Let nobody wait any longer."""
+        """End all waits for inputs."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
 
     @property
-    def needs(self) -> tuple[Need, ...]:
-        """What calls wait for."""
+    def needs(self) -> tuple[OrderNeed, ...]:
+        """The inputs that calls wait for."""
         with self._changed:
             return tuple(self._lacking)
 
     def announce(self, orders: Sequence[Order]) -> None:
-        """Ask for what orders will need, before a call waits for it."""
-        wanted = {need for order in orders if order.problem is None for need in needs_of(order)}
+        """Request the inputs of orders before their calls wait for them."""
+        wanted = {need for order in orders for need in needs_of(order)}
         with self._changed:
             self._lacking |= {need for need in wanted if not self._has(need)}
 
-    def _has(self, need: Need) -> bool:
+    def _has(self, need: OrderNeed) -> bool:
         if need.kind == "submission":
             return need.digest in self._submissions
         return need in self._bundles or self._cache.entry(need.kind, need.digest) is not None
 
     def supply(self, supplies: Supplies) -> None:
-        """Take what the driver has sent."""
+        """Store the inputs that the driver has sent."""
         with self._changed:
             for need, content in supplies.items():
                 if isinstance(content, Bundle):
@@ -71,7 +71,7 @@ class Store:
 
     def files(self, submission: str) -> Mapping[str, bytes]:
         """Return the files of a submission."""
-        self._await(Need("submission", submission), lambda: submission in self._submissions)
+        self._await(OrderNeed("submission", submission), lambda: submission in self._submissions)
         return self._submissions[submission]
 
     def write_model(self, digest: str, directory: Path) -> None:
@@ -83,11 +83,11 @@ class Store:
         self._write("data", digest, directory)
 
     def _write(self, kind: Kind, digest: str, directory: Path) -> None:
-        need = Need(kind, digest)
+        need = OrderNeed(kind, digest)
         while not self._cache.link(kind, digest, directory):
             self._await(need, lambda: need in self._bundles)
             with self._changed:
-                bundle = self._bundles.pop(need)  # lets go of the bytes in the engine's store
+                bundle = self._bundles.pop(need)  # releases the bytes in the engine's store
             self._cache.add(kind, digest, partial(self._unpack, bundle))
         with self._changed:
             self._bundles.pop(need, None)  # another process has written it meanwhile
@@ -97,7 +97,7 @@ class Store:
             (directory / name).write_bytes(content)
         require_digests(directory, bundle.digests)
 
-    def _await(self, need: Need, is_here: Callable[[], bool]) -> None:
+    def _await(self, need: OrderNeed, is_here: Callable[[], bool]) -> None:
         with self._changed:
             if not is_here():
                 self._lacking.add(need)
@@ -112,24 +112,24 @@ class Supply:
     """Answers the needs of machines; files are written once, into the driver's own cache."""
 
     def __init__(self, put: Callable[[Sequence[Any]], Any], kept_bytes: int = KEPT_BYTES) -> None:
-        """`put` has the engine keep the bytes of some files, and returns its reference."""
+        """`put` stores the bytes of files in the engine, and returns its reference."""
         self._put, self._kept_bytes = put, kept_bytes
         self._cache = Cache()
-        self._sources: dict[Need, Inputs] = {}
-        self._bundles: OrderedDict[Need, tuple[Bundle, int]] = OrderedDict()  #: in the order of their last use
+        self._sources: dict[OrderNeed, Inputs] = {}
+        self._bundles: OrderedDict[OrderNeed, tuple[Bundle, int]] = OrderedDict()  #: in the order of their last use
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
-        """Take note of where the inputs of orders come from."""
+        """Remember the sources of the inputs of orders."""
         self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
-    def answer(self, needs: Sequence[Need]) -> Supplies:
-        """Return what is needed; raises `UserError` if it cannot be read or kept."""
+    def answer(self, needs: Sequence[OrderNeed]) -> Supplies:
+        """Return the needed inputs; raises `UserError` if they cannot be read or kept."""
         return {
             need: dict(self._sources[need].files(need.digest)) if need.kind == "submission" else self._bundle(need)
             for need in needs
         }
 
-    def _bundle(self, need: Need) -> Bundle:
+    def _bundle(self, need: OrderNeed) -> Bundle:
         if need not in self._bundles:
             self._bundles[need] = self._make(need)
         self._bundles.move_to_end(need)
@@ -140,7 +140,7 @@ class Supply:
             total -= freed
         return bundle
 
-    def _make(self, need: Need) -> tuple[Bundle, int]:
+    def _make(self, need: OrderNeed) -> tuple[Bundle, int]:
         inputs = self._sources[need]
         write = inputs.write_model if need.kind == "model" else inputs.write_data
         while True:

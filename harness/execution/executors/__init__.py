@@ -1,4 +1,4 @@
-"""The engines that run calls, one per file that is named as the user names it."""
+"""The engines that run calls, one per file, which has the engine's name."""
 
 from harness.execution.executor import Executor
 from harness.registry import find_siblings

@@ -13,7 +13,7 @@ from harness.sandbox import CONTROL, Job, Limits, SandboxChoice, Staging, Warn, 
 
 
 class Local(Executor):
-    """Sandboxes of one kind on this machine, which has one pool, staged copies and zygotes for all orders."""
+    """An executor with sandboxes of one kind on this machine; all orders share a pool, staged copies and zygotes."""
 
     name = "local"
     summary = "on this machine"
@@ -83,7 +83,7 @@ class Local(Executor):
         self._pool.add(orders, inputs)
 
     def next(self, timeout_s: float) -> FinishedCall[int] | None:
-        """Return what the pool returns."""
+        """Return the next finished call of the pool."""
         return self._pool.next(timeout_s)
 
     @property

@@ -30,7 +30,7 @@ _START = "start one with `ray start --head`, or name its address with --ray-addr
 
 
 class Ray(Cluster):
-    """The machines of a Ray cluster, of which the machine that runs this command is one."""
+    """The machines of a Ray cluster, including the machine that runs this command."""
 
     name = "ray"
     summary = "on all machines of a Ray cluster"
@@ -62,11 +62,11 @@ class RayEngine:
                 with _silence(), chdir(ROOT):  # Ray lets its workers import modules of the current directory
                     _keep_from_printing(ray)
                     ray.init(address=address, log_to_driver=False, configure_logging=False, namespace="pgdl-harness")
-            except Exception as error:  # Ray raises many kinds
+            except Exception as error:  # Ray raises errors of many types
                 raise _explained(error, address) from error
 
     def nodes(self) -> dict[str, str]:
-        """Return the nodes that are alive and have processors for work; of one name, with their addresses."""
+        """Return the living nodes with processors for work; nodes with the same name get their addresses."""
         there = [node for node in self._nodes() if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
         times = Counter(node["NodeManagerHostname"] for node in there)
         return {
@@ -92,7 +92,7 @@ class RayEngine:
 
     def machine(self) -> type:
         """Return the class of the actors."""
-        from harness.execution.cluster.machine import Machine  # here: it runs the local executor, a sibling of this
+        from harness.execution.cluster.machine import Machine  # here: it imports a sibling
 
         return Machine
 
@@ -101,7 +101,7 @@ class RayEngine:
         return getattr(handle, method).remote(*arguments)
 
     def ready(self, futures: Sequence[Any], timeout_s: float) -> Collection[Any]:
-        """Wait for an answer; returns all that are there."""
+        """Wait for an answer; returns all complete answers."""
         first, _ = self._ray.wait(list(futures), num_returns=1, timeout=timeout_s)
         if not first or len(futures) == 1:
             return list(first)
@@ -134,13 +134,13 @@ class RayEngine:
         self._ray.kill(handle, no_restart=True)
 
     def close(self) -> None:
-        """Disconnect, unless somebody else has connected."""
+        """Disconnect, unless the connection existed before."""
         if self._is_ours:
             self._ray.shutdown()
 
 
 def _keep_from_printing(ray: Any) -> None:
-    """Keep Ray from writing messages about processes it lost, of many lines, to the standard output of the command.
+    """Keep Ray from writing long messages about lost processes to the standard output of the command.
 
     It does so in a thread whatever `log_to_driver` says, and has no setting for it.
     """
@@ -151,7 +151,7 @@ def _keep_from_printing(ray: Any) -> None:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Drop what Ray's own code writes to the standard error while it connects: the reason is told in one line."""
+    """Drop Ray's messages on standard error while it connects; an error gives the reason in one line."""
     kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, 2)
@@ -163,7 +163,7 @@ def _silence() -> Iterator[None]:
 
 
 def _fetch(reference: Any) -> Any:
-    """Return what was put into the object store, on a machine; raises `UserError`."""
+    """Return bytes from the object store, on a machine; raises `UserError`."""
     import ray
 
     try:
@@ -181,7 +181,7 @@ def _last_line(error: Exception) -> str:
 def _require_reachable(address: str) -> None:
     """Raise `UserError` unless something listens at an address."""
     found = _HOST_AND_PORT.fullmatch(address)
-    if found is None:  # it is not repeated: it may be the address of another service, with a password
+    if found is None:  # the message does not repeat it: it may be another service's address, with a password
         remedy = "write it as `ray start --head` prints it"
         raise UserError("--ray-address, or RAY_ADDRESS", expected=f"HOST:PORT, or {AUTO}", remedy=remedy)
     try:
@@ -195,7 +195,7 @@ def _explained(error: Exception, address: str) -> UserError:
     text = " ".join(str(error).split())
     if "Version mismatch" in text:
         return UserError(f"another version of Ray or Python: {text}", remedy="install the cluster's versions here")
-    if "Failed to connect to Ray cluster" in text or not text:  # although its port is open; 2.52 to 2.60 says nothing
+    if "Failed to connect to Ray cluster" in text or not text:  # its port is open; 2.52 to 2.60: no text
         remedy = "set RAY_AUTH_MODE=token if it asks for a token, and install the same Ray (pgdl help cluster)"
         return UserError(f"the Ray cluster at {address} does not let this command in", remedy=remedy)
     if isinstance(error, ConnectionError) and address == AUTO:

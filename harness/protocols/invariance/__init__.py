@@ -1,1 +1,1 @@
-"""How invariant a network is to perturbations: Schiff et al. 2021, arXiv 2106.04765."""
+"""The invariance of networks to perturbations: Schiff et al. 2021, arXiv 2106.04765."""

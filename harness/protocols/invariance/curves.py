@@ -1,7 +1,7 @@
 """The program that computes responses to perturbations.
 
 A question names a model, its training data, perturbations with their magnitudes, and the
-file for the answer's arrays, see `answer`. The work is that of the library's measures, which need TensorFlow.
+file for the answer's arrays, see `answer`. The library's measures do the work, and need TensorFlow.
 """
 
 import time
@@ -20,19 +20,19 @@ from harness.processes.models import Answer, Question, faults_of_the_model, of_m
 from harness.protocols.files import write_part
 from harness.worker.runtimes import Runtime
 
-#: Added to the seed of a measurement of time, so that no draw is one that is kept already.
+#: Added to the seed of a measurement of time, so that no cached draw is reused.
 TIMED = 10**6
 
 Respond = Callable[[int, int], NDArray[np.bool_]]
 
 
-@faults_of_the_model()  # of measures, too: some are not made for every model
+@faults_of_the_model()  # also errors of measures, which do not suit every model
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Write the responses of a model to a file.
 
     Its arrays: for each perturbation and repetition NAME.R, whether the model is right, bool (n_examples,
-    n_magnitudes); for changes of images NAME.subset, the error on a part of the training images that are changed at
-    random; and NAME.seconds, the time of a curve for each of the numbers of examples to be timed.
+    n_magnitudes); for changes of images NAME.subset, the error on randomly changed images of a part of the training
+    set; and NAME.seconds, the time of a curve for each timed number of examples.
     """
     model = runtime.load_model(Path(question["model"]))
     dataset = runtime.load_dataset(Path(question["data"]))
@@ -42,7 +42,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
         name, seed = perturbation["name"], question["seed"]
         respond = _response(subject, perturbation)
         is_mixture = perturbation["is_mixture"]
-        for repetition in range(question["repetitions"] if is_mixture else 1):  # only partners are drawn
+        for repetition in range(question["repetitions"] if is_mixture else 1):  # only mixtures draw partners
             arrays[f"{name}.{repetition}"] = respond(question["n_examples"], seed + repetition)
         if not is_mixture:
             error = baselines.load(f"augmented_subset_error_{name}")

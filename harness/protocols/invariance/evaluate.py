@@ -1,4 +1,4 @@
-"""A whole evaluation: curves, their comparison with the gaps, and how much data they need."""
+"""A whole evaluation: curves, their comparison with the gaps, and the effect of the amount of data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ from scoring import GivenScore
 
 @dataclass(frozen=True)
 class Question:
-    """What to evaluate."""
+    """The settings of an evaluation."""
 
-    perturbations: Sequence[ChosenMagnitudes]  #: those to look at
-    n_examples: int = 2048  #: training examples of a curve; fewer if there are fewer
+    perturbations: Sequence[ChosenMagnitudes]  #: the perturbations to evaluate
+    n_examples: int = 2048  #: training examples of a curve, at most all
     #: hyperparameters to condition on; by default all that vary, except the level of augmentation
     given: Sequence[str] = ()
     least_accuracy: float = 0.8  #: models below this training accuracy are not compared
@@ -39,14 +39,14 @@ class Question:
 
 @dataclass(frozen=True)
 class PerturbedAccuracies:
-    """The answer."""
+    """The result of an evaluation."""
 
-    perturbations: Sequence[ChosenMagnitudes]  #: as asked for
+    perturbations: Sequence[ChosenMagnitudes]  #: the evaluated perturbations
     study: Study  #: the curves of all models
     gaps: dict[str, float]  #: model id -> generalization gap; empty for a task without reference data
     compared: Compared | None  #: models and hyperparameters of the comparison; None for a task without reference data
     lines: Sequence[InvarianceLine]  #: the comparison
-    points: Sequence[Point]  #: scores of parts of the data, if asked for
+    points: Sequence[Point]  #: scores of parts of the data, if requested
 
     def write(self, directory: Path) -> list[Path]:
         """Write tables and plots into a directory, and return their paths; raises `UserError` if that fails."""
@@ -65,7 +65,7 @@ class PerturbedAccuracies:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The tables as JSON objects, with None where there is no number; without the curves."""
+        """The tables as JSON objects, without the curves; None stands for a missing number."""
         tables = {
             "scores": (SCORE, self._score_rows()),
             "table": (LINE, map(_line_row, self.lines)),
@@ -130,7 +130,7 @@ def evaluate(
     """
     reference = subject.task.reference
     names = [model.id for model in subject.models]
-    if reference is not None:  # refuses before the work
+    if reference is not None:  # raises errors before the long work
         Compared.of(reference, names, question.given, question.least_accuracy)
     n_examples = min(question.n_examples, subject.task.data.n_samples)
     if question.sensitivity and n_examples < BATCH:
@@ -144,5 +144,5 @@ def evaluate(
     gaps = {model: reference.gaps[model] for model in study.responses}
     lines = compare(study, question.perturbations, compared)
     points = measure_sensitivity(study, question.perturbations, compared, numbers, question.seed)
-    points = [point for point in points if len(point.scores) > 1]  # where there is a score at all
+    points = [point for point in points if len(point.scores) > 1]  # a deviation needs two scores
     return PerturbedAccuracies(question.perturbations, study, gaps, compared, lines, points)

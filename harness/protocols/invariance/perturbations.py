@@ -15,7 +15,7 @@ from harness.hints import did_you_mean
 #: Mixtures of training examples: of the same class or of another one, of inputs or in the first hidden layer.
 MIXTURES = ("intra_l0", "inter_l0", "intra_l1", "inter_l1")
 
-#: Those of the paper's study of invariance, and both mixtures of inputs.
+#: The perturbations of the paper's study of invariance, and both mixtures of inputs.
 DEFAULT = (*PERTURBATIONS, "intra_l0", "inter_l0")
 
 #: Largest magnitude: a turn, and more than any share of an image.
@@ -47,7 +47,7 @@ class ChosenMagnitudes:
 
     @property
     def question(self) -> dict[str, Any]:
-        """What the process that computes the curve needs to know."""
+        """The description of the perturbation for the process that computes the curve."""
         return vars(self) | {"is_mixture": self.is_mixture, "magnitudes": self.magnitudes.tolist()}
 
 
@@ -55,11 +55,11 @@ def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes
     """Return perturbations by name, with the library's magnitudes or others.
 
     Args:
-        names: of perturbations; the default ones if there are none.
+        names: of perturbations; empty: the default perturbations.
         ranges: texts such as `rotation=-90..90`, for changes of images.
 
     Raises:
-        UserError: an unknown name, or a range that is not one.
+        UserError: an unknown name, or an invalid range.
     """
     known = [*PERTURBATIONS, *MIXTURES]
     for unknown in (name for name in names if name not in known):

@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 3.4, 2.3
 #: Colours of gaps: few enough for the colour bar to be drawn as lines, not as a picture inside the SVG.
 N_COLOURS = 40
 
-#: Two models end alike if their accuracies at the largest magnitude differ by no more than this.
+#: Two curves end alike if their accuracies at the largest magnitude differ by at most this.
 ALIKE = 0.02
 
 #: Axis of the magnitudes of each perturbation.
@@ -62,7 +62,7 @@ def plot_curves(
 def plot_pairs(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Draw the two models that end alike and whose gaps differ most, for each curve that starts unperturbed (figure 2).
+    """Draw the two models that end alike but differ most in gaps, for each curve that starts unperturbed (figure 2).
 
     Without such a pair nothing is written.
     """

@@ -68,7 +68,7 @@ class Responses:
     arrays: Arrays
 
     def curve(self, chosen: ChosenMagnitudes, repetition: int = 0, rows: NDArray[np.intp] | None = None) -> Curve:
-        """Return the curve of a repetition, or that of some of its examples only."""
+        """Return the curve of a repetition, or the curve of some of its examples."""
         right = self.arrays[f"{chosen.name}.{repetition if chosen.is_mixture else 0}"]
         subset = self.arrays.get(f"{chosen.name}.subset")
         right = right if rows is None else right[rows]
@@ -79,7 +79,7 @@ class Responses:
         return len(self.arrays[f"{chosen.name}.0"])
 
     def seconds(self, chosen: ChosenMagnitudes) -> Vector:
-        """Time of a curve for each of the numbers of examples that were timed."""
+        """Time of a curve for each timed number of examples."""
         return self.arrays[f"{chosen.name}.seconds"]
 
 
@@ -88,7 +88,7 @@ class Study:
     """The responses of the models of a task."""
 
     responses: Mapping[str, Responses]  #: model id -> responses, in the order of the task
-    failures: Mapping[str, str]  #: model id -> why there are none
+    failures: Mapping[str, str]  #: model id -> reason why there are no responses
 
 
 def run_study(
@@ -100,7 +100,7 @@ def run_study(
     timed: Sequence[int],
     finished: Callable[[], None] = lambda: None,
 ) -> Study:
-    """Compute the responses of all chosen models, those of earlier runs excepted; `finished` is called for each model.
+    """Compute the responses of all chosen models that are not cached; `finished` is called for each model.
 
     Partners of mixtures are drawn `repetitions` times. The time of a curve is measured for each of the numbers of
     examples in `timed`.
@@ -159,7 +159,7 @@ def _file(model: Model, subject: StudiedTask, asked: Mapping[str, Any]) -> Path:
 def _compute(
     subject: StudiedTask, asked: Mapping[str, Any], files: Mapping[str, Path], finished: Callable[[], None]
 ) -> dict[str, str]:
-    """Have the files of some models written; returns why those of others were not."""
+    """Compute the files of some models in processes; returns the reasons for missing files."""
     with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:
         data = Path(directory, "data")
         if files:

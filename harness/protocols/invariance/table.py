@@ -1,4 +1,4 @@
-"""How much each statistic of the curves tells about the generalization gap: table 3 of Schiff et al. 2021."""
+"""The information of each statistic of the curves about the generalization gap: table 3 of Schiff et al. 2021."""
 
 import timeit
 from collections.abc import Mapping, Sequence
@@ -38,13 +38,13 @@ class InvarianceLine:
     perturbation: str  #: its name
     statistic: str  #: key of `TITLES`
     n_models: int  #: number of models that were compared
-    score: GivenScore | str  #: information about the gap, or why there is none
+    score: GivenScore | str  #: information about the gap, or the reason why there is no score
     kendall: float  #: rank correlation with the gap
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The models that are compared: their gaps, hyperparameters, and those of them that are conditioned on."""
+    """The compared models: their gaps, their hyperparameters, and the hyperparameters to condition on."""
 
     models: tuple[str, ...]
     gaps: tuple[float, ...]
@@ -101,11 +101,11 @@ def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: C
 
 @dataclass(frozen=True)
 class Point:
-    """One number of batches."""
+    """The scores for one number of batches."""
 
     perturbation: str  #: its name
     n_batches: int  #: batches of `BATCH` examples
-    #: information of the Gi-score about the gap in each repetition, those without a score left out
+    #: information of the Gi-score about the gap, for each repetition that has a score
     scores: tuple[float, ...]
     seconds: float  #: mean time of a curve, of all models
 
@@ -158,7 +158,7 @@ def _point(
 
 
 def seconds_of_a_score(study: Study, chosen: ChosenMagnitudes) -> float:
-    """Measure the time that the scores of a finished curve take."""
+    """Measure the seconds of computing the scores of a finished curve."""
     responses = next(iter(study.responses.values()))
     curve = responses.curve(chosen)
 

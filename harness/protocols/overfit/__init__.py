@@ -1,1 +1,1 @@
-"""Has a model been fitted to its test set? Werpachowski et al. 2019, arXiv 1903.02380."""
+"""Tests whether a model has been fitted to its test set: Werpachowski et al. 2019, arXiv 1903.02380."""

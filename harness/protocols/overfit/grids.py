@@ -18,7 +18,7 @@ from harness.protocols.subject import StudiedTask, write_parts
 from harness.task.data import INPUTS
 from harness.worker.runtimes import version_of
 
-#: Changed with everything that changes the numbers of a part.
+#: Raised with every change of the code that changes the numbers of a part.
 VERSION = 1
 
 #: The program that computes margins.
@@ -27,10 +27,10 @@ PROGRAM = "harness.protocols.overfit.margins"
 
 @dataclass(frozen=True)
 class Grids:
-    """The margins, as far as they could be computed."""
+    """The margins of the models that could be run, and the reasons for the others."""
 
     parts: Mapping[str, Path]  #: model -> file of its margins, in the task's order
-    failures: Mapping[str, UserError]  #: model -> why there are none
+    failures: Mapping[str, UserError]  #: model -> reason why there are no margins
     positions: Positions  #: where the content of the images is
 
 
@@ -72,7 +72,7 @@ def compute_grids(subject: StudiedTask, settings: OverfitSettings, on_model: Cal
 def strip_softmax(model: Path) -> None:
     """Remove a final softmax from the architecture of a model in canonical form.
 
-    Its outputs round to 0 and 1, so that margins of them could not tell the strongest adversarial example.
+    A softmax rounds to 0 and 1, so that its margins could not identify the strongest adversarial example.
     """
     file = model / "architecture.json"
     file.write_bytes(json.dumps(without_softmax(json.loads(file.read_bytes()))).encode())

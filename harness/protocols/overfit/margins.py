@@ -22,7 +22,7 @@ from harness.protocols.overfit.shifts import Images, Shifts
 from harness.worker.runtimes import Runtime
 from scoring import nearest_translation, needed_shifts, strongest_translation
 
-#: Numbers in the shifted images of a chunk that is kept in memory.
+#: Maximum number of elements of the shifted images that are in memory at once.
 CHUNK_NUMBERS = 2**24
 
 Margins = NDArray[np.float32]
@@ -48,7 +48,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 
 def needs_of(radii: Sequence[int]) -> Needs:
-    """Return the function that says which margins are needed, given those that are known (`needed_shifts`)."""
+    """Return the function that chooses the needed margins, given known margins (`needed_shifts`)."""
     generators = [make(radius) for make in (strongest_translation, nearest_translation) for radius in radii]
     return lambda grid: needed_shifts(grid, generators)
 
@@ -69,7 +69,7 @@ def shifted_margins(
         labels: shape (n_images,).
         radius: largest shift.
         black: value of each channel, None for images that wrap around.
-        needs: says which margins are needed, given those that are known.
+        needs: returns which margins are needed, given the known margins.
 
     Raises:
         FloatingPointError: an output is NaN or infinite.
@@ -104,7 +104,7 @@ def _fill(
 
 
 def margins_of(logits: NDArray[Any], labels: NDArray[np.int32]) -> Margins:
-    """Return the best logit of a wrong class minus that of the label, shape (n,)."""
+    """Return the largest logit of a wrong class minus the logit of the label, shape (n,)."""
     others = logits.astype(np.float32)
     rows = np.arange(len(others))
     own = others[rows, labels]

@@ -8,10 +8,10 @@ from harness.plots import COLOUR, FAINT, INK, Axes, new_figure, write_pictures
 from harness.protocols.overfit.report import label
 from harness.protocols.overfit.result import Group, OverfitGroup, OverfitResult
 
-#: Smaller p-values, among them those that round to 0, are drawn here.
+#: Smaller p-values, including p-values that round to 0, are drawn here.
 FLOOR = 1e-300
 
-#: A logarithmic axis reads better where a p-value is smaller than this.
+#: The axis is logarithmic if a p-value is smaller than this.
 SMALL = 0.01
 
 #: Markers of architectures, in turn.
@@ -33,7 +33,7 @@ def write_plots(result: OverfitResult, directory: Path) -> list[Path]:
 
 
 def _style(group: Group, number: int, n_groups: int) -> dict[str, Any]:
-    """Return how to draw a group: N-model tests prominently, models faintly and with one entry of the legend."""
+    """Return the style of a group: prominent for N-model tests, faint for models, which share a legend entry."""
     if group.kind is OverfitGroup.ALL:
         return {"color": COLOUR, "linewidth": 2.5, "marker": "o", "zorder": 4, "label": label(group)}
     if group.kind is OverfitGroup.ARCHITECTURE:

@@ -11,11 +11,9 @@ from harness.protocols.overfit.result import Group, OverfitGroup, OverfitResult,
 from harness.tables import print_lines, print_table
 
 LEGEND = (
-    "error: share of misclassified images. adversarial error: the same after the generator has moved correct images by "
-    "at most epsilon pixels. adversarial estimate: weighted by densities, it estimates the same risk as the error (in "
-    "brackets the interval of the risk at 95 %). T: adversarial estimate minus error.",
-    "p-value: at most the probability of so large a T, in either direction, if models and images are independent. "
-    "A small one says that they are not; a large one says nothing.",
+    "adversarial error: of images that a generator has moved by at most epsilon pixels; weighted by densities, it "
+    "gives the adversarial estimate of the same risk as the error (in brackets, intervals at 95 %). T: their "
+    "difference. A small p-value says that models and images are not independent; a large one says nothing.",
 )
 
 COLUMNS = (
@@ -50,7 +48,7 @@ def label(group: Group) -> str:
 
 
 def p_value_text(value: float) -> str:
-    """Return a p-value with two digits that matter."""
+    """Return a p-value with two significant digits."""
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 

@@ -39,7 +39,7 @@ class OverfitRow:
     error_rate: float  #: ordinary error rate, in [0, 1]
     error_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from the error rate
     adversarial_error_rate: float  #: share of misclassified images after the generator has moved them
-    adversarial_estimate: float  #: the same weighted by densities, which estimates the risk
+    adversarial_estimate: float  #: the share weighted by densities, which estimates the risk
     adversarial_interval: tuple[float, float]  #: Bernstein interval of the risk at 95 %, from that estimate
     statistic: float  #: adversarial estimate minus error rate (T)
     p_value: float  #: at most the probability of a |T| as large, if models and images are independent
@@ -47,13 +47,13 @@ class OverfitRow:
 
 @dataclass(frozen=True)
 class OverfitResult:
-    """Everything that was found."""
+    """The result of a test."""
 
     task: str  #: name of the task
     settings: OverfitSettings  #: the choices, with the radii that were used
     #: by group, all models first, then architectures, then models; within a group by radius
     rows: tuple[OverfitRow, ...]
-    failures: Mapping[str, UserError]  #: model -> why it could not be run
+    failures: Mapping[str, UserError]  #: model -> reason why it could not be run
     notes: tuple[str, ...]  #: lines about the assumption that shifts preserve the density of the images
 
     def row(self, name: str, epsilon: int) -> OverfitRow:

@@ -25,7 +25,7 @@ def detect_overfitting(
 
     Models of one architecture differ in seeds or in their training. Finished models are kept in the cache.
 
-    Settings without radii get the default ones that the images allow. `on_model` is called once for each model.
+    Settings without radii get the default radii that the images allow. `on_model` is called once for each model.
 
     Raises:
         UserError: the task has no such data, its inputs are no images, a radius is too large, or no framework is
@@ -60,7 +60,7 @@ def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimat
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
     """Return the margins of all shifts by at most 3 * radius, shape (n_images, 6 * radius + 1, 6 * radius + 1).
 
-    Those that were not needed, and so not computed, decide nothing: here they count as correct.
+    Margins that were not needed, and so not computed, decide nothing; they count as correct here.
     """
     near, far = part["near"], part["far"]
     largest, side = far.shape[1] // 6, 6 * radius + 1

@@ -8,15 +8,15 @@ from enum import StrEnum
 from harness.errors import UserError
 from harness.protocols.subject import Split
 
-#: Largest shifts that are tried unless the user names others.
+#: Default largest shifts.
 DEFAULT_RADII = tuple(range(1, 6))
 
-#: No image is so large that it could be shifted further.
+#: Upper limit of shifts: no image is so large that it could be shifted further.
 MOST = 1000
 
 
 class Generator(StrEnum):
-    """How a correctly classified image is moved, see `scoring.translations`."""
+    """The way in which a correctly classified image is moved, see `scoring.translations`."""
 
     STRONGEST = "strongest"
     NEAREST = "nearest"
@@ -31,9 +31,9 @@ class Edges(StrEnum):
 
 @dataclass(frozen=True)
 class OverfitSettings:
-    """The choices."""
+    """The settings of a test."""
 
-    #: largest shifts in pixels (epsilon), ascending; empty for the default ones that the images allow
+    #: largest shifts in pixels (epsilon), ascending; empty for the defaults that the images allow
     radii: tuple[int, ...] = ()
     split: Split = "test"  #: the examples to test, `test` or `train`
     generator: Generator = Generator.STRONGEST  #: of adversarial examples
@@ -54,9 +54,9 @@ def parse_radii(text: str) -> tuple[int, ...]:
 
 
 def possible_radii(wanted: Sequence[int], input_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the wanted radii, or those of `DEFAULT_RADII` that the images allow if none is wanted.
+    """Return the wanted radii; if there are none, the radii of `DEFAULT_RADII` that the images allow.
 
-    Images are shifted by up to three times the radius, and something of them must be left.
+    Images are shifted by up to three times the radius, and a part of them must remain visible.
 
     Raises:
         UserError: the inputs are no images (height, width, channels), or too small.

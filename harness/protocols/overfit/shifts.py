@@ -1,4 +1,4 @@
-"""Shifted images, and whether shifts preserve their density: the method assumes it; centred images break it."""
+"""Shifted images, and a check of the assumption that shifts preserve their density, which centred images break."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 Images = NDArray[np.float32]
 
-#: The positions of images should spread over this many times epsilon, so that a shift does not stand out.
+#: The positions of images should spread over at least this multiple of epsilon, so that a shift does not stand out.
 SPREAD = 2
 
-#: Share of images that may have something at their edges before it is worth a note.
+#: Largest share of images with content at their edges that needs no note.
 EDGES = 0.05
 
-#: Positions on a torus have no preference to speak of if their mean, as unit vectors, is shorter than this.
+#: Positions on a torus are nearly uniform if their mean, as unit vectors, is shorter than this.
 NO_PREFERENCE = 0.2
 
 
@@ -29,7 +29,7 @@ def black_of(images: Images) -> NDArray[np.float32]:
 
 
 class Shifts:
-    """All shifts of some images by at most `reach` pixels, made when they are asked for.
+    """All shifts of some images by at most `reach` pixels, made on demand.
 
     Args:
         images: shape (n_images, height, width, channels).
@@ -53,8 +53,8 @@ class Shifts:
         Args:
             wanted: shape (n_images, 2 * reach + 1, 2 * reach + 1); in the middle is the image itself, above it the
                 image shifted up, to the left of it the image shifted left.
-            size: most images of a batch. Smaller batches are filled up with copies, since frameworks compile a model
-                for each size of a batch; the positions do not include these.
+            size: maximum number of images of a batch. Smaller batches are filled up with copies, since frameworks
+                compile a model for each size of a batch; the positions do not include the copies.
         """
         images, rows, columns = np.nonzero(wanted)
         for start in range(0, len(images), size):
@@ -67,7 +67,7 @@ class Shifts:
 
 @dataclass(frozen=True)
 class Positions:
-    """Where the content of images is."""
+    """The positions of the content of images."""
 
     #: standard deviation of the centre of mass in pixels, in the direction in which it is smaller; on a torus, the
     #: circular standard deviation, which is infinite for positions without any preference

@@ -18,13 +18,13 @@ from harness.errors import UserError
 from harness.processes.models import Answer, Question, batch_size, faults_of_the_model, of_models
 from harness.worker.runtimes import Runtime
 
-#: Images on which it is checked that features differ.
+#: Number of images for the check that features differ.
 CHECKED = 64
 
 Features = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
-#: Most iterations of the solver; features are standardised, so that few suffice.
+#: Maximum number of iterations of the solver; features are standardised, so that few suffice.
 ITERATIONS = 2000
 
 
@@ -41,14 +41,14 @@ def answer(runtime: Runtime, question: Question) -> Answer:
     train_labels, test_labels = (np.load(images / f"{part}_labels.npy") for part in ("train", "test"))
     tests = [_features(extractor, np.load(file, mmap_mode="r")) for file in question["tests"]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a probe that has not converged is reported as such
+        warnings.simplefilter("ignore")  # the report names a probe that has not converged
         counts, converged = probe(_features(extractor, train), train_labels, tests, test_labels, question["n_classes"])
     np.savez(question["counts"], counts=counts, converged=converged)
     return {}
 
 
 def _without_last_layer(runtime: Runtime, model: Any) -> Any:
-    """Return a model that gives the input of the last layer with weights, which must be dense and take a vector."""
+    """Return a model whose output is the input of the last layer with weights, which must be dense, on a vector."""
     last = [layer for layer in model.layers if layer.weights][-1]
     kind = type(last).__name__
     if kind != "Dense":
@@ -81,14 +81,14 @@ def probe(
     """Fit a probe for each number of classes on clean training images, and count its decisions on test images.
 
     The probe is multinomial logistic regression with an L2 penalty (scikit-learn's, C = 1) on standardised features;
-    it converges to the one minimum, so it needs no seed.
+    it converges to the unique minimum, so it needs no seed.
 
     Args:
         train: features of the training images, (n_train, n_features).
         train_labels: their classes, from 0.
         tests: features of the test images, (n_test, n_features), for each SSIM.
         test_labels: their classes.
-        n_classes: numbers of classes, ascending; each probe knows the first ones.
+        n_classes: numbers of classes, ascending; each probe knows the first classes.
 
     Returns:
         Counts of true class and decision, (numbers of classes, SSIM, classes, classes), and whether each probe has
@@ -106,7 +106,7 @@ def probe(
         fitted, tested = train_labels < number, test_labels < number
         scaler = StandardScaler().fit(train[fitted])
         classifier = LogisticRegression(max_iter=ITERATIONS)
-        with threadpool_limits(1):  # the order of sums, too, is always the same; small products gain nothing by threads
+        with threadpool_limits(1):  # for a fixed order of sums; small products gain nothing by threads
             classifier.fit(scaler.transform(train[fitted]), train_labels[fitted])
         converged[level] = classifier.n_iter_.max() < ITERATIONS
         for position, features in enumerate(tests):

@@ -1,6 +1,6 @@
 """The program that writes training and test images as arrays: images are decoded and resized by TensorFlow.
 
-A question is `{"recipe": ..., "directory": DIRECTORY}`, the first of them the section [data] of a recipe
+A question is `{"recipe": ..., "directory": DIRECTORY}`, where "recipe" has the section [data] of a recipe
 (`harness.corpus.recipe`). The answer is `{"notes": [...]}`.
 """
 

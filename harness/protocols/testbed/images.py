@@ -48,7 +48,7 @@ class Images:
 
 
 def data_key(data: str) -> list[Any]:
-    """Return what identifies a dataset without reading it: its name, or its files with sizes and times.
+    """Return the identity of a dataset without reading it: its name, or its files with sizes and times.
 
     Raises:
         UserError: there is no such dataset.
@@ -62,7 +62,7 @@ def data_key(data: str) -> list[Any]:
 
 
 def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
-    """Read the images that DATA names, in a process of its own.
+    """Read the images that DATA names, in a separate process.
 
     Args:
         data: `digits` or another dataset of recipes, an .npz file, or a directory of images.
@@ -108,7 +108,7 @@ def without_training_images(images: Images, known: Inputs) -> Images:
 
 
 def _source(data: str) -> dict[str, object]:
-    """Return the settings of a recipe that say where images come from."""
+    """Return the settings of a recipe for the source of images."""
     path = Path(data)
     if path.is_dir():
         return {"source": "directory", "path": str(path.absolute())}

@@ -11,7 +11,7 @@ from harness.protocols.testbed.images import ImagePart, Images, data_key, read_i
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.data import TrainingData
 
-#: Most numbers of unseen classes by default, as in the paper.
+#: Default maximum of the numbers of unseen classes, as in the paper.
 LEVELS = 6
 
 
@@ -21,7 +21,7 @@ class Classes:
 
     labels: tuple[int, ...]  #: seen classes, then unseen classes, each ascending, as the dataset labels them
     n_seen: int  #: number of seen classes
-    levels: tuple[int, ...]  #: numbers of unseen classes, ascending from 0; the first unseen ones are added
+    levels: tuple[int, ...]  #: numbers of unseen classes, ascending from 0; classes are added in order
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -31,7 +31,7 @@ class Classes:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Images of the evaluated classes, labelled by their positions among these, and notes for the user."""
+    """Images of the evaluated classes, labelled by the positions of the classes, and notes for the user."""
 
     images: Images
     classes: Classes
@@ -40,14 +40,14 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Material:
-    """A dataset, and the task that it is brought together with."""
+    """A dataset of images, and the task whose models are evaluated on it."""
 
     data: str  #: name or path of the dataset
     input_shape: tuple[int, ...]  #: of the backbones
     known: TrainingData  #: the data on which the backbones were trained
 
     def key(self) -> dict[str, Any]:
-        """Return what identifies the images, without reading them; raises `UserError` if there are none."""
+        """Return the identity of the images, without reading them; raises `UserError` if there are no images."""
         return {"data": data_key(self.data), "input_shape": self.input_shape, "known": self.known.digest}
 
     def prepare(self, settings: ProbeSettings) -> Prepared:

@@ -1,4 +1,4 @@
-"""Gaussian noise of such strength that the structural similarity with the clean image is a given number."""
+"""Gaussian noise, scaled to a given structural similarity with the clean image."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,10 +20,10 @@ WINDOW, WINDOW_DEVIATION, K1, K2 = 11, 1.5, 0.01, 0.03
 #: Largest difference of an image's SSIM from the wanted one.
 TOLERANCE = 0.005
 
-#: Limits between which the noise's standard deviation is sought, as powers of 10, and most halvings of that range.
+#: Limits of the search for the noise's standard deviation, as powers of 10, and maximum number of bisections.
 EXPONENTS, HALVINGS = (-6.0, 4.0), 60
 
-#: Numbers in the images that one thread looks at together: their intermediate results fit the processor's cache.
+#: Maximum number of elements of the images of a thread at once, whose intermediate results fit the processor's cache.
 CHUNK = 2**16
 
 Images = NDArray[np.float32]
@@ -106,7 +106,7 @@ def similarity(first: NDArray[Any], second: NDArray[Any]) -> float:
 class _LocalStatistics:
     """Windowed moments of images and their noise, from which SSIM follows for any strength of the noise.
 
-    The windows are linear: those of x + s n follow from those of x, n, x^2, x n and n^2.
+    Windows are linear: the moments of x + s n follow from the windows of x, n, x^2, x n and n^2.
     """
 
     def __init__(self, clean: Array, noise: Array) -> None:
@@ -125,7 +125,7 @@ class _LocalStatistics:
         self._covariance = windowed(clean * noise) - self._clean * self._noise
 
     def similarity(self, deviation: Array) -> Array:
-        """Return the SSIM of each image with noise of some standard deviation each."""
+        """Return the SSIM of each image with noise of its own standard deviation."""
         scale = deviation[:, None, None, None]
         mean = self._clean + scale * self._noise
         common = scale * self._covariance
@@ -137,7 +137,7 @@ class _LocalStatistics:
 
 
 def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first: int) -> Array:
-    """Return for each image a standard deviation that gives the target, by bisection of all at once."""
+    """Return for each image a standard deviation that gives the target, by simultaneous bisection."""
     low, high = (np.full(n, exponent) for exponent in EXPONENTS)
     weakest = similarity_at(10**high)
     if (weakest > target).any():

@@ -76,7 +76,7 @@ def draw_divergences(figure: Figure, summary: TestbedSummary) -> None:
 
 
 def draw_consistency(figure: Figure, measures: Sequence[Consistency], named: int = 5) -> None:
-    """Draw each measure's sign-error on both slices; the most consistent ones are named, equal ones share a dot."""
+    """Draw each measure's sign-error on both slices, with names of the most consistent; equal measures share a dot."""
     for axes, statistic in zip(figure.subplots(1, 2, sharey=True, sharex=True), COMPARED, strict=True):
         points = [tuple(one.errors[part, statistic] for part in SLICES) for one in measures]
         unique, first, number = np.unique(points, axis=0, return_index=True, return_counts=True)

@@ -26,7 +26,7 @@ PROGRAM = "harness.protocols.testbed.backbone_program"
 
 @dataclass(frozen=True)
 class ProbeReport:
-    """Where news go: `say` takes a line, `steps` a name and a number of steps; nowhere by default."""
+    """Receivers of progress: `say` takes a line, `steps` a name and a number of steps; both ignore it by default."""
 
     say: Callable[[str], None] = lambda _: None
     steps: Steps = lambda _name, _total: nullcontext(lambda: None)
@@ -34,12 +34,12 @@ class ProbeReport:
 
 @dataclass(frozen=True)
 class Backbone:
-    """One backbone."""
+    """A backbone."""
 
     name: str  #: name of the model
     digest: str  #: identifies it
-    question: dict[str, Any] = field(hash=False)  #: how the program finds it
-    size: int = 0  #: number of weights; 0 until it is known
+    question: dict[str, Any] = field(hash=False)  #: the question of the program about it
+    size: int = 0  #: number of weights; 0 if not yet known
 
 
 def backbones_of(subject: StudiedTask, directory: Path) -> list[Backbone]:
@@ -60,7 +60,7 @@ def probe_backbones(
 ) -> dict[str, str]:
     """Probe backbones and write their parts to `files`, by name; returns the reason of each that cannot be probed.
 
-    They are tried on a few images before the long work. Images are written to the existing directory.
+    Backbones are tried on a few images before the long work. Images are written to the existing directory.
     """
     for name, part in (("train", prepared.images.train), ("test", prepared.images.test)):
         np.save(directory / f"{name}_inputs.npy", part.inputs)
@@ -97,7 +97,7 @@ def classes_of(part: Arrays) -> Classes:
 
 
 def _described(prepared: Prepared) -> Arrays:
-    """Return what a part says about its images, so that they need not be read again."""
+    """Return the description of the images in a part, so that the images need not be read again."""
     classes, images = prepared.classes, prepared.images
     described = {
         "labels": classes.labels, "n_seen": classes.n_seen, "levels": classes.levels, "notes": prepared.notes,
@@ -116,7 +116,7 @@ def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, d
 
 
 def _check(backbones: Sequence[Backbone], images: Path) -> tuple[list[Backbone], dict[str, str]]:
-    """Return the backbones that can be probed, with their sizes, and why each of the others cannot."""
+    """Return the backbones that can be probed, with their sizes, and the reasons for the others."""
     usable, reasons = {}, {}
     for position, answer in _ask(backbones, [{"check": True, "images": str(images)}] * len(backbones)):
         one = backbones[position]

@@ -23,7 +23,7 @@ from harness.protocols.testbed.probing import (
 from harness.protocols.testbed.results import make_dataset
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.hidden import Withhold
-from harness.task.selection import Wanted
+from harness.task.selection import ModelSelection
 
 #: Raised whenever the numbers change for the same settings and versions of libraries.
 VERSION = 2
@@ -34,11 +34,11 @@ def evaluate_task(
     name: str,
     data: str,
     settings: ProbeSettings | None = None,
-    models: Wanted = None,
+    models: ModelSelection = None,
     withhold: Withhold = Withhold.AUTO,
     report: ProbeReport | None = None,
 ) -> xr.Dataset:
-    """Evaluate the models of a task as backbones; finished ones come from the cache.
+    """Evaluate the models of a task as backbones; finished backbones come from the cache.
 
     The labels of the task's training data are the seen classes, the other labels of `data` the unseen ones.
 
@@ -47,14 +47,15 @@ def evaluate_task(
         name: of the task.
         data: images of seen and unseen classes: `digits` or another dataset of recipes, an .npz file with x_train,
             y_train, x_test and y_test, or a directory with train/CLASS and test/CLASS.
-        settings: the axes of the cells; by default those of the paper.
+        settings: the axes of the cells; by default the paper's axes.
         models: the models to look at; all by default.
         withhold: the tasks that are refused, see `read_subject`.
-        report: where news go.
+        report: receives the progress.
 
     Returns:
         Arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that are not part of a cell, and
-        the statistics (model, ssim, unseen). The attribute `failed` is JSON: model -> why it could not be probed.
+        the statistics (model, ssim, unseen). The attribute `failed` is JSON: model -> reason why it could not be
+        probed.
 
     Raises:
         UserError: the task or the data cannot be used, or no model can be probed.

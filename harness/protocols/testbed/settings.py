@@ -19,7 +19,7 @@ class ProbeSettings:
     seed: int = 0  #: of the noise
 
     def __post_init__(self) -> None:
-        """Raise `UserError` for levels that cannot be."""
+        """Raise `UserError` for impossible levels."""
         if not all(0 < level <= 1 for level in self.ssim):
             raise UserError("SSIM", expected="numbers above 0, at most 1", found=_listed(self.ssim))
         if sorted(set(self.ssim)) != list(self.ssim) or 1 not in self.ssim:

@@ -15,7 +15,7 @@ DIMENSIONS = ("size", "ssim", "unseen")
 
 Array = NDArray[np.float64]
 
-#: Statistics that a measure is compared with.
+#: Statistics with which measures are compared.
 COMPARED = ("error_mean", "error_p10")
 
 #: Slices of the cells: without unseen classes (over SSIM), and without noise (over shares of unseen classes).
@@ -49,7 +49,7 @@ def summarize(
         dataset: as `evaluate_task` returns it.
         weight: of the penalty of the trade-off point, lambda in the paper.
         grid_only: seek the point among the cells alone.
-        normalize: bring SSIM and the share of unseen classes to [0, 1] for the penalty; sizes always are.
+        normalize: scale SSIM and the share of unseen classes to [0, 1] for the penalty; sizes are always scaled.
     """
     sizes, group = np.unique(dataset["size"].values, return_inverse=True)
     axes = [sizes.astype(np.float64), dataset["ssim"].values, dataset["unseen"].values]
@@ -84,7 +84,7 @@ def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Arr
 
 @dataclass(frozen=True)
 class Consistency:
-    """Sign-errors of a measure, from 0 (the same order of backbones) to 1 (the opposite one)."""
+    """Sign-errors of a measure, from 0 (the same order of backbones) to 1 (the opposite order)."""
 
     measure: str  #: name of the measure
     errors: Mapping[tuple[str, str], float]  #: (slice, statistic) -> sign-error, by `SLICES`, then `COMPARED`
@@ -96,7 +96,7 @@ class Consistency:
 
 
 def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, float]]) -> list[Consistency]:
-    """Return the sign-errors of measures, the most consistent first; `values` has one for every model of the dataset.
+    """Return the sign-errors of measures, the most consistent first; `values` has values for all models of the dataset.
 
     Raises:
         ScoreUndefined: fewer than two models.

@@ -5,8 +5,8 @@ from harness.api.boards import BoardResult as BoardResult
 from harness.api.boards import board as board
 from harness.api.check_report import CheckReport as CheckReport
 from harness.api.checks import check as check
+from harness.api.ci import ChangeJob as ChangeJob
 from harness.api.ci import ChangeResult as ChangeResult
-from harness.api.ci import Job as Job
 from harness.api.ci import evaluate_change as evaluate_change
 from harness.api.comparisons import CompareResult as CompareResult
 from harness.api.comparisons import compare as compare

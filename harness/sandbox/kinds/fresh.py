@@ -14,16 +14,23 @@ from typing import IO
 from harness import children
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import Body, StartError, Storage, memory_file, shell_status, storage_of_sandbox
 from harness.sandbox.cgroup import CallGroup, NoCgroupError, RunGroup
 from harness.sandbox.devices import search_path
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
 from harness.sandbox.processes import Namespace
+from harness.sandbox.running_sandbox import (
+    RunningSandbox,
+    StartError,
+    Storage,
+    memory_file,
+    shell_status,
+    storage_of_sandbox,
+)
 from harness.sandbox.seccomp import filter_program
 from harness.worker.limits import limit_process
 
-#: The remedy where bubblewrap fails inside a container.
+#: Remedy if bubblewrap fails inside a container.
 IN_A_CONTAINER = (
     "run the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
     "--security-opt systempaths=unconfined, and as an ordinary user (--user)"
@@ -53,7 +60,7 @@ REMEDIES = (
 
 
 class Fresh(Kind):
-    """Namespaces, a read-only view of few files, a system-call filter and, where delegated, a control group."""
+    """A sandbox of namespaces, a read-only view of few files, a system-call filter and, if possible, a cgroup."""
 
     name = "fresh"
     summary = "a new process in a new sandbox"
@@ -66,7 +73,7 @@ class Fresh(Kind):
 
     @classmethod
     def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the options for bubblewrap's isolation, however workers start: `auto` prefers it."""
+        """Return the options for bubblewrap's isolation, for any start of workers: `auto` prefers it."""
         return {SANDBOX: AUTO} if isolation == cls.isolation else None
 
     def problem(self) -> UserError | None:
@@ -99,7 +106,7 @@ class Fresh(Kind):
             with suppress(NoCgroupError):
                 self.groups = RunGroup()
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> RunningSandbox:
         """Start a new interpreter in a new sandbox; raises `StartError`."""
         seccomp = memory_file(filter_program(job.gpu is not None))
         try:
@@ -126,7 +133,7 @@ class Fresh(Kind):
         return frozenset(path.resolve() for path in (*sources, *search_path()) if path.exists())
 
 
-class Enclosure(Body):
+class Enclosure(RunningSandbox):
     """bubblewrap around a command in its own PID namespace; killing PID 1 kills everything inside."""
 
     processes: Namespace
@@ -189,7 +196,7 @@ class Enclosure(Body):
         return None if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
 
     def exit_status(self) -> int | None:
-        """Return the exit status of bubblewrap, which passes on its command's."""
+        """Return the exit status of bubblewrap, which is its command's."""
         return shell_status(self._process.poll())
 
     def ran_out_of_memory(self) -> bool:

@@ -1,4 +1,4 @@
-"""No sandbox at all."""
+"""The kind without a sandbox."""
 
 import os
 import sys
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from harness import children
 from harness.configuration import UNSANDBOXED
-from harness.sandbox.body import Body, shell_status
 from harness.sandbox.job import BOOTSTRAP, Job, Limits
 from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
 from harness.sandbox.processes import Tree
+from harness.sandbox.running_sandbox import RunningSandbox, shell_status
 
 
 class Plain(Kind):
@@ -27,18 +27,18 @@ class Plain(Kind):
         return {SANDBOX: AUTO, "--unsafe-no-sandbox": None} if isolation == cls.isolation else None
 
     def problem(self) -> None:
-        """Return None: it works everywhere."""
+        """Return None: plain processes work everywhere."""
 
     def prepare(self, trials: Sequence[Job]) -> None:
         """Do nothing: there is nothing to try."""
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "PlainBody":
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "UnsandboxedWorker":
         """Start a new interpreter."""
-        return PlainBody(job, control, sink)
+        return UnsandboxedWorker(job, control, sink)
 
 
-class PlainBody(Body):
-    """A worker without a sandbox, in its own process group; what it writes is not measured."""
+class UnsandboxedWorker(RunningSandbox):
+    """A worker without a sandbox, in its own process group; its files are not measured."""
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
         arguments = job.runtime, *map(str, job.directories)
@@ -62,7 +62,7 @@ class PlainBody(Body):
 
 
 def _of_windows(home: str) -> dict[str, str]:
-    """Return what processes of Windows cannot start without, and where they look for directories."""
+    """Return the variables that processes of Windows need to start and to find directories."""
     if sys.platform == "win32":
         places = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
         return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | places

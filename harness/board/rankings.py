@@ -1,4 +1,4 @@
-"""How certain the scores and the order of a board are: intervals, ranks and groups of rows, and their columns."""
+"""The certainty of a board's scores and order: intervals, ranks and groups of rows, and their columns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -9,14 +9,14 @@ from harness.board.row import Row
 from harness.format.reference import Reference
 from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, compare_submissions
 
-#: Shown with the columns of intervals.
+#: Explains the columns of intervals.
 NOTE = (
     "interval: on these tasks, trained anew: holds the mean score over new trainings of the same networks (90 %). "
     "ranks: those that a submission may have; all hold together (90 %). Submissions of one group cannot be told apart. "
     "Explained in pgdl help statistics."
 )
 
-#: Shown where rows are compared, on four scored tasks or more, and on fewer.
+#: Notes on compared rows: on four scored tasks or more, and on fewer.
 OTHER_TASKS_NOTE = "other tasks: on other tasks like these: holds the mean score over such tasks (90 %)."
 FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer than four scored tasks."
 
@@ -55,7 +55,7 @@ RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", option
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
-    """Return the test sets on which gaps were measured, by the numbers of samples; None if one is not known."""
+    """Return the test sets on which gaps were measured; None if a task's number of test samples is not known."""
     known: dict[str, HeldOut] = {}
     for name, reference in references.items():
         n_samples = n_test.get(name)
@@ -72,16 +72,16 @@ def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
 
 
 def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
-    """Return the rows with their standings in a comparison of these rows, if there is one."""
+    """Return the rows with their standings in `found`, a comparison of these rows; unchanged if it is None."""
     if found is None:
         return list(rows)
     return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]
 
 
 def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
-    """Compare the ranked rows, under their positions as text; None if there is none to compare, or a withheld task.
+    """Compare the ranked rows, under their positions as text; None without ranked rows, or with a withheld task.
 
-    `held_out` has the test set of each task; None if that of some task is not known.
+    `held_out` has the test set of each task; None if the test set of some task is not known.
     """
     values = {str(number): _values(row) for number, row in enumerate(rows) if row.rank is not None}
     compared = {name: tasks for name, tasks in values.items() if tasks is not None}

@@ -12,7 +12,7 @@ from harness.errors import UserError, writing
 
 
 @contextmanager
-def alone(root: Path, lock_file: Path, command: str) -> Iterator[None]:
+def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None]:
     """Hold the lock of a directory.
 
     Args:

@@ -1,4 +1,4 @@
-"""What the machines of a cluster have to have in common, so that a value does not depend on where a call is made."""
+"""The setup that the machines of a cluster must share, so that a value does not depend on the machine."""
 
 import functools
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import harness
-from harness.execution.cluster.messages import MachineDescription, Ready
+from harness.execution.cluster.messages import MachineDescription, ReadyMachine
 from harness.execution.settings import loader_digest
 from harness.submission.installed import find_installed, installed_measures
 from harness.worker.runtimes import RUNTIMES
@@ -15,14 +15,14 @@ _REMEDY = "install the same versions there, as pgdl help cluster says"
 
 
 @dataclass(frozen=True)
-class Common:
+class CommonSetup:
     """Isolation of calls, and versions of libraries by runtime."""
 
     isolation: str
     is_sandboxed: bool
     versions: dict[str, str]
 
-    def difference(self, ready: Ready, runtimes: Sequence[str]) -> str | None:
+    def difference(self, ready: ReadyMachine, runtimes: Sequence[str]) -> str | None:
         """Return why a machine may not make calls in these runtimes; None if it may."""
         if ready.isolation != self.isolation:
             remedy = "name the same one by --sandbox, or mend what pgdl doctor shows there"
@@ -34,12 +34,12 @@ class Common:
         return None
 
 
-def agree(ready: Sequence[Ready]) -> Common:
-    """Return what most of some machines have in common."""
+def agree(ready: Sequence[ReadyMachine]) -> CommonSetup:
+    """Return the setup that most machines share."""
     isolation = _most_common([one.isolation for one in ready])
     same = [one for one in ready if one.isolation == isolation]
     versions = {name: _most_common([one.versions[name] for one in same]) for name in RUNTIMES}
-    return Common(isolation, same[0].is_sandboxed, versions)
+    return CommonSetup(isolation, same[0].is_sandboxed, versions)
 
 
 def difference_from_here(found: MachineDescription) -> str | None:
@@ -61,12 +61,12 @@ def loader_digests() -> dict[str, str]:
 
 @functools.cache
 def installed_digests() -> dict[str, str]:
-    """Return the digest of each measure of another package that is installed here: an order names only its module."""
+    """Return the digest of each installed measure of another package: an order only names its module."""
     usable = [one.name for one in installed_measures() if one.problem is None]
     return {name: found.digest for name in usable if (found := find_installed(name)) is not None}
 
 
 def _most_common(values: Sequence[str]) -> str:
-    """Return the most frequent value; of several the first in alphabetical order."""
+    """Return the most frequent value; the first in alphabetical order if several are."""
     counts = Counter(values)
     return min(counts, key=lambda value: (-counts[value], value))

@@ -13,6 +13,9 @@ from harness.text import counted, p_value_equation
 from scoring import ScoreUndefined, detectable_difference, require_official, smallest_p_value
 from scoring.resolution import LEVEL, POWER, TYPICAL
 
+#: Permutations of a board for each pair of hyperparameters: its smallest p-value is 0.0025.
+N_PERMUTATIONS = 400
+
 #: Maximum number of names in a line.
 NAMED = 3
 
@@ -27,12 +30,12 @@ def notes_of(task: Task) -> list[str]:
 
 
 def notes_of_initial_weights(task: Task) -> list[str]:
-    """Return a note on the models without weights before training, which matters to what needs them; none if all do."""
+    """Return a note on models without weights before training, for measures that need them; empty without any."""
     return _of_initial_weights([model.id for model in task.models if not model.has_initial_weights], len(task.models))
 
 
 def outputs_of(task: Task) -> str:
-    """Return what the models give: logits, probabilities or their logarithms."""
+    """Return the kind of the models' outputs: logits, probabilities or their logarithms."""
     numbers = {output: len(_with_output(task, output)) for output in reversed(Output)}
     found = [output for output, number in numbers.items() if number]
     if len(found) == 1:
@@ -44,7 +47,7 @@ def outputs_of(task: Task) -> str:
 
 
 def _of_chance(task: Task) -> list[str]:
-    """A note on models that have not learned their training set: some measures have their best values there."""
+    """Return a note on models that have not learned their training set: some measures are best there."""
     if task.reference is None:
         return []
     number, most = task.data.n_samples, int(np.bincount(task.data.labels).max())
@@ -53,7 +56,7 @@ def _of_chance(task: Task) -> list[str]:
     found = [model for model, accuracy in task.reference.train_accuracy.items() if accuracy <= highest]
     if not found:
         return []
-    which = f"{len(found)} models ({named(found)}) have" if len(found) > 1 else f"{found[0]} has"
+    which = f"{len(found)} models ({abbreviated(found)}) have" if len(found) > 1 else f"{found[0]} has"
     return [
         f"{which} a train accuracy that chance reaches (up to {highest:.3g}): measures of collapse, of the order of "
         "classes, of steadiness and of mixtures say nothing there, whatever their value (pgdl help measures#at-chance)"
@@ -70,7 +73,7 @@ def _of_outputs(task: Task) -> list[str]:
     lines = []
     for output, meaning in meanings.items():
         if found := _with_output(task, output):
-            number = f"{len(found)} models ({named(found)}) end" if len(found) > 1 else f"{found[0]} ends"
+            number = f"{len(found)} models ({abbreviated(found)}) end" if len(found) > 1 else f"{found[0]} ends"
             lines.append(f"{'all models end' if len(found) == len(task.models) else number} {meaning}")
     return lines
 
@@ -80,14 +83,17 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on the models that belong to reference data; `contents` is None if there are none.
+    """Return notes on the models that belong to reference data; `contents` is None without models.
 
-    `initial_weights`: whether that some lack them matters.
+    `initial_weights`: whether to name the models that lack weights before training.
     """
     if contents is None:
         return ["its models are missing, so it cannot be checked whether records are of these models"]
     missing = [model for model in reference.models if model not in contents.models]
-    lines = [f"{len(missing)} of {len(reference.models)} models are missing ({named(missing)})"] if missing else []
+    lines = []
+    if missing:
+        share = f"{len(missing)} of {len(reference.models)} models"
+        lines.append(f"{share} are missing ({abbreviated(missing)}): records of them count once their files are back")
     lacking = contents.without_initial_weights if initial_weights else ()
     return [*lines, *_of_initial_weights(lacking, len(contents.models))]
 
@@ -106,7 +112,10 @@ def notes_of_reference(reference: Reference) -> list[str]:
 
 
 def notes_of_resolution(reference: Reference) -> list[str]:
-    """Return a line on what a task can tell on its own; none without an official score, or if all gaps are equal."""
+    """Return a line on the least p-value and difference of a task; empty without official score or different gaps.
+
+    The line leaves the p-value out if the permutations of a board allow no p-value as small.
+    """
     grid = reference.grid
     try:
         difference = detectable_difference([reference.gaps[model] for model in grid.models], grid)
@@ -117,20 +126,21 @@ def notes_of_resolution(reference: Reference) -> list[str]:
     if smallest > LEVEL:
         alone = "no measure can be told from chance on this task alone"
         return [f"{networks} cannot show more than {p_value}: {alone}"]
+    at_best = f"can show {p_value} at best, and " if smallest > 1 / (1 + N_PERMUTATIONS) else "can show "
     points = f"a difference of {difference:.0f} points between two scores near {100 * TYPICAL:.0f}"
-    return [f"{networks} can show {p_value} at best; {points} is seen in {10 * POWER:.0f} of 10 cases"]
+    return [f"{networks} {at_best}{points} in {10 * POWER:.0f} of 10 cases"]
 
 
 def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:
     if not lacking:
         return []
     which = "no model has" if len(lacking) == number else f"{len(lacking)} of {number} models lack"
-    names = "" if len(lacking) == number else f" ({named(list(lacking))})"
+    names = "" if len(lacking) == number else f" ({abbreviated(list(lacking))})"
     none = "model.initial_weights is None there, and measures that need it cannot work"
     return [f"{which} weights_init.hdf5{names}: {none}"]
 
 
-def named(names: Sequence[str]) -> str:
-    """Return the names as text; of more than three, the first three and the number of the others."""
+def abbreviated(names: Sequence[str]) -> str:
+    """Return the names as text: the first three, and the number of the others."""
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more} more"

@@ -14,7 +14,7 @@ from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import parquet as parquet_format
 from harness.board.leaderboard import build_board
-from harness.board.standings import held_out_sets
+from harness.board.rankings import held_out_sets
 from harness.format.reference import Reference
 from scoring import HeldOut, TaskCalls, compare_submissions
 

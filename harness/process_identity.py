@@ -11,7 +11,7 @@ import psutil
 
 
 @functools.cache
-def place() -> str:
+def process_scope() -> str:
     """Return an identifier of the scope in which process IDs are valid: this machine, its boot, this PID namespace."""
     if sys.platform != "linux":  # there are no namespaces, and boots are told apart by processes' start times
         return hashlib.sha256(platform.node().encode()).hexdigest()[:12]
@@ -20,7 +20,7 @@ def place() -> str:
     return hashlib.sha256(f"{platform.node()}{boot}{namespace}".encode()).hexdigest()[:12]
 
 
-def started(pid: int) -> str:
+def start_time(pid: int) -> str:
     """Return the start time of a process of this scope, as text; empty if it does not exist or has ended."""
     if sys.platform != "linux":
         try:
@@ -35,6 +35,6 @@ def started(pid: int) -> str:
     return "" if state in "ZX" else fields[18]
 
 
-def own() -> tuple[str, int, str]:
+def own_identity() -> tuple[str, int, str]:
     """Return scope, process ID and start time of this process."""
-    return place(), os.getpid(), started(os.getpid())
+    return process_scope(), os.getpid(), start_time(os.getpid())

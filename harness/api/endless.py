@@ -1,0 +1,17 @@
+"""Why a call may never end, as far as the source of its submission shows it."""
+
+import re
+
+from harness.submission import Submission
+
+#: A data set of TensorFlow that never ends: `repeat` without a number.
+_REPEATED = re.compile(r"\.repeat\(\s*(?:(?:count\s*=\s*)?(?:None|-\s*1)\s*)?\)")
+
+
+def endless_repeat(submission: Submission) -> str | None:
+    """Return a sentence on the first line of a submission that repeats data for ever; None if there is none."""
+    for name, content in sorted(submission.files.items()):
+        if name.endswith(".py") and (found := _REPEATED.search(text := content.decode(errors="replace"))):
+            line = 1 + text.count("\n", 0, found.start())
+            return f"{name}:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
+    return None

@@ -1,0 +1,69 @@
+"""Before many calls of measures, `pgdl compare` says what they will take."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from harness.api import comparison_costs
+from harness.api.calls import Run
+from harness.api.comparison_costs import note_costs
+from harness.api.costs import Timed
+from harness.api.progress import Progress
+from harness.execution.plan import plan_calls
+from harness.execution.run import Plan
+from harness.outcome import CallResult, Outcome
+from harness.submission import find_baseline
+from harness.task.hidden import Withhold
+from harness.task.task import Task
+from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_task
+
+
+class Notes(Progress):
+    """Keeps the notes."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def note(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def took(seconds: float) -> CallResult:
+    return CallResult(Outcome.OK, 1.0, call_wall_s=seconds)
+
+
+def time_passes(run: Run) -> tuple[Timed, ...]:
+    """A forward pass of 8 examples takes 1 s, and one there and back 2 s, on models of any size."""
+    (task,) = run.tasks
+    ends = (task.models[0], task.models[-1])
+    return tuple(Timed(model, 8, took(0.0), (took(1.0), took(1.0)), (took(2.0), took(2.0))) for model in ends)
+
+
+@pytest.fixture
+def task(monkeypatch: pytest.MonkeyPatch) -> Task:
+    monkeypatch.setattr(comparison_costs, "time_passes", time_passes)
+    monkeypatch.setattr(comparison_costs, "MANY_CALLS", 24)
+    return make_task(8)
+
+
+def told(task: Task, measures: Sequence[str], withhold: Withhold = Withhold.AUTO) -> list[str]:
+    settings, found = replace(SETTINGS, withhold=withhold), [find_baseline(name) for name in measures]
+    submissions = [one for one in found if one is not None]
+    calls = plan_calls(submissions, [task], settings, NOWHERE_TO_RUN)
+    progress = Notes()
+    note_costs(Run(submissions, [task], settings, NOWHERE_TO_RUN), progress, Plan(tuple(calls), ()))
+    return progress.lines
+
+
+def test_the_time_of_all_and_the_measures_that_take_most_are_named(task: Task) -> None:
+    first, second = told(task, ["depth", "cross_entropy", "l2_norm", "input_gradient_norm", "alpha"])
+    assert first.startswith("40 calls, about ")
+    assert first.endswith(" at once, less where measures share passes; 1 measure of spectra not counted")
+    named = second.removeprefix("the measures that take most: ").split(", ")
+    assert [one.split()[0] for one in named[:2]] == ["input_gradient_norm", "cross_entropy"]
+
+
+def test_nothing_is_said_of_few_calls_or_of_a_withheld_task(task: Task) -> None:
+    assert told(task, ["cross_entropy", "depth"]) == []
+    assert told(task, ["cross_entropy", "depth", "l2_norm"], Withhold.ALWAYS) == []

@@ -1,0 +1,43 @@
+"""A submission with a flaw that is found without a model is refused before the first call."""
+
+from pathlib import Path
+
+import pytest
+from in_process import Pgdl
+
+
+@pytest.mark.parametrize(
+    ("source", "flaw"),
+    [
+        ("def complexity(model, dataset:\n", "line 1: '(' was never closed"),
+        (
+            "def measure(model, dataset):\n    return 1.0\n",
+            "expected a function complexity(model, dataset), found none",
+        ),
+    ],
+)
+def test_run_and_check_name_the_same_flaw_and_nothing_is_recorded(
+    pgdl: Pgdl, folder: Path, source: str, flaw: str
+) -> None:
+    (folder / "mine.py").write_text(source)
+    assert pgdl("check", "mine.py").lines[1] == f"INVALID_SUBMISSION: {folder / 'mine.py'}: {flaw}"
+    ended = pgdl("run", "mine.py")
+    assert (ended.code, ended.out, ended.err) == (2, "", f"pgdl: {folder / 'mine.py'}: {flaw}\n")
+    assert [file.name for file in folder.iterdir() if file.suffix == ".db"] == []
+
+
+def test_metadata_that_cannot_be_are_refused_too(pgdl: Pgdl, folder: Path) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine/complexity.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    (folder / "mine/metadata").write_text("runtime: tensorflw\n")
+    ended = pgdl("run", "mine")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"pgdl: {folder / 'mine'}: metadata: runtime: expected ")
+
+
+def test_of_several_flawed_submissions_each_has_a_line(pgdl: Pgdl, folder: Path) -> None:
+    for name in ("a.py", "b.py"):
+        (folder / name).write_text("def complexity(:\n")
+    ended = pgdl("run", "a.py", "b.py")
+    flaws = [f"{folder / name}: line 1: invalid syntax" for name in ("a.py", "b.py")]
+    assert (ended.code, ended.err) == (2, "pgdl: " + "\n".join(flaws) + "\n")

@@ -1,0 +1,232 @@
+"""What a user sees, and a notebook is told: steps before the first call, the progress of runs, downloads and builds."""
+
+import io
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from in_process import Pgdl
+from rich.console import Console
+from shared_zygotes import SharedZygotes
+
+import pgdl as api
+from harness.api.tally import machines_line
+from harness.cli import build_progress, current_step, run_progress, transfer
+from harness.cli.build_progress import BuildProgress
+from harness.cli.current_step import CurrentStep
+from harness.cli.run_progress import RunProgress
+from harness.cli.terminal import Terminal
+from harness.cli.transfer import Transfer
+from harness.codabench.ingestion import OutOfTimeError
+from harness.corpus.build import Event
+from harness.corpus.catalogue import find_recipe
+from harness.corpus.recipe import read_recipe
+from harness.errors import UserError
+from harness.execution.plan import plan_calls
+from harness.execution.run import CallSummary, Plan
+from harness.sandbox import Fresh
+from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission
+from tests.execution.planned_things import make_task as planned_task
+from tests.throwaway import make_task
+
+HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  #: the cursor
+
+
+class Events(api.Progress):
+    """Remembers all steps, and where they end."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def step(self, line: str) -> None:
+        self.seen.append(line)
+
+    def prepared(self, *_: Any) -> None:
+        self.seen.append("PREPARED")
+
+    def started(self, *_: Any) -> None:
+        self.seen.append("STARTED")
+
+
+def terminal() -> tuple[Console, io.StringIO]:
+    text = io.StringIO()
+    return Console(file=text, force_terminal=True, width=80), text
+
+
+def test_a_terminal_shows_a_step_until_the_next_and_leaves_nothing() -> None:
+    console, text = terminal()
+    step = CurrentStep(console)
+    step.begin("reading 2 tasks")
+    step.begin("planning the calls")
+    assert text.getvalue().count(HIDE) == text.getvalue().count(SHOW) + 1
+    step.end()
+    assert text.getvalue().index("reading 2 tasks") < text.getvalue().index("planning the calls")
+    assert text.getvalue().endswith("\x1b[2K")  # the line is erased
+    assert text.getvalue().count(HIDE) == text.getvalue().count(SHOW)
+
+
+def test_a_mistake_ends_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    console, text = terminal()
+    monkeypatch.setattr("harness.cli.terminal.wide_console", lambda **_: console)
+    with suppress(UserError), Terminal(Console(file=io.StringIO())) as progress:
+        progress.step("reading 1 task")
+        raise UserError("no such task")
+    assert text.getvalue().count(HIDE) == text.getvalue().count(SHOW) == 1
+
+
+def test_a_note_takes_the_place_of_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    console, text = terminal()
+    monkeypatch.setattr("harness.cli.terminal.wide_console", lambda **_: console)
+    monkeypatch.setattr("harness.cli.terminal.say", lambda line, **_: text.write(line))
+    with Terminal(Console(file=io.StringIO())) as progress:
+        progress.step("reading 1 task")
+        progress.note("tiny: no official score")
+    assert text.getvalue().endswith("\x1b[2Kpgdl: tiny: no official score")
+
+
+def test_without_a_terminal_only_a_step_that_lasts_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = CurrentStep(Console(file=io.StringIO()))
+    step.begin("planning the calls")
+    monkeypatch.setattr(current_step, "LINE_EVERY_S", 0.01)
+    step.begin("reading 2 tasks")
+    told = ""
+    while not told:
+        time.sleep(0.01)
+        told = capsys.readouterr().err
+    step.end()
+    assert told.splitlines()[0] == "pgdl: reading 2 tasks, for 0 min so far"
+
+
+def test_a_quiet_command_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(current_step.threading, "Thread", None)
+    CurrentStep(Console(quiet=True, file=io.StringIO())).begin("reading 2 tasks")
+
+
+@pytest.mark.usefixtures("known_shapes")
+def test_a_notebook_gets_every_step_and_a_run_with_nothing_to_do_prepares_nothing(
+    pgdl: Pgdl, folder: Path, zygotes: SharedZygotes
+) -> None:
+    if (problem := Fresh().problem()) is not None:
+        pytest.skip(f"no sandbox here: {problem}")
+    make_task(folder / "task_data", n_models=2)
+    steps = ["reading the submissions", "trying the sandbox", "reading 1 task", "PREPARED", "planning the calls"]
+    first, second = Events(), Events()
+    with zygotes.used():
+        api.run("num_params", progress=first)
+    assert first.seen == [*steps, "STARTED", "preparing the sandbox, which imports tensorflow", "making 2 calls"]
+    api.run("num_params", progress=second)
+    assert second.seen == [*steps, "STARTED"]
+    ended = pgdl("run", "num_params")
+    assert ended.out.startswith("2 of 2 calls are recorded already")
+    assert not any(step in ended.out for step in first.seen)
+    assert not any(step in ended.err for step in steps)
+
+
+def test_a_line_a_minute_says_how_much_is_done_and_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([0, 30, 70, 100, 140])  # at the start, and at each call
+    monkeypatch.setattr(run_progress.time, "monotonic", lambda: next(seconds))
+    calls = plan_calls([make_submission()], [planned_task(12)], SETTINGS, NOWHERE_TO_RUN)
+    console = Console(file=io.StringIO(), width=120)
+    progress = RunProgress(calls, console)
+    for call in calls[:4]:
+        progress.seen(CallSummary(call, "OK", 1.0))
+    assert console.file.getvalue().splitlines() == [  # type: ignore[attr-defined]
+        "2 of 12 calls done, about 6 min left",
+        "4 of 12 calls done, about 5 min left",
+    ]
+
+
+def test_the_line_says_what_each_machine_of_a_cluster_has_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([0, 0, 0, 70])
+    monkeypatch.setattr(run_progress.time, "monotonic", lambda: next(seconds))
+    calls = plan_calls([make_submission()], [planned_task(12)], SETTINGS, NOWHERE_TO_RUN)
+    console = Console(file=io.StringIO(), width=120)
+    progress = RunProgress(calls, console)
+    for call, machine in zip(calls, ("b", "a", "b"), strict=False):
+        progress.seen(CallSummary(call, "OK", 1.0, machine=machine))
+    assert console.file.getvalue() == "3 of 12 calls done, about 4 min left (a 1, b 2)\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("calls_each", "line"),
+    [([3, 1], "m0 3, m1 1"), ([2] * 8 + [7], "9 machines, 2 to 7 calls each"), ([], "")],
+)
+def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: str) -> None:
+    counts = Counter({f"m{number}": calls for number, calls in enumerate(calls_each)})
+    assert machines_line(counts) == line
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, *, total: int) -> str:
+    """What is printed of 120 seconds in which a million bytes arrive in each."""
+    clock = iter(range(1000))
+    monkeypatch.setattr(transfer.time, "monotonic", lambda: float(next(clock)))
+    console = Console(file=io.StringIO(), width=120)
+    with Transfer(console) as watcher:
+        watcher.begin("fetching", total)
+        for _ in range(120):
+            watcher.seen(1_000_000)
+        watcher.note("a note")
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_line_a_minute_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(monkeypatch, total=300_000_000).splitlines() == [
+        "fetching: 300.0 MB",
+        "fetching: 60.0 MB of 300.0 MB, 1.0 MB/s, about 4 min left",
+        "fetching: 120.0 MB of 300.0 MB, 1.0 MB/s, about 3 min left",
+        "a note",
+    ]
+
+
+def test_a_size_that_is_not_known_has_no_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "fetching: 60.0 MB, 1.0 MB/s" in shown(monkeypatch, total=0).splitlines()
+
+
+def test_a_bar_on_a_terminal() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=120)
+    with Transfer(console) as watcher:
+        watcher.begin("fetching", 4_000_000)
+        watcher.seen(1_000_000)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "fetching" in text
+    assert "1.0/4.0 MB" in text
+
+
+def test_a_build_tells_a_line_a_minute_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 10_000, 20))
+    monkeypatch.setattr(build_progress.time, "monotonic", lambda: float(next(clock)))
+    console = Console(file=io.StringIO(), width=160)
+    recipe = read_recipe(find_recipe("digits_vgg"))
+    metrics = {"train_acc": 1.0, "test_acc": 0.9}
+    with BuildProgress(recipe, 32, console) as progress:
+        for epoch in range(1, 6):
+            progress(Event("look", 0, {"epoch": epoch, "cross_entropy": 1 / epoch, "accuracy": 0.5}))
+        progress(Event("done", 0, {"metrics": metrics, "reached": True, "epochs": 5, "seconds": 100.0}))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert lines[0] == "0 of 32 models done; model_0: epoch 3, cross-entropy 0.3333, accuracy 0.5000"
+    assert [line.partition(" ")[0] for line in lines[1:]] == ["model_0"]
+
+
+@pytest.mark.parametrize(
+    ("error", "recorded", "told"),
+    [
+        (ZeroDivisionError, 3, ["At least 3 of 8 calls are recorded; the same command resumes the run."]),
+        (KeyboardInterrupt, 3, ["At least 3 of 8 calls are recorded; the same command resumes the run."]),
+        (ZeroDivisionError, 0, []),
+        (OutOfTimeError, 3, []),  # of a container, which nobody calls again
+    ],
+)
+def test_whoever_may_go_on_is_told_what_is_recorded(error: type[BaseException], recorded: int, told: list[str]) -> None:
+    console = Console(file=io.StringIO(), width=120)
+    terminal = Terminal(console)
+    terminal.started(Plan((), ()), "results.db")
+    try:
+        raise error
+    except error:
+        terminal.finished(recorded, 8)
+    assert console.file.getvalue().splitlines() == told  # type: ignore[attr-defined]
