@@ -16,6 +16,9 @@ from scoring import Chance, Failure, ScoreUndefined, SignErrors, TaskCalls, Task
 
 Vector = NDArray[np.float64]
 
+#: P-values above this are usually not called significant.
+SIGNIFICANT = 0.05
+
 #: The outcome of a call that was never made.
 MISSING = "missing"
 
@@ -95,6 +98,11 @@ class OnTask:
     def p_value(self) -> float | None:
         """Largest probability of such a score for measures that know only two hyperparameters; None as the level."""
         return None if self.chance is None else self.chance.p_value
+
+    @property
+    def may_be_chance(self) -> bool | None:
+        """Whether chance could explain the score; None where that is not known."""
+        return None if self.p_value is None else self.p_value > SIGNIFICANT
 
     @property
     def sign_error(self) -> float | None:

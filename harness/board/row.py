@@ -9,14 +9,11 @@ from datetime import datetime
 from harness.about import About
 from harness.board.collect import CallRecord, Calls, value_of
 from harness.board.disclosure import rounded
-from harness.board.on_task import MISSING, OnTask, median_seconds
+from harness.board.on_task import MISSING, SIGNIFICANT, OnTask, median_seconds
 from harness.board.stability import OwnRandomness, own_randomness
 from harness.configuration import Configuration
 from harness.format.reference import Reference
 from scoring import Failure, Standing, SubmissionScore
-
-#: P-values above this are usually not called significant.
-SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
@@ -71,6 +68,11 @@ class Row:
     def excess_high(self) -> float | None:
         """The upper end of the excess's interval; None without an interval."""
         return None if self.standing is None else self._above_chance(self.standing.high)
+
+    @property
+    def may_be_chance(self) -> bool | None:
+        """Whether chance could explain the score, as the best of all rows; None where that is not known."""
+        return None if self.adjusted_p_value is None else self.adjusted_p_value > SIGNIFICANT
 
     @property
     def beyond_hyperparameters(self) -> bool | None:

@@ -76,7 +76,7 @@ class Terminal(Progress):
         self._run.seen(call)
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
-        """Print the command that continues, if an error or Ctrl-C has ended the run and calls are recorded."""
+        """Print the command that continues, if an error or Ctrl-C has ended a run with recorded calls."""
         self._step.end()
         assert self._run is not None
         self._run.__exit__(None, None, None)

@@ -88,8 +88,6 @@ OF_NEITHER = [
     "task validate --format table",
     "task validate --format json",
     "everything/site/data/reference_data/open/model_configs.json",
-    "everything/site/reading.html",
-    "everything/site/tasks/open.html",
 ]
 
 
