@@ -52,8 +52,8 @@ corpora of Fashion-MNIST are those of [task_data/recorded](../task_data/recorded
 [tests/studies/science/synthetic](../tests/studies/science/synthetic) trains the paper's linear classifiers of
 Gaussians, 100 in each setting.
 
-[tests/studies/science/findings](../tests/studies/science/findings) has a file of results for each setting. `.venv/bin/python -m tests.studies.science fashion_mnist` tries one setting, and writes the page
-from all files."""
+[tests/studies/science/findings](../tests/studies/science/findings) has a file of results for each setting.
+`.venv/bin/python -m tests.studies.science fashion_mnist` tries one setting, and writes the page from all files."""
 
 #: Setting -> text of each of its claims -> what came out.
 Findings = Mapping[str, Mapping[str, Finding]]
