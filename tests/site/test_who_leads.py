@@ -53,8 +53,8 @@ OF_TWO = f"{ANEW} Chance gives 32.5 and could explain the leading score (p = 0.0
         (
             [*rows("a", MEASURE, is_baseline=True), *rows("b", TIES)],
             "a (baseline) leads with 29.5 With these networks trained anew, it would score 0.0 to 100.0 (90 %). The "
-            "best submission is b, rank 2. Chance gives 32.5 and could explain the leading score (p = 0.5262, for the best "
-            "of 2 rows).",
+            "best submission is b, rank 2. Chance gives 32.5 and could explain the leading score (p = 0.5262, for the "
+            "best of 2 rows).",
         ),
     ],
 )
