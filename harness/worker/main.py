@@ -5,7 +5,6 @@ trusted: the harness validates each and measures time and memory from outside.
 """
 
 import errno
-import faulthandler
 import importlib
 import inspect
 import os
@@ -18,18 +17,15 @@ from harness.worker.channel import Channel, move_streams, take_input
 from harness.worker.failure import MESSAGE, advise, describe, print_error
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.runtimes import RUNTIMES, Runtime
+from harness.worker.sample import StackSample
 from harness.worker.value import BadValueError, as_finite_float
-
-#: The stacks of all threads are printed when this share of the time is over, or, if that is later, so many seconds
-#: before its end.
-SAMPLE_SHARE, SAMPLE_S = 0.9, 0.5
 
 #: Error numbers by which the sandbox denies an operation.
 REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 
 def main(runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
-    """Import the libraries of the runtime of that name, then serve one call.
+    """Import the libraries of the runtime `name`, then serve one call.
 
     The harness is at the other end of the socket at standard input, or on Windows of standard input and output.
     """
@@ -70,22 +66,17 @@ def serve(
         os._exit(1)
     sys.path.insert(0, str(place))
     runtime.admit(order["module"])
+    sample = StackSample()
     while True:  # more than once only for the harness' own baselines, which share the sandbox
         runtime.seed(order["seed"])  # after building the model, which draws random numbers
         channel.send(event="loaded", device=device, place=str(place))
         go = channel.receive()  # the clock runs from here
-        _sample_before(go["seconds"])
+        sample.take_before(go["seconds"])
         report = _call(order["module"], model, dataset, place, runtime)
-        faulthandler.cancel_dump_traceback_later()
+        sample.cancel()
         sys.stdout.flush()
         channel.send(event="result", **report)
         order = channel.receive()
-
-
-def _sample_before(deadline_s: float) -> None:
-    """Have the stacks printed shortly before the deadline, whatever the threads then do: a thread in C does it."""
-    seconds = max(SAMPLE_SHARE * deadline_s, deadline_s - SAMPLE_S, 0.001)
-    faulthandler.dump_traceback_later(seconds, file=2)
 
 
 def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtime) -> dict[str, str]:

@@ -172,4 +172,4 @@ def test_a_measure_of_another_package_has_no_forecast(pgdl: Pgdl, monkeypatch: p
 
 
 def test_it_imports_no_tensorflow() -> None:
-    assert imported_by("measures") & {"tensorflow", "keras", "tf_keras", "sklearn", "rich", "sqlalchemy"} == set()
+    assert imported_by("measures") & {"tensorflow", "keras", "tf_keras", "sklearn", "sqlalchemy"} == set()
