@@ -78,6 +78,11 @@ science: setup sandbox ## Try the papers' claims on digits and Fashion-MNIST, an
 	$(BIN)/python -m tests.studies.science
 	cp build/science/digits/invariance/curves.svg docs/invariance.svg
 
+torch-zoo: setup ## Translate the architectures of torchvision and timm, and write docs/torch-zoo.md (two hours)
+	$(BIN)/python -m pip install -q --no-deps --upgrade --target build/torch-zoo torchvision==0.28.0 timm==1.0.31 \
+		"huggingface_hub<1" safetensors
+	PYTHONPATH=.:harness/public:build/torch-zoo $(BIN)/python .ci/torch_zoo.py > docs/torch-zoo.md
+
 bench: setup sandbox ## Run the benchmarks
 	$(BIN)/python -m pytest tests/benchmarks -o addopts=
 
@@ -124,4 +129,4 @@ clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full pictures docs test test-rest test-all durations style lint format science bench redteam referee fuzz codabench-real soak setup sandbox postgresql lock clean
+.PHONY: help demo demo-full pictures docs test test-rest test-all durations style lint format science torch-zoo bench redteam referee fuzz codabench-real soak setup sandbox postgresql lock clean

@@ -23,12 +23,15 @@ class Scores(NamedTuple):
     kendall: float
 
 
+#: Measures in the table: the best.
+SHOWN = 30
+
 #: Measure -> its scores.
 Column = Mapping[str, Scores]
 
 
 def main(scores: Path, results: Path) -> None:
-    """Print how well the orders agree, and the table, best measure first."""
+    """Print how well the orders agree, and the table of the best measures."""
     corpora, demo = read_scores(scores.read_text()), read_page(results.read_text())
     everywhere = means(corpora)
     print(f"- Corpora and demo tasks: {agreement(everywhere, demo)}")
@@ -37,22 +40,12 @@ def main(scores: Path, results: Path) -> None:
     columns = ["rank", "measure", "family", "score", *map(short, corpora), "Kendall", "score, demo", "Kendall, demo"]
     print(f"\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     ranks = rankdata([-found.score for found in everywhere.values()], "min")
-    for rank, (name, found) in sorted(zip(ranks, everywhere.items(), strict=True)):
+    for rank, (name, found) in sorted(zip(ranks, everywhere.items(), strict=True))[:SHOWN]:
         there = demo.get(name)
         of_demo = (f"{there.score:.2f}", f"{there.kendall:.3f}") if there else ("", "")
-        print(line(f"{rank:.0f}", name, f"{found.score:.2f}", cells(corpora, name), f"{found.kendall:.3f}", *of_demo))
-    for name in sorted(set().union(*corpora.values()) - set(everywhere)):
-        print(line("", name, "", cells(corpora, name), "", "", ""))
-
-
-def line(rank: str, name: str, score: str, of_corpora: str, *others: str) -> str:
-    """Return a line of the table."""
-    return f"| {' | '.join([rank, f'`{name}`', baselines.MEASURES[name].family, score, of_corpora, *others])} |"
-
-
-def cells(corpora: Mapping[str, Column], name: str) -> str:
-    """Return the cells of a measure's scores on each corpus, empty where it refuses a network."""
-    return " | ".join(f"{column[name].score:.2f}" if name in column else "" for column in corpora.values())
+        of_corpora = [f"{column[name].score:.2f}" for column in corpora.values()]
+        cells = [f"{rank:.0f}", f"`{name}`", baselines.MEASURES[name].family, f"{found.score:.2f}", *of_corpora]
+        print(f"| {' | '.join([*cells, f'{found.kendall:.3f}', *of_demo])} |")
 
 
 def short(corpus: str) -> str:

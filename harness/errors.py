@@ -34,8 +34,8 @@ class UserError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The message, and the notes that were added to it; of several errors, each has a line."""
-        return (*map(str, self.args), *getattr(self, "__notes__", ()))
+        """The message; of several errors, each has a line."""
+        return tuple(map(str, self.args))
 
 
 class UserErrors(UserError):

@@ -19,7 +19,6 @@ _NAME = "pgdl-harness"
 EXTRA_OF = {
     **dict.fromkeys(("keras", "landlockpy", "pyseccomp"), "tensorflow"),
     **dict.fromkeys(("PIL", "matplotlib", "requests", "sklearn"), "run"),
-    "plotly": "site",
     "psycopg": "postgresql",
     "tensorflow": "tensorflow",
     "pyarrow": "parquet",

@@ -27,14 +27,15 @@ from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
 
 __all__ = [
-    "COLOUR", "FAINT", "INK", "PAPER", "STYLE", "Axes", "Figure", "XAxis", "YAxis", "dark_rules", "mpl", "new_figure",
-    "styled", "svg_element", "svg_file", "ticker", "write_figure", "write_pictures",
+    "CHANCE", "COLOUR", "FAINT", "INK", "PAPER", "STYLE", "Axes", "Figure", "XAxis", "YAxis", "dark_rules", "mpl",
+    "new_figure", "styled", "svg_element", "svg_file", "ticker", "write_figure", "write_pictures",
 ]  # fmt: skip
 
-#: Colours in light mode, as written to the files: text and axes, background, dots, secondary elements.
-INK, PAPER, COLOUR, FAINT = "#222222", "#fffffe", "#2f6f9f", "#8a8f98"
+#: Colours in light mode, as written to the files: text and axes, background, dots, secondary elements, and
+#: the level of chance.
+INK, PAPER, COLOUR, FAINT, CHANCE = "#222222", "#fffffe", "#0b6e6e", "#8a8f98", "#a84a00"
 
-_DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#69b1e4", FAINT: "#7d838d"}
+_DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#55c4bd", FAINT: "#7d838d", CHANCE: "#f0a050"}
 
 #: Text uses the reader's own font; element IDs are the same every time a figure is written.
 STYLE: dict[Any, Any] = {

@@ -128,10 +128,6 @@ def record_calls(
             for row in rows:
                 tally.add(row)
                 progress.advanced(row)
-    except Exception as error:
-        if tally.total:
-            error.add_note(f"{counted(tally.total, 'call')} recorded; the same command makes only the others")
-        raise
     finally:
         progress.finished(tally.total, len(plan.calls))
     if line := tally.starved_note(run.withheld):

@@ -16,7 +16,8 @@ from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
 from harness.outcome import Outcome
-from harness.records import Records, has_several_builds, machine_classes
+from harness.records import Records
+from harness.records.versions import has_several_builds, machine_classes
 from harness.shell import typed
 from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents, read_known

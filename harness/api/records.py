@@ -13,7 +13,8 @@ from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.names import as_names
 from harness.outcome import Outcome
-from harness.records import EVALUATIONS, Evaluation, Records, plan_removal
+from harness.records import EVALUATIONS, Evaluation, Records
+from harness.records.removal import plan_removal
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import WITHHELD, Withhold
 from harness.task.layout import TaskDirectory, hidden_names

@@ -23,9 +23,9 @@ from harness.torch_import.translate import translate
 
 
 def is_module(model: Any) -> bool:
-    """Whether a model is a `torch.nn.Module`; PyTorch is not imported to know it."""
+    """Whether a model is a `torch.nn.Module`, and none of Keras; PyTorch is not imported to know it."""
     torch = sys.modules.get("torch")
-    return torch is not None and isinstance(model, torch.nn.Module)
+    return torch is not None and isinstance(model, torch.nn.Module) and not hasattr(model, "get_weights")
 
 
 def measures_of_module(module: Any, data: Any, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -79,11 +79,16 @@ def import_torch(
         rows = _with_accuracies(found, rows)
         data = training.channels_last, testing and testing.channels_last
         order = ImportOrder(Path("models"), *data, Path(output), name)
+
+        def named(line: object) -> str:
+            """Return a line with the models' own names in place of paths."""
+            return str(line).replace(f"{directory}/", "")
+
         try:
-            import_models(order, _table(rows), tell, tell)
+            import_models(order, _table(rows), lambda line: tell(named(line)), lambda line: tell(named(line)))
         except UserError as error:
             lines = error.problems if isinstance(error, InvalidTaskError) else error.lines
-            raise UserErrors(*(str(line).replace(f"{directory}/", "") for line in lines)) from error
+            raise UserErrors(*map(named, lines)) from error
     return order.task
 
 

@@ -28,6 +28,7 @@ class Layout:
         notes: explanations of the numbers for readers, one per line, after the board's remarks.
         content: the whole board, as JSON lists and objects.
         is_faint: whether a row does not fully compete, and may be printed fainter than others.
+        marks: explanations of what sets single rows or tasks apart, one per line, after the notes.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Layout:
     notes: "Callable[[Board], list[str]]"
     content: "Callable[[Board], Any]"
     is_faint: Callable[[Row], bool]
+    marks: "Callable[[Board], list[str]]" = lambda _: []
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Board:
     @property
     def notes(self) -> list[str]:
         """The remarks, and explanations of the numbers for readers, one per line."""
-        return [*self.remarks, *self.layout.notes(self)]
+        return [*self.remarks, *self.layout.notes(self), *self.layout.marks(self)]
 
     @property
     def content(self) -> Any:

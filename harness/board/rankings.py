@@ -44,10 +44,10 @@ LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR = (
 )
 BEST_RANK, WORST_RANK = _figure("best_rank", int), _figure("worst_rank", int)
 TASKS_LOW, TASKS_HIGH = (_figure(name, float, POINTS) for name in ("tasks_low", "tasks_high"))
-GROUP = replace(_figure("group", int), optional=True, spare=3)
+GROUP = replace(_figure("group", int), optional=True, spare=3, low_is_best=True)
 
 _INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
-INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, note=NOTE)
+INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, spare=3, note=NOTE)
 OTHER_TASKS = replace(
     TASKS_LOW, key="other_tasks", title="other tasks", text=_text(_other_tasks), optional=True, spare=4
 )  # fmt: skip

@@ -6,7 +6,8 @@ from dataclasses import replace
 from harness.board.collect import Calls, Cell, Collected, repeats_of
 from harness.board.versions import is_of
 from harness.format.reference import Reference
-from harness.records import Record, RecordedCall, Records, newest_of_version, recorded_calls
+from harness.records import Record, Records
+from harness.records.versions import RecordedCall, newest_of_version, recorded_calls
 from harness.task.contents import Contents
 
 

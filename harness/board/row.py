@@ -115,6 +115,11 @@ class OnTask:
         return None if self.chance is None else self.chance.p_value
 
     @property
+    def may_be_chance(self) -> bool | None:
+        """Whether chance could explain the score; None where that is not known."""
+        return None if self.p_value is None else self.p_value > SIGNIFICANT
+
+    @property
     def sign_error(self) -> float | None:
         """Share of wrong orders among models that differ in one hyperparameter, 0 to 1; None if it is withheld."""
         return None if self._sign_errors is None else self._sign_errors.mean
@@ -202,6 +207,11 @@ class Row:
     def excess_high(self) -> float | None:
         """The upper end of the excess's interval; None without an interval."""
         return None if self.standing is None else self._above_chance(self.standing.high)
+
+    @property
+    def may_be_chance(self) -> bool | None:
+        """Whether chance could explain the score, as the best of all rows; None where that is not known."""
+        return None if self.adjusted_p_value is None else self.adjusted_p_value > SIGNIFICANT
 
     @property
     def beyond_hyperparameters(self) -> bool | None:

@@ -43,3 +43,8 @@ def _why_no_score(row: Row) -> str:
 def _without_score(row: Row) -> str:
     names = [name for name, task in row.tasks.items() if task.score is None]
     return names[0] if len(names) == 1 else f"{len(names)} of {len(row.tasks)} tasks"
+
+
+def beside_chance(may_be_chance: bool | None) -> str:
+    """Return whether chance could explain a score, in two or three words; empty where that is not known."""
+    return {None: "", True: "could be chance", False: "beyond chance"}[may_be_chance]

@@ -8,7 +8,8 @@ from harness.about import About
 from harness.board.collect import Calls, Collected, RowKey
 from harness.configuration import WAYS, Configuration, configuration_from
 from harness.format.reference import Reference
-from harness.records import Record, RecordedCall, Records, Request, newest_of_version, recorded_versions
+from harness.records import Record, Records, Request
+from harness.records.versions import RecordedCall, newest_of_version, recorded_versions
 
 
 def find_versions(

@@ -132,7 +132,7 @@ def main() -> NoReturn:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _give_up_output()
-            say(f"pgdl: standard output: {error.strerror}", *getattr(error, "__notes__", ()), err=True)
+            say(f"pgdl: standard output: {error.strerror}", err=True)
             sys.exit(2)
         if line := _remedy(error):
             say(f"pgdl: {line}", err=True)

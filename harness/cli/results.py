@@ -121,7 +121,7 @@ def _print_table(rows: "Iterable[Evaluation]") -> None:
 
 
 def _write(rows: "Iterable[Evaluation]", form: str) -> None:
-    from harness.records import write_csv, write_json_lines, write_parquet
+    from harness.records.export import write_csv, write_json_lines, write_parquet
 
     if form == "parquet" and sys.stdout.isatty():
         raise UserError("--format parquet is not for a terminal", remedy="add > calls.parquet")

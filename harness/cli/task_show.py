@@ -39,7 +39,7 @@ def list_command(directory: Path | None, tasks_dir: Path, form: str, withhold: s
             "yes" if one["hidden"] else "no",
             one["models"],
             *_gap_cells(one["gaps"]),
-            size(one["bytes"]),
+            "-" if one["bytes"] is None else size(one["bytes"]),
             (WITHHELD if one["withheld"] else "unknown")
             if one["hyperparameters"] is None
             else ", ".join(one["hyperparameters"]),
@@ -123,8 +123,8 @@ def hide_command(task_name: str, tasks_dir: Path) -> None:
 def _print(task: Mapping[str, Any]) -> None:
     from harness.text import size
 
-    hidden = "hidden, " if task["hidden"] else ""
-    say(f"{task['task']} ({task['layout']}, {hidden}{size(task['bytes'])}) in {task['directory']}", bold=True)
+    facts = [task["layout"], *["hidden"] * task["hidden"], *([] if task["withheld"] else [size(task["bytes"])])]
+    say(f"{task['task']} ({', '.join(facts)}) in {task['directory']}", bold=True)
     if task["withheld"]:
         say(f"{task['models']} models; all else is withheld", "")
         return

@@ -76,11 +76,12 @@ class Terminal(Progress):
         self._run.seen(call)
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
-        """Print the command that continues, if the run was interrupted."""
+        """Print the command that continues, if an error or Ctrl-C has ended a run with recorded calls."""
         self._step.end()
         assert self._run is not None
         self._run.__exit__(None, None, None)
-        if type(sys.exception()) is KeyboardInterrupt:  # Ctrl-C, not a container whose time is up
+        error = sys.exception()
+        if n_recorded and (isinstance(error, Exception) or type(error) is KeyboardInterrupt):  # not a container's end
             self.console.print(
                 f"At least {n_recorded} of {n_calls} calls are recorded; the same command resumes the run."
             )

@@ -105,7 +105,8 @@ class _Flattener:
         self.layers: list[FlatLayer] = []
         self.calls: list[LayerCall] = []
         self.has_models = False
-        self._undone: dict[tuple[int, int], int] = {}  # permutation to channels first, number of axes -> its input
+        # A permutation to channels first, and its number of axes -> its input.
+        self._undone: dict[tuple[int, int], int] = {}
 
     def flat(self, model: _Model) -> Flat:
         if model.calls is not None:

@@ -46,15 +46,15 @@ CLAIMS = Table(
 
 
 class Claims:
-    """Claims of one run; a context that releases them on exit.
+    """The claims of a run; a context that releases them on exit.
 
-    What fails while the run is in progress is tried again for ten minutes, with a line to `warn` of its records.
+    Operations that fail during the run are tried again for ten minutes, with a line to `warn` of its records.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._id = secrets.token_hex(8)
-        self._pulses: dict[str, tuple[int, float]] = {}  #: counter of each run elsewhere, and when it last changed
+        self._pulses: dict[str, tuple[int, float]] = {}  #: run elsewhere -> counter, time of its last change
         self._searched_at = -SEARCH_S
         self._over = threading.Event()
         self._heart = threading.Thread(target=self._beat, name="claims", daemon=True)
@@ -71,15 +71,15 @@ class Claims:
             self._database.write(lambda connection: _forget(connection, [self._id]))
 
     def take(self, keys: Collection[str]) -> set[str]:
-        """Claim calls; returns those that now belong to this run. The others belong to runs that are alive."""
+        """Claim calls; returns the calls that now belong to this run. Other calls belong to living runs."""
         self._release_dead()
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 
     def held(self, connection: Connection, keys: Collection[str]) -> set[str]:
-        """Return the calls that this run still claims, which no other can claim until the transaction ends.
+        """Return the calls that this run still claims; no other run can claim them until the transaction ends.
 
-        A run that stood still for long, as on a machine that slept, has lost its claims: another run may have made
-        its calls, and each has one record.
+        A run that was suspended for long, as on a sleeping machine, has lost its claims: another run may have made its
+        calls, and each call must have only one record.
         """
         mine = CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run == self._id
         return set(
@@ -95,19 +95,19 @@ class Claims:
         return set(connection.execute(mine).scalars())
 
     def _be_there(self, connection: Connection) -> None:
-        """Have a row in the table of runs; others have deleted it if they took this run for dead."""
+        """Ensure a row in the table of runs; other runs have deleted it if they took this run for dead."""
         if not self._sign(connection):
             where, process, started = process_identity.own_identity()
             row = {"id": self._id, "place": where, "process": process, "started": started, "beats": 0}
             connection.execute(insert(RUNS).values(row))
 
     def _sign(self, connection: Connection) -> bool:
-        """Give a sign of life; returns whether this run has a row for it."""
+        """Update the heartbeat; returns whether this run still has its row."""
         beat = update(RUNS).where(RUNS.c.id == self._id).values(beats=RUNS.c.beats + 1)
         return connection.execute(beat).rowcount > 0
 
     def _release_dead(self) -> None:
-        """Release the claims of runs that were killed, unless they were looked for just now."""
+        """Release the claims of killed runs, unless the last search was recent."""
         if time.monotonic() - self._searched_at >= SEARCH_S:
             self._database.patiently(lambda: self._database.write(self._forget_dead))
             self._searched_at = time.monotonic()
@@ -131,10 +131,10 @@ class Claims:
             try:
                 self._database.write(self._sign)
             except UserError:  # an unreachable database is reported elsewhere
-                self._pulses.clear()  # nobody could give a sign of life
+                self._pulses.clear()  # no run could update its heartbeat
 
 
 def _forget(connection: Connection, runs: list[str]) -> None:
-    """Delete runs and their claims: runs first, so that a run that is claiming more waits, and is there again."""
+    """Delete runs and their claims: runs first, so that a run that is claiming waits, and adds its row again."""
     connection.execute(delete(RUNS).where(RUNS.c.id.in_(runs)))
     connection.execute(delete(CLAIMS).where(CLAIMS.c.run.in_(runs)))

@@ -20,22 +20,23 @@ from harness.extras import install
 from harness.records.protection import guard
 from harness.text import printable
 
-#: Seconds that a writer waits while another harness writes to the same file, or holds a lock of the same rows.
+#: Seconds that a writer waits while another harness writes to the same file, or locks the same rows.
 BUSY_S = 60
 
-#: Seconds after which a server ends a transaction whose client stands still, as it may hold locks others wait for.
+#: Seconds after which a server ends a transaction with an idle client, which may hold locks that others wait for.
 IDLE_S = 30
 
-#: Seconds for which a run in progress tries again what failed: a restart of the database must not end it.
+#: Seconds for which a run tries failed operations again: a restart of the database must not end it.
 RECOVERY_S = 600.0
 
-#: Seconds between two tries: at first, and at most.
+#: Seconds between two tries: the first pause, and the longest.
 PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
 
-#: What PostgreSQL calls a lock that was not had within `BUSY_S`, and a statement that a role may not execute.
+#: PostgreSQL's error codes of a lock that was not free within `BUSY_S`, and of a statement that the role may not #:
+#: execute.
 LOCKED, FORBIDDEN = "55P03", "42501"
 
-#: What to do about a database that failed.
+#: Remedy for a database that failed.
 FIX = "fix this and run the same command again"
 
 T = TypeVar("T")
@@ -45,8 +46,8 @@ class DatabaseError(UserError):
     """The database failed, or cannot be reached.
 
     Attributes:
-        reason: what it says itself.
-        found: what failed, in one line without remedy.
+        reason: the database's own message.
+        found: the failure, in one line without remedy.
     """
 
     def __init__(self, name: str, reason: str, *, remedy: str = FIX) -> None:
@@ -64,11 +65,11 @@ class MovedError(DatabaseError):
 
 
 class ForbiddenError(DatabaseError):
-    """The user's role may not do this."""
+    """The user's role lacks a permission."""
 
 
 class LockedError(DatabaseError):
-    """Another program has kept what is to be written locked for longer than `BUSY_S`."""
+    """Another program has locked the rows or the file for longer than `BUSY_S`."""
 
 
 class Database:
@@ -80,11 +81,11 @@ class Database:
         engine: SQLAlchemy's.
         file: the file of an SQLite database, None for others.
         name: of the database for readers, without passwords.
-        warn: receives a line when something has to wait; may be called from several threads.
+        warn: receives a line when an operation has to wait; several threads may call it.
     """
 
     def __init__(self, address: Address, *, read_only: bool = False) -> None:
-        """`address` is an SQLAlchemy URL, or the path of an SQLite file; nothing is opened yet.
+        """Prepare access; `address` is an SQLAlchemy URL, or the path of an SQLite file, which is not opened yet.
 
         An SQLite file that is `read_only` refuses every write.
         """
@@ -111,7 +112,7 @@ class Database:
             event.listen(self.engine, "connect", lambda *_: self._remember_file())
         self._address = address
         self._opened: tuple[int, int] | None = None  # identifies the file that was opened first
-        self._failing = self._locked = False  # whether `warn` was told
+        self._failing = self._locked = False  # whether `warn` has received a line
         self.warn: Callable[[str], None] = lambda _: None
 
     def __enter__(self) -> Self:
@@ -122,19 +123,19 @@ class Database:
 
     @property
     def is_postgresql(self) -> bool:
-        """Whether a server of PostgreSQL has it."""
+        """Whether the database is on a PostgreSQL server."""
         return self.engine.dialect.name == "postgresql"
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """A transaction."""
+        """Return the context of a transaction."""
         with self.guard(), self.engine.begin() as connection:
             yield connection
 
     def write(self, work: Callable[[Connection], T], hurry: threading.Event | None = None) -> T:
-        """Do something in one transaction, as soon as nobody keeps what it changes locked.
+        """Run `work` in a transaction, after waiting for other programs' locks.
 
-        Once `hurry` is set, a lock that is not had within `BUSY_S` is an error.
+        Once `hurry` is set, a lock that is not free within `BUSY_S` is an error.
         """
         waited = False
         while True:
@@ -145,7 +146,7 @@ class Database:
             except LockedError:
                 if hurry is not None and hurry.is_set():
                     raise
-                told, self._locked = waited or self._locked, True  # be it by another thread of this run
+                told, self._locked = waited or self._locked, True  # possibly by another thread of this run
                 if not told:
                     self.warn(f"{self.name} has been locked for {BUSY_S} s by another program; waiting for it")
                 waited = True
@@ -155,10 +156,9 @@ class Database:
                 return done
 
     def patiently(self, work: Callable[[], T], hurry: threading.Event | None = None) -> T:
-        """Do something in a run that is in progress, and for ten minutes again if the database's server fails.
+        """Run `work`, and try again for ten minutes if the database's server fails.
 
-        A file whose disk is full, or that is damaged, is not waited for. Once `hurry` is set, it is done again once at
-        most.
+        A full disk or a damaged file is an error at once. Once `hurry` is set, there is at most one more try.
         """
         hurry = hurry or threading.Event()
         give_up, pause = time.monotonic() + RECOVERY_S, PAUSE_S
@@ -178,7 +178,7 @@ class Database:
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def _limit_locks(self, connection: Connection) -> None:
-        """Limit how long this transaction waits for others, and others for it; SQLite has one lock, `BUSY_S`."""
+        """Limit how long this transaction waits for others, and they for it; SQLite waits for `BUSY_S` in any case."""
         if self.is_postgresql:
             limits = {"lock_timeout": BUSY_S, "idle_in_transaction_session_timeout": IDLE_S}
             connection.execute(select(*(func.set_config(name, f"{limit}s", True) for name, limit in limits.items())))
@@ -199,7 +199,7 @@ class Database:
             if state == FORBIDDEN:
                 raise ForbiddenError(self.name, reason) from error
             raise DatabaseError(self.name, reason) from error
-        except UnicodeDecodeError as error:  # of the driver, in a message that quotes the file
+        except UnicodeDecodeError as error:  # in a message of the driver that quotes the file
             raise DatabaseError(self.name, "text that is not UTF-8") from error
 
     def _remember_file(self) -> None:
@@ -211,7 +211,7 @@ class Database:
 
 
 def _identity(file: Path | None) -> tuple[int, int] | None:
-    """Device and number of a file; None if there is none."""
+    """Return device and inode of a file; None if it does not exist."""
     with suppress(OSError):
         if file is not None:
             facts = file.stat()
@@ -232,7 +232,7 @@ def _engine_of(url: URL) -> Engine:
         warnings.simplefilter("error", SAWarning)
         engine = sqlalchemy.create_engine(url, connect_args=arguments)
     if engine.dialect.driver == "psycopg":
-        from harness.records.postgresql import watch  # here: few have the driver
+        from harness.records.postgresql import watch  # here: few users have the driver
 
         watch(engine, url)
     return engine

@@ -11,7 +11,7 @@ from harness.records.tables import DIGEST, WORD, Flag, Stored, UtcDateTime, long
 
 @dataclass(frozen=True, slots=True)
 class Record(Stored):
-    """The columns of a record that are short, which is all that scores and boards need."""
+    """The short columns of a record, all that scores and boards need."""
 
     # fmt: off
     key: Annotated[str, Column(String(64), index=True, info=DIGEST, comment=
@@ -64,9 +64,9 @@ class Record(Stored):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)  # a test sees that a run lets go of its records
 class Evaluation(Record):
-    """One call of one submission on one model, whatever its outcome. Rows are only ever added.
+    """A call of a submission on a model, with any outcome. Rows are added, never changed.
 
-    Of several rows with the same `key` the newest counts.
+    If several rows have the same `key`, the newest counts.
     """
 
     # fmt: off
@@ -80,16 +80,16 @@ class Evaluation(Record):
 EVALUATIONS = table_of(
     "evaluations",
     Evaluation,
-    # A version's newest records are found in this index alone, however many others there are; so are the versions.
+    # This index alone yields a version's newest records, and all versions, however many other records there are.
     Index("ix_evaluations_version", "submission", "submission_digest", "configuration", "task", "key"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Request(Stored):
-    """One submission and task of one `pgdl run`, even if all calls were recorded already. Rows are only ever added.
+    """A submission and a task of a `pgdl run`, even if all calls were recorded already. Rows are added, never changed.
 
-    They tell the most recently requested version of a submission, and the submission that owns a name.
+    Requests determine the most recently requested version of a submission, and the submission that owns a name.
     """
 
     # fmt: off

@@ -1,4 +1,4 @@
-"""Any number of keys in statements, although databases limit the number of parameters: as one, or a part at a time."""
+"""Statements with any number of keys, although databases limit parameters: as a single parameter, or in parts."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
 
 
 def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select[Any]]:
-    """Yield queries through the index, of a few hundred keys each: the table may be thousands of times as long."""
+    """Yield queries by index for a few hundred keys each: the table may have thousands of times as many rows."""
     table = EVALUATIONS.c
     listed = list(keys)
     for start in range(0, len(listed), CHUNK):
@@ -35,7 +35,7 @@ def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select
 
 
 def are_there(connection: Connection, records: Sequence[Evaluation]) -> list[bool]:
-    """Return of each record whether an earlier try, whose answer was lost, has written it."""
+    """Return for each record whether an earlier try, whose answer was lost, has written it."""
     table = EVALUATIONS.c
     same = select(table.key, table.started_at, table.finished_at)
     found = connection.execute(same.where(table.key.in_(rows_of(connection, {row.key for row in records}))))

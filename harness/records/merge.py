@@ -20,8 +20,8 @@ AT_ONCE = 500
 def add_records(records: Records, file: Address | Path) -> int:
     """Add the rows of an SQLite file whose calls have no record yet, and its requests; returns the number of rows.
 
-    No row is changed: of a call that both have, the record that is here already stays. Raises `UserError` if the file
-    cannot be read, or for a URL.
+    No row is changed: if both have a record of a call, the present record stays. Raises `UserError` if the file cannot
+    be read, or for a URL.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:
@@ -46,5 +46,5 @@ def add_records(records: Records, file: Address | Path) -> int:
 
 
 def _as_asked(request: Request) -> Request:
-    """The request as it was when it was asked, before any merge."""
+    """Return the request as it was before any merge."""
     return replace(request, merged_at=None)

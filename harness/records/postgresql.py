@@ -1,8 +1,8 @@
-"""Connections to PostgreSQL that do not wait without end for a server that hangs.
+"""Connections to PostgreSQL that do not wait forever for a hanging server.
 
-A server that is slow, or waits for a lock, still accepts new connections; one that hangs does not. So a statement may
-take as long as it needs while the server lets others in. The system's own limits end connections to machines that
-cannot be reached; they do not apply to sockets of this machine, nor to a server that is stopped.
+A server that is slow, or waits for a lock, still accepts new connections; a hanging server does not. So a statement may
+take as long as it needs while the server accepts other connections. The system's own limits end connections to
+unreachable machines; they do not apply to sockets of this machine, or to a stopped server.
 """
 
 import os
@@ -17,13 +17,13 @@ from psycopg.errors import ConnectionTimeout
 from sqlalchemy import URL, event
 from sqlalchemy.engine import Engine
 
-#: Seconds until a connection must have been accepted; with `ANSWER_S`, a hanging server ends a command in a minute.
+#: Seconds until a connection must be accepted; together with `ANSWER_S`, a hanging server ends a command in a minute.
 CONNECT_S = 10
 
-#: Seconds without an answer after which the server is asked for another connection.
+#: Seconds without an answer after which the client tries another connection.
 ANSWER_S = 20.0
 
-#: Parameters of libpq: a connection ends half a minute after the server's machine has gone.
+#: Parameters of libpq: a connection ends half a minute after the server's machine has disappeared.
 NETWORK = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
@@ -51,7 +51,7 @@ class WatchedConnection(psycopg.Connection[Any]):
         return connection
 
     def wait(self, *arguments: Any, **options: Any) -> Any:
-        """Wait for whatever the server is to answer: results of a statement, or the end of a transaction."""
+        """Wait for an answer of the server: results of a statement, or the end of a transaction."""
         with self._watched():
             return super().wait(*arguments, **options)
 
@@ -69,7 +69,7 @@ class WatchedConnection(psycopg.Connection[Any]):
             watch.end()
 
     def is_let_in_again(self) -> bool:
-        """Whether the server reacts to another connection, be it with an error."""
+        """Whether the server reacts to another connection, possibly with an error."""
         positional, named = self._arguments
         try:
             psycopg.connect(*positional, **named).close()
@@ -96,7 +96,7 @@ class _Watch(threading.Thread):
                 self._shut()
 
     def _shut(self) -> None:
-        with self._lock:  # afterwards the number of the socket may be that of another file
+        with self._lock:  # afterwards another file may have the number of the socket
             if not self._over.is_set():
                 self.hangs = True
                 with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._connection.fileno())) as other:

@@ -1,4 +1,4 @@
-"""Connections to an SQLite file, which may be a stranger's, are made safe before the first statement."""
+"""Makes connections to an SQLite file, which may be a stranger's, safe before the first statement."""
 
 import sqlite3
 from pathlib import Path

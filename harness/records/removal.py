@@ -1,4 +1,4 @@
-"""Removes a submission from a database, after copying it to another one: nothing else can undo a removal."""
+"""Removes a submission from a database after copying it to another database: only the copy can undo a removal."""
 
 import re
 from collections import Counter
@@ -25,7 +25,7 @@ class Removal:
 
     @property
     def text(self) -> str:
-        """What will go, for readers."""
+        """The rows to be removed, for readers."""
         tasks = Counter(row.task for row in self.evaluations)
         told = ", ".join(f"{number} on {task}" for task, number in sorted(tasks.items()))
         records = counted(len(self.evaluations), "record") + (f" ({told})" if told else "")
@@ -40,7 +40,7 @@ class Removal:
 
 
 def plan_removal(records: Records, submission: str) -> Removal:
-    """Return the removal of a submission; raises `UserError` if the database has nothing of it."""
+    """Return the removal of a submission; raises `UserError` if the database has no rows of it."""
     evaluations, requests = records.all_of(submission)
     if not evaluations and not requests:
         known = sorted({*records.distinct("submission"), *(request.submission for request in records.requests())})
@@ -50,7 +50,7 @@ def plan_removal(records: Records, submission: str) -> Removal:
 
 
 def _new_file(records: Records, submission: str) -> Path:
-    """Return a path beside the database, or in the current directory for a server, where no file is."""
+    """Return an unused path beside the database, or in the current directory for a server."""
     stem = f"removed_{re.sub(r'[^A-Za-z0-9_.+-]', '_', submission)}"
     folder = Path() if records.file is None else records.file.parent
     names = (f"{stem}.db" if number == 1 else f"{stem}-{number}.db" for number in count(1))

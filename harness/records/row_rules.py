@@ -1,4 +1,4 @@
-"""The values that the harness writes to a column: whoever wrote a database may have written others."""
+"""The values that the harness writes to a column; a stranger's database may have other values."""
 
 import functools
 import json
@@ -14,7 +14,7 @@ from harness.outcome import Outcome
 from harness.records.tables import UtcDateTime
 from harness.text import is_line, is_text
 
-#: Longest digest, name, and text of a column that has no limit of its own, in characters.
+#: Maximum lengths in characters of a digest, a name, and a text of a column without its own limit.
 LONGEST_DIGEST, LONGEST_NAME, LONGEST_TEXT = 64, 255, 32 * 1024
 
 #: Largest measured number, and largest integers of the two sizes.
@@ -27,9 +27,9 @@ _TIME = re.compile(r"[12]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}", re.ASCII)
 
 
 class Rule(NamedTuple):
-    """The content of a column, in words and as a test of its values, stored or converted.
+    """The allowed content of a column, in words and as a test of values, stored or converted.
 
-    Equal values need one test if they are text: a number may be equal to one of another type.
+    Equal texts need only one test; a number may equal a number of another type.
     """
 
     words: str
@@ -45,7 +45,7 @@ def rule_of(column: Column[Any]) -> Rule:
 
 
 def fit_together(outcome: object, value: object) -> bool:
-    """Whether a call can have ended so: a value if and only if the outcome is OK."""
+    """Whether outcome and value are consistent: there is a value if and only if the outcome is OK."""
     return (outcome == Outcome.OK) == (value is not None)
 
 

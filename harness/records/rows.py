@@ -1,7 +1,7 @@
-"""Rows become objects here; one that is not as the harness writes rows is refused with its place.
+"""Turns rows into objects, and refuses a row that the harness would not write, naming its place.
 
-SQLite stores anything in any column, and a server's columns have types, but no bounds. Python tests a row in a third of
-the time that SQL takes.
+SQLite stores any value in any column, and a server's columns have types, but no bounds. Python tests a row in a third
+of the time that SQL needs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,13 +17,13 @@ from harness.records.row_rules import Rule, fit_together, rule_of
 from harness.records.tables import OTHER_DATABASE, Stored
 from harness.text import printable
 
-#: Rows in memory at once while all are read; each has up to 16 KB of output.
+#: Number of rows in memory at once; each has up to 16 KB of output.
 ROWS_AT_ONCE = 100
 
-#: Characters of a wrong value that are shown.
+#: Maximum number of shown characters of a wrong value.
 SHOWN = 40
 
-#: What the conversion of a stored value raises.
+#: Errors of the conversion of a stored value.
 _CANNOT_BE_CONVERTED = (ValueError, TypeError, OverflowError, RecursionError)
 
 
@@ -36,15 +36,15 @@ def select_of(kind: type[Stored], table: Table) -> Select[Any]:
 
 
 def read_as(kind: type[S], connection: Connection, query: Select[Any], table: Table, name: str) -> Iterator[S]:
-    """Yield the rows of a query of `select_of` as objects of their class; the others are as of `read`."""
+    """Yield the rows of a query of `select_of` as objects of their class; other parameters are as for `read`."""
     for number, *columns in read(connection, query, table, name):
         yield kind(*columns, id=number)
 
 
 def read(connection: Connection, query: Executable, table: Table, name: str) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a query of columns of one table under their names, and perhaps others.
+    """Yield the rows of a query of columns of a table under their names, and possibly other columns.
 
-    `name` is that of the database. Raises `UserError` if a row has a value that the harness would not write.
+    `name` names the database. Raises `UserError` if a row has a value that the harness would not write.
     """
     result = connection.execute(query)
     names = list(result.keys())
@@ -64,7 +64,7 @@ def read(connection: Connection, query: Executable, table: Table, name: str) -> 
 
 
 def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], of_calls: Sequence[int]) -> bool:
-    """Whether rows are as the harness writes them; `of_calls` are the positions of outcome and value, if both are."""
+    """Whether the harness could have written the rows; `of_calls` has the positions of outcome and value, if any."""
     columns = list(zip(*rows, strict=True))
     if rows and of_calls and not all(map(fit_together, *(columns[i] for i in of_calls))):
         return False
@@ -74,7 +74,7 @@ def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], of_calls: 
 def _first_wrong(connection: Connection, table: Table, name: str) -> UserError:
     """Return an error that names the first value of the table that the harness would not write."""
     columns = list(table.columns)
-    stored = [type_coerce(column, NullType()).label(column.name) for column in columns]  # as it is, not converted
+    stored = [type_coerce(column, NullType()).label(column.name) for column in columns]  # not converted
     streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
     for row in streamed.execute(select(*stored).order_by(table.c.id)):
         for column, value in zip(columns, row, strict=True):

@@ -1,4 +1,4 @@
-"""The tables of a database and their version: created, or checked if they are there."""
+"""Creates the tables of a database with their version, or checks existing tables."""
 
 import re
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ from harness.text import printable
 #: The present version.
 SCHEMA = 1
 
-#: A version of the tables; SQLite stores anything in a column.
+#: The form of a version of the tables; SQLite stores any value in a column.
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
-#: Characters of a stamp that are read.
+#: Maximum number of characters of a version.
 SHOWN = 40
 
-#: The stamp: the table in which Alembic would look for the version, of one row.
+#: The stamp: a table of one row, in which Alembic would look for the version.
 STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
-#: What to do where there are no records.
+#: Remedy if there are no records.
 FIRST_RUN = f"run `pgdl run SUBMISSION` first, or {OTHER_DATABASE}"
 
 #: Key of the lock under which tables are created, in databases that have such locks.
@@ -37,14 +37,14 @@ CREATING = 7_413_020
 
 
 def open_tables(database: Database, *, read_only: bool) -> None:
-    """Create the tables if there are none, unless `read_only`."""
+    """Create the tables if they do not exist, unless `read_only`."""
     with database.begin() as connection:
         is_new = not _has_tables(connection, database.name)
     if is_new and read_only:
         raise UserError("holds no records", file=database.name, remedy=FIRST_RUN)
     if is_new:
         with _changing(database) as connection:
-            # The stamp comes first, as tables without one are refused; another harness may just have made it.
+            # The stamp comes first, since tables without a stamp are refused; another harness may just have made it.
             connection.execute(CreateTable(STAMP, if_not_exists=True))
             row = select(literal(str(SCHEMA))).where(~exists(select(STAMP.c.version_num)))
             connection.execute(insert(STAMP).from_select(["version_num"], row))
@@ -56,7 +56,7 @@ def open_tables(database: Database, *, read_only: bool) -> None:
 
 
 def _has_tables(connection: Connection, name: str) -> bool:
-    """Whether a database has tables; raises `UserError` if their version is not the present one."""
+    """Whether a database has tables; raises `UserError` if they have another version."""
     tables = sqlalchemy.inspect(connection).get_table_names()
     query = select(func.substr(STAMP.c.version_num, 1, SHOWN, type_=NullType())).limit(2)
     stamps = [str(row[0]) for row in connection.execute(query)] if STAMP.name in tables else []
@@ -75,7 +75,7 @@ def _has_tables(connection: Connection, name: str) -> bool:
 
 
 def _create_tables(database: Database) -> None:
-    """Create missing tables; a role without that permission can use a database that has them all."""
+    """Create missing tables; a role without that permission can use a database that has all tables."""
     for table in METADATA.sorted_tables:
         with _changing(database) as connection:
             if not sqlalchemy.inspect(connection).has_table(table.name):
@@ -83,7 +83,7 @@ def _create_tables(database: Database) -> None:
 
 
 def _create_indexes(database: Database) -> None:
-    """Create missing indices, if the role may: only the owner of a table may, and they only make questions faster."""
+    """Create missing indices if the role owns the tables: indices only make queries faster."""
     for table in METADATA.sorted_tables:
         with _changing(database) as connection:
             there = {index["name"] for index in sqlalchemy.inspect(connection).get_indexes(table.name)}
@@ -94,7 +94,7 @@ def _create_indexes(database: Database) -> None:
 
 
 def _require_columns(database: Database) -> None:
-    """Raise `UserError` if the database is not one of this program."""
+    """Raise `UserError` if the database does not belong to this program."""
     with database.begin() as connection:
         inspector = sqlalchemy.inspect(connection)
         there = inspector.get_table_names()
@@ -110,8 +110,8 @@ def _require_columns(database: Database) -> None:
 
 @contextmanager
 def _changing(database: Database) -> Iterator[Connection]:
-    """A transaction in which tables are changed, by one harness at a time."""
+    """Begin a transaction that changes tables, by one harness at a time."""
     with database.begin() as connection:
-        if database.is_postgresql:  # it fails if two create the same table at once
+        if database.is_postgresql:  # two programs cannot create the same table at once
             connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
         yield connection

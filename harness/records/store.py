@@ -1,4 +1,4 @@
-"""The results database: what is written to it, and the questions that are asked of it."""
+"""The results database: methods that write to it, and queries."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import starmap
@@ -37,7 +37,7 @@ class EndedCall(NamedTuple):
 
 
 class Records(Database):
-    """The tables of one database; every row is on disk when the method that adds it returns.
+    """The tables of a database; every row is on disk when the method that adds it returns.
 
     Raises `UserError` if the database cannot be opened, read or written; rows already written are kept.
     """
@@ -45,8 +45,7 @@ class Records(Database):
     def __init__(self, location: Address | Path | str, *, read_only: bool = False) -> None:
         """`location` is an SQLAlchemy URL, or the path of an SQLite file.
 
-        Opening a database `read_only` writes nothing, and it has to exist. Otherwise the tables are created if there
-        are none.
+        A `read_only` database must exist, and is not written to. Otherwise missing tables are created.
         """
         super().__init__(Address.of(location, "results"), read_only=read_only)
         if read_only and self.file is not None and not self.file.exists():
@@ -59,7 +58,7 @@ class Records(Database):
         return Database(Address.of(location, "results")).file
 
     def add(self, *evaluations: Evaluation) -> None:
-        """Write rows: all of them or none."""
+        """Write all rows in a single transaction."""
         self._insert(EVALUATIONS, evaluations)
 
     def ask(self, requests: Iterable[Request]) -> None:
@@ -67,9 +66,9 @@ class Records(Database):
         self._insert(REQUESTS, requests)
 
     def requests(self) -> list[Request]:
-        """Return the last request of every version, task and configuration that was asked here, and all merged ones.
+        """Return the last own request of every version, task and configuration, and all merged requests.
 
-        They are in the order of their rows.
+        Requests are in the order of their rows.
         """
         table = REQUESTS.c
         same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)
@@ -88,11 +87,11 @@ class Records(Database):
         return found
 
     def add_unwritten(self) -> None:
-        """Add the records of earlier runs that this database did not take; says so to `warn`."""
+        """Add the records that this database refused in earlier runs, with a line to `warn`."""
         add_unwritten(self)
 
     def has_unwritten(self) -> bool:
-        """Whether an earlier run of this user kept records aside that this database did not take."""
+        """Whether an earlier run of this user kept records aside that this database refused."""
         return has_unwritten(self)
 
     def claims(self) -> Claims:
@@ -100,11 +99,11 @@ class Records(Database):
         return Claims(self)
 
     def writer(self, claims: Claims | None) -> RecordWriter:
-        """Return a context that writes the records of a run, of calls under its `claims`; None: of all calls."""
+        """Return a context that writes the records of a run, for calls under its `claims`; None: for all calls."""
         return RecordWriter(self, claims)
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
-        """Return outcome and times of the newest record of each key that has one."""
+        """Return outcome and times of the newest record of each key that has a record."""
         return list(starmap(EndedCall, self._columns_of(EndedCall._fields, keys)))
 
     def newest(self, keys: Collection[str]) -> Iterator[Record]:
@@ -116,15 +115,15 @@ class Records(Database):
     def newest_of(self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()) -> Iterator[Record]:
         """Yield the newest record of each key, oldest first.
 
-        `conditions` choose keys, by columns that are the same in all records of a key. Those of `only` have to be met
-        by the newest record, such as on its outcome.
+        `conditions` choose keys, by columns that are equal in all records of a key. The newest record must meet the
+        conditions `only`, such as on its outcome.
         """
         return self._newest_of(Record, conditions, only)
 
     def whole_of(
         self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()
     ) -> Iterator[Evaluation]:
-        """Yield the same records with all columns."""
+        """Yield the records of `newest_of` with all columns."""
         return self._newest_of(Evaluation, conditions, only)
 
     def _newest_of(
@@ -137,7 +136,7 @@ class Records(Database):
             yield from read_as(kind, streamed, chosen, EVALUATIONS, self.name)
 
     def all_of(self, submission: str) -> tuple[list[Evaluation], list[Request]]:
-        """Return all rows of a submission, also records that newer ones replaced."""
+        """Return all rows of a submission, including records that newer records replaced."""
         with self.begin() as connection:
             evaluations = self._of(Evaluation, EVALUATIONS, submission, connection)
             return evaluations, self._of(Request, REQUESTS, submission, connection)
@@ -147,7 +146,7 @@ class Records(Database):
         return list(read_as(kind, connection, chosen, table, self.name))
 
     def delete(self, *rows: Evaluation | Request) -> None:
-        """Delete rows that were read here: all of them or none."""
+        """Delete rows that were read here, in a single transaction."""
 
         def work(connection: Connection) -> None:
             for kind, table in ((Evaluation, EVALUATIONS), (Request, REQUESTS)):
@@ -160,7 +159,7 @@ class Records(Database):
     def rows(self, query: Executable) -> list[Sequence[Any]]:
         """Return the rows of a query of the records, whose columns have their names."""
         with self.begin() as connection:
-            if self.is_postgresql:  # which may spend a second on compiling what then takes milliseconds
+            if self.is_postgresql:  # it may compile a query for a second that takes milliseconds
                 connection.execute(select(func.set_config("jit", "off", True)))
             return list(read(connection, query, EVALUATIONS, self.name))
 

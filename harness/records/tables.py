@@ -26,10 +26,10 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Flag(Boolean):
-    """True or false; what else a database stores stays as it is, so that it can be refused."""
+    """True or false; other stored values stay unchanged, so that they can be refused."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:
-        """Return what converts a stored value."""
+        """Return the function that converts a stored value."""
         return None if dialect.supports_native_boolean else _flag
 
 
@@ -37,7 +37,7 @@ def _flag(value: Any) -> Any:
     return bool(value) if type(value) is int and value in (0, 1) else value
 
 
-#: What to do about a database that is none of the harness' own.
+#: Remedy for a database of another program.
 OTHER_DATABASE = "name another database with --results"
 
 
@@ -49,7 +49,7 @@ METADATA = MetaData()
 class Stored:
     """A row of a table whose columns are the fields of a class, in their order."""
 
-    id: int = field(default=0, kw_only=True, compare=False)  #: number of the row, which the database gives
+    id: int = field(default=0, kw_only=True, compare=False)  #: number of the row, which the database assigns
 
 
 def table_of(name: str, kind: type[Stored], *indices: Index) -> Table:
@@ -64,7 +64,7 @@ def table_of(name: str, kind: type[Stored], *indices: Index) -> Table:
     return Table(name, METADATA, *columns, *indices)
 
 
-#: The `info` of a column with a digest, and of one with a word or name in printable ASCII.
+#: The `info` of a column with a digest, and of a column with a word or name in printable ASCII.
 DIGEST: dict[str, Any] = {"digest": True}
 WORD: dict[str, Any] = {"word": True}
 

@@ -1,7 +1,7 @@
-"""Records that a database did not take, in a local file until the next run adds them.
+"""Records that a database refused, in a local file until the next run adds them.
 
-There is one file for each database, in the user's cache directory: an SQLite file with the same tables. Its name is a
-digest of the database's address without user and password.
+Each database has a file in the user's cache directory: an SQLite file with the same tables, named by a digest of the
+database's address without user and password.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from harness.records.tables import columns_of
 from harness.sqlite import beside
 from harness.text import counted
 
-#: Parameters of a URL that are the user's, not the database's.
+#: Parameters of a URL that belong to the user, not to the database.
 OF_THE_USER = ("user", "password", "passfile", "sslpassword", "sslkey", "sslcert")
 
 #: Rows in memory at once.
@@ -48,7 +48,7 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
                 open_tables(local, read_only=False)
                 local.write(lambda connection: connection.execute(insert(EVALUATIONS), rows))
         except Exception as error:
-            if is_new:  # what there is of it holds no record
+            if is_new:  # a partial file holds no record
                 for part in (file, *beside(file)):
                     part.unlink(missing_ok=True)
             if isinstance(error, DatabaseError):
@@ -58,15 +58,15 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
 
 
 def add_unwritten(database: Database) -> None:
-    """Add the records of local files to the database, and delete the files; as the last written, these records count.
+    """Add the records of local files to the database, and delete the files; these records count as the newest.
 
-    Each is added once, also if this is interrupted, or done by several runs at the same time. A file that cannot be
-    read is set aside, with a line to `warn`.
+    Each record is added once, also after an interruption, or if several runs add records at the same time. An
+    unreadable file is set aside, with a line to `warn`.
     """
     if not _files(_stem(database)):
         return
     with _locked(database) as stem:
-        for file in _files(stem):  # another run may just have added them
+        for file in _files(stem):  # another run may just have added their records
             number = 0
             try:
                 for part in _parts(file):
@@ -114,14 +114,14 @@ def _set_aside(file: Path) -> Path:
 
 
 def has_unwritten(database: Database) -> bool:
-    """Whether records of a database are in local files, until the next run adds them."""
+    """Whether local files hold records of a database."""
     stem = cache_file("unwritten", _digest(database))
     return stem is not None and bool(_files(stem))
 
 
 @contextmanager
 def _locked(database: Database) -> Iterator[Path]:
-    """The path of the local files without their suffixes, while no other process of this user works on them."""
+    """Yield the path of the local files without suffix, while no other process of this user works on them."""
     stem = _stem(database)
     with writing(stem), locked(stem.with_suffix(".lock")):
         yield stem

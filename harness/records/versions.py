@@ -1,4 +1,4 @@
-"""Questions that boards ask of the records: by versions of submissions, which lie together in an index, and by keys."""
+"""Queries of boards: by versions of submissions, which are adjacent in an index, and by keys."""
 
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from harness.records.keys import newest_of_keys
 from harness.records.store import Records
 from harness.text import printable
 
-#: Characters of a class of machines that are kept.
+#: Maximum number of kept characters of a class of machines.
 LONGEST = 200
 
 #: Name and digest of a submission, and the ID of a configuration.
@@ -18,7 +18,7 @@ Version = tuple[str, str, str]
 
 
 class RecordedCall(NamedTuple):
-    """A model of a task, each with its digest, that a version was called on."""
+    """A model and a task, with digests, on which a version was called."""
 
     submission_digest: str
     configuration: str
@@ -33,7 +33,7 @@ def recorded_versions(records: Records, tasks: Collection[str]) -> list[Version]
     table = EVALUATIONS.c
     version = table.submission, table.submission_digest, table.configuration
     is_on_tasks = func.max(case((table.task.in_(list(tasks)), 1), else_=0)) == 1
-    # An index has all these columns, and is read in its order: 200,000 records took 0.03 to 0.07 s.
+    # An index has all these columns, and is read in order: 200,000 records took 0.03 to 0.07 s.
     query = select(*version).group_by(*version).having(is_on_tasks).order_by(*version)
     return [(name, digest, configuration) for name, digest, configuration in records.rows(query)]
 
@@ -50,7 +50,7 @@ def newest_of_version(records: Records, version: Version, tasks: Collection[str]
 
 
 def has_several_builds(records: Records, task: str) -> bool:
-    """Whether records of a task are of its models and data, and of others of the same names."""
+    """Whether a task has records of its present models and data, and of earlier versions."""
     table = EVALUATIONS.c
     found = records.rows(
         select(table.model, table.model_digest, table.data_digest).where(table.task == task).distinct()
@@ -59,7 +59,7 @@ def has_several_builds(records: Records, task: str) -> bool:
 
 
 def recorded_calls(records: Records, submission: str, tasks: Collection[str]) -> list[RecordedCall]:
-    """Return the calls on these tasks that any version of a submission has records of, without their repetitions."""
+    """Return the calls on these tasks of which any version of a submission has records, without repetitions."""
     table = EVALUATIONS.c
     chosen = table.submission == submission, table.task.in_(list(tasks)), table.repeat == 0
     query = select(*(table[name] for name in RecordedCall._fields)).where(*chosen).distinct()
@@ -69,11 +69,10 @@ def recorded_calls(records: Records, submission: str, tasks: Collection[str]) ->
 def machine_classes(records: Records, keys: Collection[str]) -> list[str]:
     """Return the distinct classes of machines that the newest records of some keys name, in alphabetical order.
 
-    A class is what tells machines apart on which values may differ: cores, processor and GPUs. A
-    record may name none.
+    Values may differ between classes, which are determined by cores, processor and GPUs. A record may lack its class.
     """
     found = EVALUATIONS.c.environment["machine_class"].as_string()
-    if records.file is not None:  # which may hold any text
+    if records.file is not None:  # a file may hold any text
         found = case((func.json_valid(EVALUATIONS.c.environment) == 1, found), else_=null())
     classes = {
         printable(str(row[0]))[:LONGEST] for query in newest_of_keys(select(found).distinct(), keys)

@@ -24,11 +24,11 @@ GROUP, INTERVAL_S = 100, 1.0
 
 
 class RecordWriter:
-    """Writes records in groups, in a thread of its own; a context that writes what is left on exit.
+    """Writes records in groups, in a separate thread; a context that writes the remaining records on exit.
 
-    The first record after an idle second is written at once. A group that the database does not take is tried again
-    for ten minutes, which the records' `warn` says; then it goes into a local file, all further ones do too, and every
-    method raises a `UserError` that names the file, which `Records.add_unwritten` adds.
+    The first record after an idle second is written immediately. If the database refuses a group, the writer tries
+    again for ten minutes, with a line to the records' `warn`. Then the group goes into a local file, as do all further
+    groups, and every method raises a `UserError` that names the file, which `Records.add_unwritten` adds.
     After an error or Ctrl-C, the exit tries once more, and does not wait ten minutes.
     """
 
@@ -40,9 +40,9 @@ class RecordWriter:
         self._decided: list[tuple[Evaluation, bool]] = []
         self._flushing = self._over = False
         self._hurry = threading.Event()
-        self._cause: Exception | None = None  # why the database takes no more records
-        self._failure: Exception | None = None  # what every method raises
-        self._file: Path | None = None  # in which records are kept
+        self._cause: Exception | None = None  # the error for which the database takes no more records
+        self._failure: Exception | None = None  # the error that every method raises
+        self._file: Path | None = None  # the local file of records
         self._lost, self._why_lost = 0, ""
         self._thread = threading.Thread(target=self._work, name="records")
 
@@ -71,21 +71,21 @@ class RecordWriter:
         self._tell_failure(error)
 
     def _tell_failure(self, error: BaseException | None) -> None:
-        """Say where the records are, unless the error with which the run ends does so."""
+        """Print the place of the records, unless the error that ends the run names it."""
         if self._failure is not None and self._failure is not error:
             self._database.warn(str(self._failure))
 
     def add(self, evaluation: Evaluation) -> None:
-        """Take a record, to be written soon; does not wait for the database."""
+        """Queue a record to be written soon; does not wait for the database."""
         with self._changed:
             self._waiting.append(evaluation)
             self._changed.notify_all()
         self._require_success()
 
     def written(self) -> list[tuple[Evaluation, bool]]:
-        """Return the records that were decided since the last question, in their order.
+        """Return the records that were written or dropped since the last call, in their order.
 
-        True: it is in the database. False: this run had lost its claim on the call, and nothing was written.
+        True: the record is in the database. False: this run had lost its claim on the call, and the record was dropped.
         """
         self._require_success()
         with self._changed:
@@ -93,7 +93,7 @@ class RecordWriter:
         return decided
 
     def flush(self) -> None:
-        """Write everything now; returns once it is written."""
+        """Write all queued records; returns once they are written."""
         with self._changed:
             self._flushing = True
             self._changed.notify_all()
@@ -122,10 +122,10 @@ class RecordWriter:
         return len(self._waiting) >= GROUP or self._flushing or self._over
 
     def _next_group(self) -> list[Evaluation]:
-        """Wait for records; none: there will be no more."""
+        """Wait for records; an empty group means that there will be no more."""
         with self._changed:
             while not self._changed.wait_for(lambda: self._waiting or self._over, INTERVAL_S):
-                if not threading.main_thread().is_alive():  # Ctrl-C kept this writer's exit from saying so
+                if not threading.main_thread().is_alive():  # Ctrl-C interrupted this writer's exit
                     break
             group, self._waiting = self._waiting[:GROUP], self._waiting[GROUP:]
             self._in_hand = len(group)
@@ -135,7 +135,7 @@ class RecordWriter:
         if self._cause is None:
             try:
                 return self._database.patiently(lambda: self._write(group), self._hurry)
-            except Exception as error:  # whatever it is: no finished call may be lost to it
+            except Exception as error:  # of any kind: no finished call may be lost
                 self._cause = error
         self._failure = self._keep(group, self._cause)
         return []
@@ -144,10 +144,10 @@ class RecordWriter:
         return self._database.write(lambda connection: _write_group(connection, group, self._claims), self._hurry)
 
     def _keep(self, group: list[Evaluation], cause: Exception) -> Exception:
-        """Put records into the local file; returns an error that says where they are, or that they are lost."""
+        """Put records into the local file; returns an error that names the file, or says that they are lost."""
         try:
             self._file = keep(self._database, group)
-        except Exception as error:  # the thread has to go on, or who waits for it would wait without end
+        except Exception as error:  # the thread has to go on: others wait for it
             self._lost, self._why_lost = self._lost + len(group), str(error)
         if not (self._lost or isinstance(cause, DatabaseError)):
             return cause  # a bug: its traceback is shown

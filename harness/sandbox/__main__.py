@@ -1,4 +1,4 @@
-"""Exits with 0 if some sandbox works here; otherwise prints the reason and the remedy, and exits with 2."""
+"""Exits with 0 if a sandbox works here; otherwise prints the reason and the remedy, and exits with 2."""
 
 import sys
 

@@ -25,7 +25,7 @@ NEEDED = 1 << 0 | 1 << 6 | 1 << 7
 #: machine, so no two workers may share a user, not even workers of two harnesses that run concurrently.
 FIRST_UID = 1 << 30
 
-#: The same inside a container whose user namespace maps few IDs.
+#: First user ID for workers inside a container whose user namespace maps few IDs.
 FIRST_UID_OF_FEW = 64000
 
 #: Mount points of the staged directories, in the order of the worker's arguments.
@@ -66,7 +66,7 @@ _SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")
 def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[str]:
     """Return the options that do not depend on the job's files; `worker` is the staged worker code, if any."""
     files = [] if gpu is None else gpu_files(gpu)
-    if gpu is None:  # nobody can open it, as it is mounted nodev: a shared mapping of it escapes the memory watch
+    if gpu is None:  # a shared mapping of it escapes the memory watch, so it is mounted nodev and cannot be opened
         nodes = ["--ro-bind", "/dev/zero", "/dev/zero"]
     else:  # CUDA needs it; a plain bind would mount the device nodes nodev, too
         nodes = [word for node in gpu_nodes(gpu) for word in ("--dev-bind-try", node, node)]
@@ -87,7 +87,7 @@ def _namespaces() -> list[str]:
         # Real root mounts without a user namespace (its interpreter may lie under a private home). It keeps
         # only the capabilities needed to become the worker's user, and loses these when it does.
         # bubblewrap stays PID 1: if the harness dies, bubblewrap outside dies, and only PID 1, still root,
-        # can be notified of that. It reveals nothing: its environment is empty.
+        # can be notified of that. PID 1 reveals nothing: its environment is empty.
         kept = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"]
         return [*shared, *ends, "--cap-drop", "ALL", *(word for cap in kept for word in ("--cap-add", cap))]
     user = ["--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"]
@@ -95,7 +95,7 @@ def _namespaces() -> list[str]:
 
 
 def becomes_others() -> bool:
-    """Whether workers are other users than the harness: it is root, and has the capabilities, which containers drop."""
+    """Whether workers run as other users: the harness is root, with the capabilities, which containers may drop."""
     return os.geteuid() == 0 and _capabilities() & NEEDED == NEEDED
 
 
@@ -106,7 +106,7 @@ def _capabilities() -> int:
 
 
 def worker_uid(slot: int) -> int | None:
-    """Return the user ID of a worker; None where it keeps the caller's, which a user namespace hides."""
+    """Return the user ID of a worker; None if it keeps the caller's ID, which a user namespace hides."""
     if not becomes_others():
         return None
     users = int(Path("/proc/self/uid_map").read_text().split()[2])
@@ -151,8 +151,8 @@ def _scratch(limits: Limits) -> list[str]:
 def interpreter() -> set[Path]:
     """Return the directories of the Python environment that runs the harness, often below a home directory.
 
-    Among them are the packages of another environment that this one extends by a `.pth` file; a user's own packages
-    (`pip install --user`, PYTHONPATH) are not, because workers do not import them.
+    They include packages of another environment that this environment extends by a `.pth` file, but no packages of the
+    user (`pip install --user`, PYTHONPATH), because workers do not import them.
     """
     prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
     packages = {Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}
@@ -168,7 +168,7 @@ def _job_mounts(job: Job) -> list[str]:
 
 
 def executable() -> str:
-    """Return the path of bubblewrap; raises `UserError` where it is not installed."""
+    """Return the path of bubblewrap; raises `UserError` if it is not installed."""
     path = shutil.which("bwrap")
     if path is None:
         raise UserError("bubblewrap is not installed", remedy="install it, e.g. apt-get install bubblewrap")

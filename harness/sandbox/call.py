@@ -24,18 +24,18 @@ from harness.sandbox.process import (
 from harness.sandbox.running_sandbox import KILLED, LostError, StartError
 from harness.sandbox.stack import place_in, without_worker
 
-#: Multiple of the limit on processes and threads above which a call is ended where the kernel did not refuse them: it
-#: bounds no processes of root without capabilities, and counts those of an ordinary user together.
+#: Multiple of the limit on processes and threads above which a call is ended if the kernel did not refuse them: the
+#: kernel does not bound root without capabilities, and counts all processes of an ordinary user together.
 WATCHED = 2
 
-#: Seconds of processor time of a call that was measured, at least: 0 is that of a call that could not be measured.
+#: Minimum processor time of a measured call in seconds: 0 means that the time could not be measured.
 LEAST_CPU_S = 0.001
 
-#: Share of its memory limit from which on a call is to blame if the kernel kills its worker for lack of memory: calls
-#: that keep their limits leave a tenth of the memory free, and one that grows fast is measured late.
+#: Share of the memory limit above which a call is to blame if the kernel kills its worker for lack of memory: calls
+#: that keep their limits leave a tenth of the memory free, and a fast growing call is measured late.
 BLAMED = 0.5
 
-#: In the message of a timeout, between how long it took and the line of the measure's own code.
+#: In the message of a timeout, between the duration and the line of the measure's own code.
 AT = ", at "
 
 #: In the message of a call whose worker SIGKILL ended: nothing tells who sent the signal.
@@ -167,14 +167,14 @@ class Call:
         self._worker.send(limits=bounds, seed=seed, module=module)
         loaded = self._expect("loaded", lambda: limits.startup_s - (time.monotonic() - loading))
         load_cpu = 0.0
-        if not self._cpu_before:  # later measures find the model loaded: not worth a look at the processes
+        if not self._cpu_before:  # for later measures, the model is already loaded
             self._sample_usage()
             load_cpu = self._cpu_before = self._usage.cpu_s
         load_wall = time.monotonic() - loading
         self._place = str(loaded["place"])
         environment = self._result.environment | {"device": str(loaded["device"])}
         self._result = replace(self._result, load_wall_s=load_wall, load_cpu_s=load_cpu, environment=environment)
-        self._worker.output = b""  # output of the libraries is not the submission's
+        self._worker.output = b""  # drop the output of libraries
 
     def _timed(self, clock: Clock) -> Ended:
         """Run the measure itself, between the start and the stop of the clock."""
@@ -194,7 +194,7 @@ class Call:
             clock.spend(-wall)
             return Interrupted(f"the harness was stopped for {deadline.paused_s:.1f} s during the call")
         self._sample_usage()
-        # Where time can be measured, loading has taken some; a call may end before the system's clock has ticked.
+        # If time can be measured, loading took more than 0; a short call may end before the system's clock ticks.
         cpu = max(self._usage.cpu_s - self._cpu_before, LEAST_CPU_S if self._usage.cpu_s else 0.0)
         self._cpu_before = self._usage.cpu_s
         self._result = replace(self._result, call_wall_s=wall, call_cpu_s=cpu)
@@ -252,7 +252,7 @@ class Call:
             self._relieve_machine()
 
     def _relieve_machine(self) -> None:
-        """End this call if the machine is still short of memory, and decide who is to blame; then raises `Ended`."""
+        """End this call if the machine is still short of memory, decide whether it is to blame, and raise `Ended`."""
         freed = end_and_measure(self._worker.end)
         if freed is None:
             return
@@ -264,7 +264,7 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _killed_by_kernel(self) -> Ended:
-        """Decide who is to blame for the lack of memory for which the kernel has killed the worker."""
+        """Decide whether the call is to blame after the kernel has killed the worker for lack of memory."""
         limit, memory = self._limits.memory_bytes, usable_memory()
         used = f"(limit {limit // MIB} MiB, used {self._peak // MIB} MiB when last measured)"
         end = f"the kernel ended the worker when {memory.whose} {memory.total // MIB} MiB were used up"

@@ -1,8 +1,8 @@
 """Control groups (cgroup v2): the kernel limits the memory and the number of tasks of each call.
 
-Where no group can be created, the memory watch alone enforces the limit. Where one can, the watch still checks the
-memory of the processes, twenty times a second; the group is a hard limit behind it, which is never exceeded, not even
-for a moment. The kernel counts more than the watch sees: files in scratch space, socket buffers, inodes and other
+If no group can be created, the memory watch alone enforces the limit. With a group, the watch still checks the memory
+of the processes, twenty times a second; the group is a hard limit behind it, which is never exceeded, not even for a
+moment. The kernel counts more than the watch sees: files in scratch space, socket buffers, inodes and other
 kernel memory. It does not count pages that a forked worker shares with its zygote.
 
 Groups can be created where cgroup v2 is delegated to this process. A group that contains processes cannot enable
@@ -27,7 +27,7 @@ from harness.sandbox.job import Limits
 #: Name prefix of the groups of runs.
 PREFIX = "pgdl-run-"
 
-#: Tasks in a group in addition to the submission's: bubblewrap's, and the placeholder of a fast start.
+#: Tasks in a group besides the submission's tasks: bubblewrap, and the placeholder of a fast start.
 OWN_TASKS = 8
 
 #: Seconds that killed processes may take to leave their group.
@@ -39,7 +39,7 @@ ENTER = 'echo 0 > "$0" && exec "$@"'
 #: The required controllers.
 CONTROLLERS = frozenset({"memory", "pids"})
 
-#: Name of the leaf group for the processes of a group that must contain none itself.
+#: Name of the leaf group for the processes of a group that must not contain processes itself.
 LEAF = "pgdl-leaf"
 
 #: Attempts to move processes that were created while others were being moved.
@@ -58,7 +58,7 @@ class CallGroup:
             "memory.oom.group": 1,  # kill all processes of a call or none
             "pids.max": limits.processes + OWN_TASKS,
         }
-        if (path / "memory.swap.max").exists():  # missing where the kernel does not account for swap
+        if (path / "memory.swap.max").exists():  # missing if the kernel does not account for swap
             bounds["memory.swap.max"] = 0
         for name, value in bounds.items():
             (path / name).write_text(str(value))
@@ -86,7 +86,7 @@ class CallGroup:
 class RunGroup:
     """The control group of one run, the parent of its calls' groups; `close` removes it.
 
-    A lock marks it as in use. The group of a killed run is not locked, and the next run removes it.
+    A lock marks the group as in use. The group of a killed run is not locked, and the next run removes it.
     """
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class RunGroup:
 
 
 def cgroup_problem() -> str | None:
-    """Create a group and remove it again; returns why that does not work here, None if it does."""
+    """Create a group and remove it again; returns the reason if that fails here, otherwise None."""
     try:
         RunGroup().close()
     except NoCgroupError as error:
@@ -193,7 +193,7 @@ class NoCgroupError(Exception):
 
 
 def find_parents(proc: Path = Path("/proc/self")) -> list[Path]:
-    """Return the groups that can be the parent of groups with limits, those first that need no other process to move.
+    """Return the groups that can be parents of groups with limits; first the groups that need no process to move.
 
     `proc` is this process' directory in /proc. Raises `NoCgroupError` if there is no such group.
     """

@@ -10,7 +10,7 @@ from typing import Self
 #: Seconds between two checks of the time, and of memory and output.
 TICK = 0.05
 
-#: Seconds without any sign of life of the harness after which it was stopped: Ctrl-Z, SIGSTOP, a frozen control group
+#: Seconds without activity of the harness after which it counts as stopped: Ctrl-Z, SIGSTOP, a frozen control group
 #: or virtual machine. A shorter pause counts as time of the call.
 PAUSE_S = 2.0
 
@@ -52,10 +52,10 @@ class Clock:
 
 
 class Deadline:
-    """Calls `end` after `seconds`, on time however busy other threads are; leaving the context cancels it.
+    """Calls `end` after `seconds`, on time even if other threads are busy; leaving the context cancels it.
 
-    Its thread also notices that the harness itself was stopped meanwhile, and calls `end` then, too: nobody has kept
-    the time of the call.
+    Its thread also calls `end` if the harness itself was stopped meanwhile, because the time of the call was not
+    measured.
     """
 
     def __init__(self, seconds: float, end: Callable[[], None]) -> None:

@@ -21,8 +21,8 @@ PAUSE = 0.05
 ANSWER_S = 60.0
 
 
-#: Program of the process that removes all containers of a harness, once that has ended: its arguments are the client
-#: and how their names begin. An engine that is busy may fail.
+#: Program of the process that removes all containers of a harness after its end; its arguments are the client and the
+#: beginning of the containers' names. A busy engine may fail.
 REMOVAL = """
 import subprocess, sys, time
 client, names = sys.argv[1:]
@@ -55,9 +55,10 @@ class RunningContainer(RunningSandbox):
         return shell_status(self._client.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the engine reports it, or the worker was killed.
+        """Return whether the engine reports a lack of memory, or the worker was killed.
 
-        Not every engine reports it. PID 1 of a container can only be killed from outside, by the kernel at the
+        Not every engine reports a lack of memory. PID 1 of a container can only be killed from outside, by the kernel
+        at the
         memory limit, or by the harness in `kill`.
         """
         if self._removal is not None:
@@ -84,7 +85,7 @@ class RunningContainer(RunningSandbox):
             self.kill()
             return False
         if self._client.poll() is None:
-            self._client.kill()  # it has nothing left to forward
+            self._client.kill()  # it has no more output to forward
         return self._client.poll() is not None
 
     def _wait_until_running(self, deadline: float) -> tuple[int, ...]:
@@ -100,7 +101,7 @@ class RunningContainer(RunningSandbox):
 
 
 def _is_local(pid: int, identity: str) -> bool:
-    """Return whether this machine runs the container's process under that ID: the engine may be elsewhere."""
+    """Return whether the container's process has this ID on this machine: the engine may be elsewhere."""
     try:
         return identity.encode() in Path(f"/proc/{pid}/cgroup").read_bytes()
     except OSError:

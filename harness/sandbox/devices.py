@@ -2,7 +2,7 @@
 
 `NODES` and `FILES` are the whole list; everything else of /dev, /proc and /sys stays as hidden as without a GPU.
 docs/security.md says which entries were seen in use, and which are only documented. A call also needs the directory of
-the driver's libraries, where the loader of a sandbox would not find it.
+the driver's libraries, unless the loader of a sandbox finds them.
 """
 
 import os
@@ -14,15 +14,15 @@ from pathlib import Path
 
 from harness import children
 
-#: Device nodes of a call with a GPU, with the reason for each. Not among them: the other GPUs, and the nodes for
-#: displays (nvidia-modeset), for debuggers (nvidia-uvm-tools) and for parts of a GPU (nvidia-caps).
+#: Device nodes of a call with a GPU, with the reason for each. Other GPUs are left out, as are nodes for displays
+#: (nvidia-modeset), debuggers (nvidia-uvm-tools) and parts of a GPU (nvidia-caps).
 NODES = {
     "/dev/nvidiactl": "control node of the driver: every program that uses a GPU opens it",
     "/dev/nvidia{minor}": "the call's own GPU",
     "/dev/nvidia-uvm": "memory that processor and GPU share: CUDA opens it first of all",
 }
 
-#: Files of a call with a GPU, with the reason for each. `*` stands for any number. Their content is constant: none has
+#: Files of a call with a GPU, with the reason for each. `*` stands for any number. Their content is constant, without
 #: counters, clocks or temperatures.
 FILES = {
     "/proc/driver/nvidia/params": "settings of the driver, among them the permissions of its device nodes",
@@ -45,7 +45,7 @@ FILES = {
 
 @dataclass(frozen=True)
 class Gpu:
-    """One NVIDIA GPU as its driver describes it."""
+    """An NVIDIA GPU as its driver describes it."""
 
     minor: int  #: its device node is /dev/nvidia{minor}
     uuid: str  #: selects it in CUDA_VISIBLE_DEVICES independently of the other visible GPUs
@@ -56,7 +56,7 @@ class Gpu:
 def find_gpus(root: Path = Path("/")) -> list[Gpu]:
     """Return this machine's NVIDIA GPUs in the order of their minor numbers, read from the driver without a library.
 
-    A container may describe GPUs that it was not given: those without a device node do not count.
+    A container may list GPUs that it cannot use: a GPU without a device node does not count.
     """
     gpus = []
     for information in (root / "proc/driver/nvidia/gpus").glob("*/information"):
@@ -85,23 +85,23 @@ def _fill(path: str, gpu: Gpu) -> str:
 #: The library through which every framework reaches the driver.
 LIBRARY = "libcuda.so.1"
 
-#: Directories of the driver on systems that do not tell the loader about them: containers of some clouds, WSL, NixOS.
+#: Directories of the driver that the loader does not know on some systems: containers of some clouds, WSL, NixOS.
 USUAL = ("/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", "/run/opengl-driver/lib")
 
-#: Loads the library, which initialises nothing, and prints where it is.
+#: Program that loads the library, which initialises nothing, and prints its path.
 LOAD = f"import ctypes; ctypes.CDLL({LIBRARY!r}); print(*open('/proc/self/maps'))"
 
 
 def search_path() -> list[Path]:
-    """Return the directories that a call's loader must search besides the system's own; empty without a GPU.
+    """Return the directories that a call's loader must search besides the system's; empty without a GPU.
 
-    Every sandbox shows the system's own; these are shown to calls with a GPU, and set as LD_LIBRARY_PATH.
+    Every sandbox shows the system's directories; calls with a GPU also see these, which are set as LD_LIBRARY_PATH.
     """
     return list(_search_path(os.environ.get("LD_LIBRARY_PATH", ""))) if find_gpus() else []
 
 
 def library() -> Path | None:
-    """Return the path of the driver's library, None if there is none in any place that is searched."""
+    """Return the path of the driver's library, None if no searched directory has it."""
     known = _known_to_loader()
     found = [directory / LIBRARY for directory in search_path()]
     return found[0] if found else known
@@ -116,12 +116,12 @@ def _search_path(given: str) -> tuple[Path, ...]:
     first = next((directory for directory in directories if (directory / LIBRARY).exists()), None)
     if first is None:
         return () if known is None else (known.parent,)
-    return tuple(dict.fromkeys((first, (first / LIBRARY).resolve().parent)))  # it may be a link into another one
+    return tuple(dict.fromkeys((first, (first / LIBRARY).resolve().parent)))  # it may link to another directory
 
 
 @cache
 def _known_to_loader() -> Path | None:
-    """Return the library that the loader finds without LD_LIBRARY_PATH, links resolved; None if it finds none."""
+    """Return the library that the loader finds without LD_LIBRARY_PATH, links resolved; None if not found."""
     without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     done = children.run(children.interpreter(LOAD, options=("-S",)), without, seconds=60)
     paths = (line.split(maxsplit=5)[-1] for line in os.fsdecode(done.stdout).splitlines() if "/libcuda.so" in line)

@@ -39,8 +39,8 @@ class Job:
         return self.worker, self.submission, self.model, self.data
 
     def environment(self, home: str) -> dict[str, str]:
-        """Return the complete environment of the worker; none of the harness' own variables is inherited."""
-        # Where the GPU's driver is, if the loader would not find it.
+        """Return the complete environment of the worker, which inherits no variable of the harness."""
+        # The directory of the GPU's driver, if the loader would not find it.
         driver = ":".join(map(str, [] if self.gpu is None else search_path()))
         return {
             "PATH": "/usr/bin:/bin",
@@ -63,7 +63,7 @@ class Job:
 class Limits:
     """Limits of one call, all enforced from outside its processes.
 
-    The user chooses `memory_bytes` (and the time limit, which a `Clock` keeps); the others are fixed.
+    The user chooses `memory_bytes` (and the time limit, which a `Clock` keeps); other limits are fixed.
     """
 
     memory_bytes: int = 4 * GIB
@@ -86,7 +86,7 @@ class Limits:
 def default_memory_bytes(gpus: int, warn: Callable[[str], object] = lambda _: None) -> int:
     """Return 4 GiB for a call on a CPU, 16 GiB with a GPU, at most 60 % of the memory; a multiple of 256 MiB.
 
-    `warn` receives a line where that is less.
+    `warn` receives a line if the memory of the machine lowers the limit.
     """
     wanted, memory = (16 if gpus else 4) * GIB, usable_memory()
     limit = max(min(wanted, int(memory.total * 0.6)) // (256 * MIB), 1) * 256 * MIB

@@ -2,14 +2,14 @@
 
 Resident pages of files on a disk do not count: libraries and training data, which calls share. A page that a process
 has written to is its own and counts, unless it belongs to a shared mapping of a file in scratch space, whose size is
-bounded on its own. All others can be dropped and read again whenever the machine needs memory, which is why the
-kernel's control groups do not end a call for them either. Files without a disk (shared memory, tmpfs) do count.
+bounded separately. Other pages can be dropped and read again whenever the machine needs memory, so the kernel's control
+groups do not end a call for them either. Files without a disk (shared memory, tmpfs) do count.
 
-Reading the size of a process waits for the lock on its memory: for seconds where hundreds of processes fork on a busy
-machine, for ever where a driver is stuck. The clock and the result of a call must not wait for that.
+Reading the size of a process waits for the lock on its memory: for seconds if hundreds of processes fork on a busy
+machine, forever if a driver is stuck. The clock and the result of a call must not wait for that.
 
-A call can make the kernel allocate memory that no process has, until the machine has none left; the memory freed by
-ending the call then shows how much it held.
+A call can make the kernel allocate memory that belongs to no process, until the machine runs out of memory; the memory
+freed by ending the call then shows how much it held.
 """
 
 import ctypes
@@ -44,10 +44,10 @@ PARENT = re.compile(rb"^PPid:\s+(\d+)", re.MULTILINE)
 #: Seconds after which the measurement ends as soon as its total exceeds the limit.
 HURRY_S = 0.1
 
-#: Share of the machine's memory below which calls are ended.
+#: Share of free memory of the machine below which calls are ended.
 RESERVE = 0.05
 
-#: Calls are ended one at a time, to attribute the freed memory to the right one. It may be enough to spare the next.
+#: Calls are ended one at a time, to attribute the freed memory to the right call, and to spare others if it suffices.
 ENDING = threading.Lock()
 
 
@@ -57,7 +57,7 @@ class Usage:
 
     memory_bytes: int
     cpu_s: float
-    threads: int = 0  #: of all processes together
+    threads: int = 0  #: threads of all processes together
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
     Resident pages are cheap to read, but a page shared by forked children counts once per child. Only if the sum
     exceeds `limit_bytes` is the proportional set size read, which is exact. A process that denies access to it counts
     in full. That second pass takes milliseconds per process, and longer where it has to wait for a lock; it ends
-    without a size once `give_up` returns true, and after `HURRY_S` as soon as the total is over the limit.
+    without a size once `give_up` returns true, and after `HURRY_S` as soon as the total exceeds the limit.
     """
     if sys.platform != "linux":
         return _measure_elsewhere(processes.numbers().values())
@@ -88,7 +88,7 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
     memories: dict[str, _Memory] = {}
     ticks = threads = 0
     for entry in processes.entries():
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended, and so uses nothing
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended, and uses no memory
             fields = stat_fields(entry)
             ticks += sum(map(int, fields[11:15]))
             threads += int(fields[17])
@@ -124,7 +124,7 @@ def _measure_elsewhere(pids: Iterable[int]) -> Usage:
 def _memory(entry: str) -> _Memory | None:
     """Return the memory of a process, None for a zombie.
 
-    A process outlives its first thread, but then reports no memory itself: its other threads do.
+    A process may outlive its first thread; then only its other threads report its memory.
     """
     status = _read(f"{entry}/status")
     thread, sizes = entry, _bytes(SIZES, status)
@@ -145,7 +145,7 @@ def _memory(entry: str) -> _Memory | None:
 def _proportional_size(memory: _Memory) -> int:
     """Return the size with each shared page divided by its number of users.
 
-    The full size where access is denied, and on Linux before 5.4, which does not tell files from other pages there.
+    Returns the full size if access is denied, and on Linux before 5.4, which does not separate files from other pages.
     """
     try:
         shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
@@ -157,8 +157,8 @@ def _proportional_size(memory: _Memory) -> int:
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
     """Return whether a process still shares its parent's address space, as after vfork(2), so that it counts twice.
 
-    False where the kernel cannot tell, and for processes whose first thread has ended: kcmp(2) would compare two
-    missing address spaces.
+    Returns False if the kernel cannot compare, and for processes whose first thread has ended: kcmp(2) would compare
+    two missing address spaces.
     """
     parent = memories.get(memory.parent)
     if parent is None or parent.thread != memory.parent or memory.thread != entry:
@@ -168,7 +168,7 @@ def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], nu
 
 
 def same_memory(pid: int, other: int) -> bool:
-    """Return whether two processes share an address space; False where the kernel cannot tell."""
+    """Return whether two processes share an address space; False if the kernel cannot compare."""
     number = KCMP.get(platform.machine())
     return number is not None and ctypes.CDLL(None).syscall(number, pid, other, KCMP_VM, 0, 0) == 0
 
@@ -183,9 +183,10 @@ def _read(path: str) -> bytes:
 
 
 class MemoryWatch:
-    """Measures repeatedly, one measurement at a time, in a thread of its own until it is closed.
+    """Measures repeatedly, one measurement at a time, in a separate thread until it is closed.
 
-    A measurement that takes longer than `patience_s` seconds is not waited for, and a pause of the same length follows.
+    A caller waits at most `patience_s` seconds for a measurement; after a long measurement, a pause of the same length
+    follows.
     """
 
     def __init__(self, measure: Callable[[], Usage], patience_s: float) -> None:
@@ -196,7 +197,7 @@ class MemoryWatch:
         threading.Thread(target=self._run, daemon=True).start()
 
     def sample(self) -> Usage | None:
-        """Return a measurement, new or begun by an earlier call; None if none is available yet."""
+        """Return a measurement, started now or by an earlier call; None if it is not ready yet."""
         now = time.monotonic()
         if self._result is None:
             if now < self._rests_until:
@@ -214,7 +215,7 @@ class MemoryWatch:
         return usage
 
     def close(self) -> None:
-        """End the thread as soon as it measures nothing."""
+        """End the thread after its current measurement."""
         self._asked.put(None)
 
     def _run(self) -> None:

@@ -1,7 +1,7 @@
-"""Hides the entries of /proc that change, apart from the sandbox' own processes.
+"""Hides changing entries of /proc, except the sandbox' own processes.
 
 The kernel counts activity of the whole machine there. A call could use such a counter to leave a mark for later calls,
-or to notice concurrent ones, without a clock. Files that libraries read are replaced by copies with constant content;
+or to notice concurrent calls, without a clock. Files that libraries read are replaced by copies with constant content;
 files that only describe the machine stay visible.
 """
 
@@ -22,7 +22,7 @@ FIXED = frozenset(
 #: libraries the size of the memory.
 COPIED = ("cpuinfo", "meminfo", "stat")
 
-#: The same with a GPU: older versions of its driver's library look for the driver among the modules.
+#: Files that are replaced with a GPU: older versions of its driver's library look for the driver among the modules.
 COPIED_WITH_GPU = (*COPIED, "modules")
 
 #: Name of the directory of the copies, next to the worker's code.
@@ -44,15 +44,16 @@ def hide(worker: Path | None, files: Iterable[str] = (), *, gpu: bool = False) -
         elif entry.is_dir():
             inside = (file for file in files if file.startswith(f"{entry.path}/"))
             options += ["--tmpfs", entry.path, *show(inside, entry.path), "--remount-ro", entry.path]
-        elif entry.stat().st_mode & 0o004:  # no process inside is root
-            options += ["--ro-bind", "/dev/null", entry.path]  # mounted nodev, it cannot even be opened
+        elif entry.stat().st_mode & 0o004:  # other files: no process inside is root
+            options += ["--ro-bind", "/dev/null", entry.path]  # mounted nodev: cannot be opened
     return options
 
 
 def show(paths: Iterable[str], below: str = "/") -> list[str]:
     """Return bubblewrap's options that mount files or directories read-only at their original paths.
 
-    Their parents, up to `below`, are created first: those that bubblewrap itself creates are readable to its user only.
+    Their parents, up to `below`, are created first: directories that bubblewrap itself creates are readable to its user
+    only.
     """
     options: list[str] = []
     created: set[Path] = set()
@@ -76,7 +77,7 @@ def write_copies(worker: Path) -> None:
 
 
 def _all_free(meminfo: str) -> str:
-    """Return `meminfo` with the same memory and page sizes, but nothing in use."""
+    """Return `meminfo` with the same memory and page sizes, but no memory in use."""
     amounts = dict(line.split(":", 1) for line in meminfo.splitlines())
     fixed = dict.fromkeys(("MemTotal", "MemFree", "MemAvailable"), amounts["MemTotal"])
     fixed |= {name: amount for name, amount in amounts.items() if name == "Hugepagesize"}
@@ -85,7 +86,7 @@ def _all_free(meminfo: str) -> str:
 
 
 def _all_idle(stat: str) -> str:
-    """Return `stat` with the same processors and boot time, but no activity since."""
+    """Return `stat` with the same processors and boot time, but no activity."""
     lines = [line.split() for line in stat.splitlines()]
     still = [[name, *rest] if name == "btime" else [name, *("0" for _ in rest)] for name, *rest in lines]
     return "".join(f"{' '.join(words)}\n" for words in still)
@@ -98,6 +99,6 @@ def _read_modules() -> str:
 
 
 def _drivers(modules: str) -> str:
-    """Return NVIDIA's of the modules, without their users and addresses."""
+    """Return NVIDIA's modules, without their users and addresses."""
     names = (line.split()[0] for line in modules.splitlines() if line.startswith("nvidia"))
     return "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in names)

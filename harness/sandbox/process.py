@@ -29,11 +29,11 @@ MESSAGE = 500
 #: Longest stored tail of the output, in characters.
 TAIL = 16_000
 
-#: Bytes kept of the end of the output.
+#: Number of kept bytes from the end of the output.
 OUTPUT_KEPT = MIB
 
 #: Seconds without progress after which the harness gives up on a killed sandbox, and on the machine. On a busy machine
-#: processes end slowly; a process that is stuck in a driver makes no progress at all.
+#: processes end slowly; a process stuck in a driver makes no progress.
 KILL_GRACE = 10.0
 
 #: Seconds that a killed sandbox may take to end, even while it makes progress.
@@ -42,12 +42,12 @@ KILL_LIMIT = 120.0
 #: Seconds between two checks of its progress.
 PROGRESS_S = 0.5
 
-#: Starts a sandbox, given job, limits, slot, and the worker's ends of the control channel and of the output pipe.
+#: Starts a sandbox from job, limits, slot, and the worker's ends of the control channel and of the output pipe.
 Starter = Callable[[Job, Limits, int, int, int], RunningSandbox]
 
 
 class Ended(Exception):
-    """The end of a call: its outcome, the reason, and its value if there is one."""
+    """The end of a call: its outcome, the reason, and its value if it has a value."""
 
     def __init__(self, outcome: Outcome, message: str = "", value: float | None = None) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class Ended(Exception):
 
 
 class Interrupted(Ended):
-    """Something outside of the sandbox ended the call or spoilt its time: the same call may be made again at once."""
+    """A cause outside of the sandbox ended the call or spoilt its time: the call may be made again immediately."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Outcome.INFRA_ERROR, message)
@@ -79,7 +79,7 @@ def read_claim(frame: dict[str, Any]) -> Ended:
 
 
 def printable(text: str) -> str:
-    """Keep printable characters, newlines and tabs; everything else could control a terminal or a page."""
+    """Keep printable characters, newlines and tabs; other characters could control a terminal or a page."""
     return "".join(character for character in text if character.isprintable() or character in "\n\t")
 
 
@@ -133,7 +133,7 @@ class WorkerProcess:
                     self._receive_output()
 
     def frame(self) -> dict[str, Any] | None:
-        """Return the next message, None if none is complete; raises `ProtocolError`."""
+        """Return the next message, None if it is incomplete; raises `ProtocolError`."""
         line, newline, rest = self._frames.partition(b"\n")
         if len(line) >= MAX_FRAME:
             raise ProtocolError(f"a frame of over {MAX_FRAME} bytes")
@@ -149,7 +149,7 @@ class WorkerProcess:
         return message
 
     def wait(self, timeout: float) -> int | None:
-        """Wait for the worker to end by itself; returns its exit status (128 + signal), None if it still runs."""
+        """Wait until the worker ends by itself; returns its exit status (128 + signal), None if it still runs."""
         self._wait_until(lambda: self.sandbox.exit_status() is not None, time.monotonic() + timeout)
         return self.sandbox.exit_status()
 
@@ -173,7 +173,7 @@ class WorkerProcess:
         return gone
 
     def _wait_until_gone(self) -> bool:
-        waited = idle = 0.0  # counted in checks: for the seconds of a pause of the harness, nothing can be said
+        waited = idle = 0.0  # counted in checks: a pause of the harness does not count
         last = None
         while not self._wait_until(self._is_gone, time.monotonic() + PROGRESS_S):
             now = progress(self.sandbox.processes.entries())
@@ -196,7 +196,7 @@ class WorkerProcess:
                 self.poll(pause)
             else:
                 time.sleep(pause)
-            pause = min(1.2 * pause, 0.05)  # noticed after at most a fifth more than it took
+            pause = min(1.2 * pause, 0.05)  # noticed after at most a fifth more than its duration
         return True
 
     def _receive_control(self) -> None:

@@ -14,10 +14,10 @@ class Processes(Protocol):
     """The current processes of a call."""
 
     def entries(self) -> list[str]:
-        """Return their directories in /proc."""
+        """Return the directories of the processes in /proc."""
 
     def numbers(self) -> dict[str, int]:
-        """Return their IDs in the harness' PID namespace, by directory; without processes that deny access."""
+        """Return the IDs in the harness' PID namespace, by directory; without processes that deny access."""
 
 
 class Tree:
@@ -42,7 +42,7 @@ class Tree:
 class Namespace:
     """All processes of a PID namespace, as listed by the /proc that is mounted inside.
 
-    Every descendant of its processes belongs to it, whatever its parent; none can leave it or hide.
+    Every descendant of the namespace's processes belongs to it, even if adopted; no process can leave it or hide.
     """
 
     def __init__(self, first: int) -> None:
@@ -51,9 +51,9 @@ class Namespace:
         self._root: int | None = None
 
     def root(self) -> str | None:
-        """Return the path to the sandbox's root directory; None until PID 1 has left the machine's.
+        """Return the path to the sandbox's root directory; None until PID 1 has left the machine's root directory.
 
-        Once it has been opened, no process inside can deny the harness access to it.
+        After the directory has been opened, no process inside can deny the harness access to it.
         """
         if self._root is None:
             with suppress(OSError):
@@ -98,7 +98,7 @@ def _own_root(pid: int) -> int | None:
 
 
 def _inner_number(pid: int) -> str:
-    """Return the ID of a process in its own PID namespace, the last one listed."""
+    """Return the ID of a process in its own PID namespace, the last in the list."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(line for line in lines if line.startswith("NSpid:")).split()[-1]
 
@@ -109,14 +109,14 @@ class KillProgress:
 
     left: int  #: number of processes
     ticks: int  #: clock ticks of processor time that they have used
-    runs: bool  #: whether one of them is runnable
+    runs: bool  #: whether a process is runnable
 
 
 def progress(entries: Iterable[str]) -> KillProgress:
-    """Return the state of the remaining processes: unless all are stuck, it changes over time or one is runnable."""
+    """Return the state of the remaining processes: unless all are stuck, it changes or a process is runnable."""
     left, ticks, runs = 0, 0, False
     for entry in entries:
-        with suppress(OSError):  # where there is no /proc, nothing is known of a process that does not end
+        with suppress(OSError):  # without /proc, the state of a remaining process is not known
             fields = stat_fields(entry)
             left, ticks, runs = left + 1, ticks + sum(map(int, fields[11:13])), runs or fields[0] == "R"
     return KillProgress(left, ticks, runs)

@@ -1,4 +1,4 @@
-"""The interface to a running sandbox: every kind's processes are watched, measured and killed the same way."""
+"""The interface to a running sandbox, by which the harness watches, measures and kills processes of every kind."""
 
 import os
 import re
@@ -17,12 +17,12 @@ class StartError(Exception):
 
 
 class LostError(Exception):
-    """A process of the harness, outside of the sandbox, has ended and the worker with it; the message says which."""
+    """A process of the harness outside of the sandbox has ended, and with it the worker; the message names it."""
 
 
 @dataclass(frozen=True)
 class Storage:
-    """Sizes and counts at one moment."""
+    """The storage that a call uses at one moment."""
 
     scratch_bytes: int = 0
     scratch_files: int = 0
@@ -30,14 +30,14 @@ class Storage:
 
 
 class RunningSandbox(ABC):
-    """A running sandbox with one worker in it, however it was started."""
+    """A running sandbox with its worker, started in any way."""
 
-    processes: Processes  #: of the call, all of them
+    processes: Processes  #: all processes of the call
 
     def storage(self) -> Storage | None:
-        """Return the call's scratch usage and sockets; all zero where other means bound them.
+        """Return the call's scratch usage and sockets; all zero if other means bound them.
 
-        None as long as the harness cannot inspect the sandbox.
+        Return None as long as the harness cannot inspect the sandbox.
         """
         return Storage()
 

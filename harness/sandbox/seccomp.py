@@ -1,6 +1,6 @@
 """The system-call filter of the sandbox: a deny list, because TensorFlow's own needs are open-ended.
 
-Denied calls fail with EPERM. Those in `NOT_THERE` fail as on a kernel without them, for which callers have a fallback.
+Denied calls fail with EPERM. Calls in `NOT_THERE` fail as on a kernel without them, for which callers have a fallback.
 Calls through a foreign ABI (32-bit, x32) kill the process at once.
 """
 
@@ -26,7 +26,7 @@ DENIED = (
     "quotactl", "quotactl_fd", "reboot", "request_key", "semctl", "semget", "semop", "semtimedop",
     "setdomainname", "sethostname", "setns", "settimeofday", "shmat", "shmctl", "shmdt", "shmget", "swapoff",
     "swapon", "syslog", "umount2", "unshare", "userfaultfd",
-    # The page cache and counters of the whole machine, in which calls could leave marks for later ones.
+    # The page cache and counters of the whole machine, in which calls could leave marks for later calls.
     "fadvise64", "io_setup", "mincore", "readahead", "ustat",
     # Pages held by pipes but by no process.
     "splice", "tee", "vmsplice",
@@ -42,7 +42,7 @@ DENIED_ON_CPU = ("memfd_create", "sysinfo")
 NOT_THERE = ("clone3", "flock", "preadv2", "pwritev2")
 
 #: Numbers of the system calls since Linux 6.5, equal on every architecture, and of future ones. libseccomp may not
-#: know their names, and some do the same as denied older ones (`setxattrat`, `file_setattr`, `open_tree_attr`).
+#: know their names, and some do the same as denied older calls (`setxattrat`, `file_setattr`, `open_tree_attr`).
 NEWER = range(451, 512)
 
 #: `clone` flags that create namespaces (CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET, TIME), and CLONE_PARENT, which
@@ -104,12 +104,12 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
     """Return the filter as a BPF program for `bwrap --seccomp`; with a `gpu` it allows the calls that CUDA needs.
 
     Without `namespaces` it also denies operations that namespaces would otherwise confine.
-    Raises `UserError` where the system library is missing.
+    Raises `UserError` if the system library is missing.
     """
     try:
         seccomp = importlib.import_module("pyseccomp")
     except ModuleNotFoundError:
-        raise  # an extra brings it
+        raise  # an extra installs it
     except (ImportError, RuntimeError, OSError) as error:  # the import loads the C library
         remedy = "install it, e.g. apt-get install libseccomp2"
         raise UserError(f"libseccomp is not installed ({error})", remedy=remedy) from error
@@ -152,7 +152,7 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
 
 
 def _low(seccomp: Any, position: int, value: int) -> Any:
-    """Match an argument whose lower 32 bits are `value`: where the kernel takes an int, it ignores the upper ones."""
+    """Match an argument whose lower 32 bits are `value`: the kernel ignores the upper bits of an int."""
     return seccomp.Arg(position, seccomp.MASKED_EQ, 0xFFFFFFFF, value)
 
 

@@ -18,7 +18,7 @@ from harness.sandbox.running_sandbox import StartError
 from harness.sandbox.staging import Staging
 from harness.worker.runtimes import DEFAULT
 
-#: Memory limit of a call: small, because one trap exceeds it.
+#: Memory limit of a call: small, because a trap exceeds it.
 MEMORY_BYTES = 1024 * MIB
 
 #: Stands in a trap for the path of a file that no sandbox may expose; each self-test creates its own.

@@ -1,4 +1,4 @@
-"""Staged copies of models, data and submissions under anonymous names, the only ones that a sandbox mounts.
+"""Staged copies of models, data and submissions under anonymous names; a sandbox mounts nothing else of them.
 
 The source path of a mount can be read inside the sandbox, so original directories are never mounted.
 """
@@ -45,7 +45,7 @@ class Copy:
 class Staging:
     """The staging directory of a run; each key is staged once, while there is room for the copy.
 
-    A lock marks the directory as in use. That of a killed run is not locked, and the next run removes it.
+    A lock marks the directory as in use. The directory of a killed run is not locked, and the next run removes it.
     """
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
@@ -71,7 +71,7 @@ class Staging:
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
         """Return the directory for `key`, kept until the end of the run; the first time, `write` fills it.
 
-        Its time stamps are zero and every user may read it, because the worker may be another user.
+        The directory's time stamps are zero, and every user may read it, because the worker may be another user.
         """
         with self._changing:
             return self._use(key, write).path
@@ -111,7 +111,7 @@ class Staging:
         return Copy(directory, own_bytes)
 
     def _make_room(self) -> None:
-        """Evict the least recently used copies until the unused ones fit into `kept_bytes`."""
+        """Evict the least recently used copies until unused copies fit into `kept_bytes`."""
         unused = {key: copy for key, copy in self._copies.items() if not copy.users}
         size = sum(copy.own_bytes for copy in unused.values())
         for key, copy in unused.items():
@@ -142,7 +142,7 @@ def _write_worker(directory: Path) -> None:
 
 
 def _exclusive(root: Path) -> AbstractContextManager[None]:
-    """Keep others from changing the directory of all runs."""
+    """Keep other processes from changing the directory of all runs."""
     return locked(root.with_suffix(".lock"))
 
 

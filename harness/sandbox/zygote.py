@@ -31,7 +31,7 @@ IMPORT_S = 120.0
 #: Seconds until the process ID of a forked worker must have been reported.
 FORK_S = 30.0
 
-#: A process may close its connection up to so many seconds before it ends.
+#: Maximum seconds between the close of a process' connection and its end.
 END_S = 1.0
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class WorkerReport:
             self.ended = True
 
     def reap(self) -> None:
-        """Read, and reap the worker if its parent was killed and this process, as PID 1 of a container, has it now."""
+        """Read, and reap the worker if its parent was killed and this process, PID 1 of a container, has adopted it."""
         self.read()
         if self.ended and "status" not in self.facts:
             with suppress(ChildProcessError):
@@ -117,7 +117,7 @@ class Zygote:
         return self._process.poll() is not None
 
     def end(self) -> str:
-        """Return how the process has just ended, empty if it runs."""
+        """Return a description of the end of the process, empty if it runs."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(END_S)
         status = self._process.returncode
@@ -142,7 +142,7 @@ class Zygote:
 
 
 class Zygotes:
-    """One zygote per runtime. One that ends is started again, once; then no more workers are forked."""
+    """A zygote per runtime. A zygote that ends is started again once; then no more workers are forked."""
 
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
@@ -151,7 +151,7 @@ class Zygotes:
         self._are_given_up = False
 
     def begin(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for the runtime of each trial that has none; they import concurrently."""
+        """Start a zygote for the runtime of each trial, unless it exists; zygotes import concurrently."""
         for job in trials:
             if job.runtime not in self._by_runtime:
                 self._by_runtime[job.runtime] = Zygote(job)
@@ -159,7 +159,7 @@ class Zygotes:
     def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
         """Wait for a zygote for the runtime of each trial, and run the trials' calls; raises `StartError`.
 
-        `start_worker` has workers forked from them.
+        `start_worker` lets them fork workers.
         """
         self.begin(trials)
         for job in trials:
@@ -168,7 +168,7 @@ class Zygotes:
             require_value(start_worker, job)
 
     def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
-        """Start a worker for `job` by `start`, again if the zygote ends meanwhile; None where none can be forked.
+        """Start a worker for `job` by `start`, again if the zygote ends meanwhile; None if no worker can be forked.
 
         Raises `StartError`, as `start` does.
         """

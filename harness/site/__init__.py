@@ -10,6 +10,3 @@ __all__ = [
     "TITLE", "SiteData", "gather", "paths_of", "records_of", "submission_page", "verify_site", "write_report",
     "write_site",
 ]  # fmt: skip
-
-#: The modules that other rooms use, beside the names above.
-MODULES = ("insight",)

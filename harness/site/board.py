@@ -27,7 +27,7 @@ def leaderboard(data: SiteData) -> Board:
     oracle, scored = _on_all(score_oracle(data.references), settings), is_scored(data.references)
     return ranked_board(
         rows, oracle, told, settings.remarks, data.held_out, settings.hidden, scored=scored or settings.hidden_scored
-    )
+    ).with_columns(settings.columns)
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:

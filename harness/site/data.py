@@ -5,7 +5,7 @@ rounded results.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Self
 
@@ -110,6 +110,7 @@ class SiteSettings(_Model):
         remarks: those of the board.
         title: heads the board.
         organiser: who runs it; empty if that is not said.
+        columns: keys of the columns that were asked for in addition.
     """
 
     tasks: dict[str, TaskFacts]
@@ -119,6 +120,7 @@ class SiteSettings(_Model):
     remarks: list[str]
     title: str
     organiser: str
+    columns: list[str] = []
 
     @property
     def hidden(self) -> list[str]:
@@ -163,6 +165,10 @@ class SiteData:
         """Time of the newest request of a row; None if none is known."""
         found = (facts.requested_at for facts in self.settings.submissions)
         return max((time for time in found if time is not None), default=None)
+
+    def with_columns(self, keys: Sequence[str]) -> Self:
+        """Return the data of the same site with more columns, by their keys."""
+        return replace(self, settings=self.settings.model_copy(update={"columns": list(keys)}))
 
     def calls(self) -> list[Calls]:
         """Return the calls of each submission on the tasks that are not withheld."""

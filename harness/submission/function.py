@@ -31,7 +31,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 _REMEDY = "define it in the function, or hand in a file"
 
-#: Shows values: the beginning and the end of a long one.
+#: Shows values; of a long value, the beginning and the end.
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 40
 
@@ -45,13 +45,13 @@ def from_function(
 ) -> Submission:
     """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
 
-    Its source is what runs, in a sandbox and in another process. Installed modules, functions, classes and plain values
-    that it uses by name come with it; nothing else does.
+    Its source runs in a sandbox and in another process. Only installed modules, functions, classes and plain values
+    that it uses by name come with it.
 
     Args:
         function: the function.
-        name: name of the submission; None: that of the function.
-        note: is told in a line which values come with it.
+        name: name of the submission; None: the function's name.
+        note: receives a line with the values that come with it.
 
     Raises:
         UserError: it is no function with a source, it uses something that cannot come with it or may be a secret, or
@@ -74,11 +74,11 @@ def from_function(
 
 
 class _Source:
-    """The source of a module, in which everything is defined before it is used.
+    """The source of a module, in which every name is defined before it is used.
 
     Attributes:
         parts: its definitions and imports, in their order.
-        values: names and values of the plain values among them, as readers see them.
+        values: names of the plain values among them, with their texts for readers.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class _Source:
         return "\n\n".join(self.parts)
 
     def add(self, name: str, value: Any) -> None:
-        """Add what a name stands for, unless it is there."""
+        """Add the object of a name, unless it was added before."""
         if name in self._known:
             if self._known[name] is not value:
                 raise UserError(f"{name}: stands for two things in the functions that are used", remedy="rename one")
@@ -119,7 +119,7 @@ class _Source:
         self.values.append(f"{name} = {_SHOWN.repr(plain)}")
 
     def _add_defined(self, name: str, value: FunctionType | type) -> None:
-        """Add the source of a function or class, behind what it uses."""
+        """Add the source of a function or class, after the objects that it uses."""
         if isinstance(value, FunctionType) and value.__closure__:
             inside = ", ".join(value.__code__.co_freevars)
             raise UserError(f"{name}: uses variables of the function around it ({inside})", remedy=_REMEDY)
@@ -149,13 +149,13 @@ def _source_of(name: str, value: Any) -> str:
 
 
 def _is_imported(value: Any) -> bool:
-    """Whether something is of an installed module, under its own name."""
+    """Whether an object belongs to an installed module, under its own name."""
     module = inspect.getmodule(value)
     return module is not None and _is_installed(module) and vars(module).get(getattr(value, "__name__", "")) is value
 
 
 def _is_installed(module: ModuleType) -> bool:
-    """Whether a module is Python's own or an installed one, which every sandbox has, too."""
+    """Whether a module belongs to Python or an installed package, so that every sandbox has it."""
     if module.__name__ in sys.builtin_module_names:
         return True
     if module.__name__ == "__main__":  # a notebook or a script, whoever runs it
@@ -168,7 +168,7 @@ def _is_installed(module: ModuleType) -> bool:
 def _global_names(code: CodeType) -> Iterator[str]:
     """Yield the global names that code reads and does not bind before, with Python's own (`len`).
 
-    Arguments, local variables, attributes and the names of a class body are none of them.
+    Arguments, local variables, attributes and names of a class body are not global.
     """
     bound: set[str] = set()
     for instruction in dis.get_instructions(code):

@@ -30,7 +30,7 @@ READ = (
 #: Program of the process that looks for a flaw in the source at its standard input.
 FIND_FLAW = "from harness.inspector.flaw import main; main()"
 
-#: Options of the interpreter: no installed package, whose import would take longer than the reading.
+#: Options of the interpreter: without installed packages, whose import would take longer than the reading.
 OPTIONS = ("-S",)
 
 
@@ -44,7 +44,7 @@ def is_there(path: Path) -> bool:
         path.lstat()
     except PermissionError as error:
         raise UserError("cannot be read: Permission denied", file=path) from error
-    except (OSError, ValueError):  # the latter: no path has that character
+    except (OSError, ValueError):  # ValueError: no path has that character
         return False
     return True
 
@@ -53,7 +53,7 @@ def inspect(path: Path) -> Answer:
     """Read the .py file, directory or zip at `path`, which exists; a `problem` says why it cannot be run.
 
     Raises:
-        UserError: it is something else, a link to one of these, or the system refuses to read one of its files.
+        UserError: `path` is something else or a link, or the system refuses to read a file of it.
     """
     refuse_link(path)
     try:
@@ -127,17 +127,18 @@ def _ask(kind: str, path: Path) -> Answer:
 
 
 def _environment() -> dict[str, str]:
-    """Return the variables of the process: none but the one without which Python does not start on Windows."""
+    """Return the variables of the process: only the variable that Python needs to start on Windows."""
     return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if os.name == "nt" else {}
 
 
 def _receive(process: children.Child) -> bytes:
     """Return the output of the process; raises `AnswerError` if it takes too long or is too large.
 
-    A thread reads, because Windows waits for no pipe: this one goes on in time, whoever else has the other end.
+    A thread reads, because Windows cannot wait for a pipe: the caller continues in time, even if another process holds
+        the other end.
     """
     assert process.stdout is not None
-    source, content = os.dup(process.stdout.fileno()), bytearray()  # the thread's own, which it closes
+    source, content = os.dup(process.stdout.fileno()), bytearray()  # a copy that the thread closes
 
     def read() -> None:
         with os.fdopen(source, "rb", buffering=0) as stream:

@@ -1,7 +1,7 @@
-"""Measures of other packages in this environment, which announce them by entry points.
+"""Measures that other packages in this environment announce by entry points.
 
-No such package is ever imported here. What is known of a measure is what its distribution's metadata says; it runs as a
-participant's submission does, in a sandbox of its own, where it is imported by name.
+No such package is ever imported here: a measure is described by the metadata of its distribution. It runs like a
+participant's submission, in its own sandbox, where it is imported by name.
 """
 
 import functools
@@ -18,7 +18,7 @@ from harness.errors import UserError
 from harness.submission.name import is_name, taken
 from harness.submission.submission import Metadata, Submission
 
-#: The group of entry points; the value of one is `package.module:function`.
+#: The group of entry points, whose values are `package.module:function`.
 GROUP = "pgdl.measures"
 
 _VALUE = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<function>[A-Za-z_]\w*)", re.ASCII)
@@ -31,7 +31,7 @@ class InstalledMeasure:
     name: str
     value: str  #: package.module:function
     origin: str  #: name and version of the distribution
-    summary: str  #: one line, what the distribution says of itself
+    summary: str  #: the summary of the distribution, one line
     distribution: metadata.Distribution = field(repr=False, compare=False)
     problem: str | None = None  #: why it cannot be run
 
@@ -47,9 +47,9 @@ def installed_measures() -> tuple[InstalledMeasure, ...]:
 
 
 def find_installed(name: str) -> Submission | None:
-    """Return the installed measure of that name as a submission, None if there is none.
+    """Return the installed measure of that name as a submission, None if it does not exist.
 
-    Raises `UserError` for one that cannot be run.
+    Raises `UserError` if the measure cannot be run.
     """
     measure = next((one for one in installed_measures() if one.name == name), None)
     if measure is None:
@@ -93,7 +93,7 @@ def _problem(entry: metadata.EntryPoint, distribution: metadata.Distribution) ->
 
 
 def _files(distribution: metadata.Distribution, module: str) -> list[metadata.PackagePath]:
-    """The distribution's files that belong to a module's top-level package, or to the module itself."""
+    """Return the distribution's files that belong to a module's top-level package, or to the module itself."""
     top = module.partition(".")[0]
     files = distribution.files or ()
     return sorted(file for file in files if file.parts[0].partition(".")[0] == top and file.suffix != ".pyc")

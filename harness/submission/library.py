@@ -1,4 +1,4 @@
-"""The library's measures as submissions: each with the files that it is made of, and no others."""
+"""The library's measures as submissions, each with the files that it needs."""
 
 import ast
 import functools
@@ -12,7 +12,7 @@ from harness.submission.submission import Metadata, Submission
 
 
 def find_baseline(specification: str) -> Submission | None:
-    """Return the baseline `name` or `name:parameter=value,...`, or None if there is none of that name.
+    """Return the baseline `name` or `name:parameter=value,...`, or None if no baseline has that name.
 
     Its name is the specification, with `True` for `true`. Raises `UserError` for an unknown parameter, or a value of
     another type than the default.
@@ -41,7 +41,7 @@ def find_baseline(specification: str) -> Submission | None:
 
 @functools.cache
 def _files_of(family: str) -> dict[str, bytes]:
-    """The sources of a family's package, of what it imports from in turn, and of what all measures share."""
+    """Return the sources of a family's package, of the packages that it imports from, and of the shared packages."""
     from baselines.core.families import COMMON
 
     packages, waiting = set(), {family, *COMMON}
@@ -57,7 +57,7 @@ def _files_of(family: str) -> dict[str, bytes]:
 
 @functools.cache
 def _imports(package: str) -> frozenset[str]:
-    """The packages of the library that a package's modules import from."""
+    """Return the packages of the library from which a package's modules import."""
     found: set[str] = set()
     for path, content in _library().items():
         if path.startswith(f"baselines/{package}/"):
@@ -70,7 +70,7 @@ def _imports(package: str) -> frozenset[str]:
 
 @functools.cache
 def _library() -> dict[str, bytes]:
-    """All sources of the library, read once: they must not differ from one measure to the next."""
+    """Return all sources of the library, read only once, so that all measures have the same version."""
     import baselines
 
     package = Path(baselines.__file__).parent

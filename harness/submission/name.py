@@ -23,7 +23,7 @@ def is_name(text: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """Return the text as a name: every other character becomes `_`.
+    """Return the text as a name: every character that is not allowed becomes `_`.
 
     So it cannot imitate another name with letters of another alphabet, start a formula, or control a terminal.
     """
@@ -39,7 +39,7 @@ def is_specification(text: str) -> bool:
 def taken(name: str) -> str | None:
     """Return the owner of a reserved name, in words; None for any other name.
 
-    Names that are `alike` count as one: `VC-dim` could be mistaken for `vc_dim`.
+    Names that are `alike` count as the same name: `VC-dim` could be mistaken for `vc_dim`.
     """
     for reference in REFERENCES:
         if alike(name) == alike(reference):

@@ -1,4 +1,4 @@
-"""A submission: its files in memory, its name and metadata, and what its code computes."""
+"""A submission: its files in memory, its name and metadata, and a digest of its code."""
 
 import ast
 import functools
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metadata:
-    """The known keys of the optional file `metadata` (docs/submissions.md); others are ignored."""
+    """The known keys of the optional file `metadata` (docs/submissions.md); other keys are ignored."""
 
     name: str = ""
     about: About = field(default_factory=About)
@@ -42,7 +42,7 @@ class Submission:
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content
     metadata: Metadata = field(default_factory=Metadata)
     is_baseline: bool = False
-    needs: "frozenset[Need]" = frozenset()  #: of a measure of the library; what others need is not known
+    needs: "frozenset[Need]" = frozenset()  #: of a measure of the library; the needs of other submissions are not known
     source: str = LIBRARY  #: absolute path of the file or directory; of an installed measure, its name
     notes: tuple[str, ...] = ()  #: lines for its user on how it was read
     problem: str | None = None  #: reason why it cannot be run
@@ -51,14 +51,14 @@ class Submission:
     def digest(self) -> str:
         """SHA-256 (hex) of all paths and contents.
 
-        Of a measure of the library only the code counts: its records outlive another word in a docstring.
+        For a measure of the library only the code counts: its records outlive a changed docstring.
         """
         files = {path: code_of(content) for path, content in self.files.items()} if self.is_baseline else self.files
         return digest_of(sorted(files.items()))
 
     @property
     def measure_file(self) -> str:
-        """Where its user finds complexity.py: the path of the file, or that of the zip, function or measure with it."""
+        """Where its user finds complexity.py: the path of the file, or of the zip, function or measure with it."""
         path = Path(self.source)
         if path.is_dir():
             return str(path / "complexity.py")
@@ -81,7 +81,7 @@ _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
 
 @functools.cache
 def code_of(source: bytes) -> bytes:
-    """Return a digest of Python code that comments, docstrings and layout do not change; what is no code is kept.
+    """Return a digest of Python code without comments, docstrings and layout; other content is returned unchanged.
 
     It is a digest of the syntax tree, and equal in every version of Python that reads the code: fields that a later
     version adds to a tree are empty in older code.

@@ -1,6 +1,6 @@
 """The present contents of a task, as digests: a record counts only for the models and data that it was made on.
 
-They also tell whether a fetched task is still what was fetched.
+They also show whether a fetched task has changed since.
 """
 
 import json
@@ -24,7 +24,7 @@ class Contents:
 
     Attributes:
         models: model id -> digest, as in records.
-        data: digest of the training shards; None if there are none.
+        data: digest of the training shards; None without shards.
         without_initial_weights: ids of the models without weights before training.
         n_test: number of test samples; None if there are no test shards.
     """
@@ -55,7 +55,7 @@ def write_known(reference: Path, contents: Contents) -> None:
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the contents that belong to reference data, as their directory tells; None if it does not.
+    """Return the contents that the directory of reference data records; None without a record.
 
     Raises `UserError` for an invalid file.
     """
@@ -75,19 +75,19 @@ def count_test_samples(directory: Path) -> int | None:
     return sum(map(count_samples, find_shards(directory))) if has_shards(directory) else None
 
 
-#: What to do about a file that is damaged, or gone.
+#: Remedy for a file that is damaged or missing.
 _REMEDY = "remove the file and fetch the task again"
 
 
 def origin_of(files: TaskFiles) -> Fetched | None:
-    """Return where a task was fetched from; None for another task. Raises `UserError` for an invalid record."""
+    """Return the origin of a fetched task; None for other tasks. Raises `UserError` for an invalid record."""
     return None if files.reference is None else read_fetched(files.reference.parent / RECORD)
 
 
 def changed_since_fetched(files: TaskFiles) -> list[str]:
-    """Return a line for each file that is not as it was fetched; every file is read once, unless it is known.
+    """Return a line for each file that has changed since it was fetched; reads files whose digests are not known.
 
-    None if the record is invalid: that is a problem of the reference data.
+    Returns None if the record is invalid, which is a problem of the reference data.
     """
     try:
         fetched = origin_of(files)

@@ -83,14 +83,14 @@ class TrainingData:
 
 
 def read_training_data(source: Path) -> TrainingData:
-    """Return the decoded shards of `source`, from the cache if possible: then none of them is read.
+    """Return the decoded shards of `source`; if the cache has them, no shard is read.
 
     Raises:
         UserError: a shard is damaged or contains anything other than samples of one shape.
     """
     shards, root = find_shards(source), cache_directory("training_data")
     alike = root / hashlib.sha256(repr([shard.stat().st_size for shard in shards]).encode()).hexdigest()
-    # Shards of these sizes have been decoded here before: those at hand may be the same ones, in another place.
+    # Shards of these sizes have been decoded here before: these may be the same shards in another place.
     may_be_known = alike.with_suffix(".lock").exists()
     with locked(alike.with_suffix(".lock")), Digests(source) as digests:  # the next harness finds them decoded
         digest = digests.of_data(shards) if may_be_known or digests.are_known(shards) else None
@@ -146,7 +146,7 @@ def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -
 
 
 def _check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: int) -> None:
-    """Raise `UserError` for a label out of range; `labels` are those of all shards, concatenated."""
+    """Raise `UserError` for a label out of range; `labels` are the labels of all shards, concatenated."""
     wrong = np.flatnonzero((labels < 0) | (labels >= n_outputs))
     if not len(wrong):
         return
@@ -169,7 +169,7 @@ def decode(shards: Sequence[Path], directory: Path, digests: Digests) -> str:
     with (directory / INPUTS).open("wb") as stream:
         scanned = _write_inputs(stream, readable, shape, [count for count in counts if count], digests, problems)
         found = [len(one.labels) for one in scanned]
-        if found != counts:  # records of several lengths, which by chance looked like records of one
+        if found != counts:  # records have several lengths, but by chance their total fitted a single length
             stream.seek(0)
             scanned = _write_inputs(stream, shards, shape, found, digests, problems)
             stream.truncate(stream.tell() + 4 * math.prod(shape) * sum(found))
@@ -182,7 +182,7 @@ def _write_inputs(
     stream: BinaryIO, shards: Sequence[Path], shape: tuple[int, ...], counts: Sequence[int], digests: Digests,
     problems: Problems,
 ) -> list[Scanned]:  # fmt: skip
-    """Write an array file of the inputs of shards with so many samples each."""
+    """Write an array file of the inputs of shards, whose numbers of samples are `counts`."""
     write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (sum(counts), *shape)})
     stream.flush()
     size, begin = 4 * math.prod(shape), stream.tell()

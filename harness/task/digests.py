@@ -22,7 +22,7 @@ from harness.digest import digest_of_code, digest_of_file
 #: Seconds within which a file may be written to without a change of its times.
 SETTLED_S = 2.0
 
-#: The packages that read and check tasks: findings of other code do not count.
+#: The packages that read and check tasks; findings of other versions of this code do not count.
 CHECKED_BY = tuple(Path(harness.__file__).parent / room for room in ("format", "task"))
 
 T = TypeVar("T")
@@ -63,14 +63,14 @@ class Digests:
         return digest
 
     def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
-        """Return what `read` makes of a file, and the SHA-256 that it has seen on the way."""
+        """Return the result of `read` on a file; its SHA-256 is computed during the same read."""
         stamp = _stamp(file)
         content, digest = read(file)
         self._remember(file, stamp, digest)
         return content, digest
 
     def of_model(self, files: Sequence[Path]) -> str:
-        """Return the digest over the names and contents of those files that exist."""
+        """Return the digest over the names and contents of the existing files."""
         return model_digest((file.name, self.of(file)) for file in files if file.exists())
 
     def of_data(self, shards: Sequence[Path]) -> str:
@@ -79,7 +79,7 @@ class Digests:
             return data_digest(list(threads.map(self.of, shards)))
 
     def are_known(self, files: Sequence[Path]) -> bool:
-        """Whether the digests of those files that exist are known without reading them."""
+        """Whether the digests of the existing files are known without reading them."""
         return all(self._recall(file) is not None for file in files if file.exists())
 
     def finding(self, about: str, *subject: object) -> str | None:
@@ -90,7 +90,7 @@ class Digests:
     def record(self, found: str, about: str, *subject: object) -> None:
         """Record a finding under the name `about`.
 
-        `subject` is everything that the finding depends on in addition to the code: digests of contents and the values
+        `subject` has everything that the finding depends on besides the code: digests of contents and the values that
         they were compared with, each with a `repr` that is the same in every process.
         """
         self._findings[about] = _key(subject), found
@@ -118,7 +118,7 @@ def model_digest(files: Iterable[tuple[str, str]]) -> str:
 
 
 def data_digest(shards: Sequence[str]) -> str:
-    """Return the digest of training or test data, computed from those of the shards."""
+    """Return the digest of training or test data, computed from the digests of the shards."""
     return hashlib.sha256(b"".join(map(bytes.fromhex, shards))).hexdigest()
 
 
@@ -132,7 +132,7 @@ def _stamp(file: Path) -> Stamp:
 
 
 def _read(file: Path) -> tuple[dict[str, tuple[Stamp, str]], dict[str, tuple[str, str]]]:
-    """Return the content of a cache file; a missing or damaged one counts as empty."""
+    """Return the content of a cache file; a missing or damaged file counts as empty."""
     try:
         content = json.loads(file.read_bytes())
         return (

@@ -1,4 +1,4 @@
-"""What may be published about hidden tasks: outcomes and the scores of the board, nothing else.
+"""The facts that may be published about hidden tasks: outcomes and the scores of the board.
 
 Numbers follow the rule of `harness.board.disclosure`; every other text about a task passes through this module.
 """
@@ -28,9 +28,9 @@ class Withhold(StrEnum):
         return self is Withhold.ALWAYS or (self is Withhold.AUTO and hidden)
 
     def problems(self, files: TaskFiles, problems: Sequence[str]) -> list[str]:
-        """Return what may be said of a task's problems, which name models, hyperparameters and accuracies.
+        """Return the publishable lines about a task's problems, which name models, hyperparameters and accuracies.
 
-        A task with an invalid mark counts as hidden, but for the problem of the mark.
+        A task with an invalid mark counts as hidden, except that the problem of the mark is shown.
         """
         try:
             covered = self.covers(files.hidden)
@@ -42,7 +42,7 @@ class Withhold(StrEnum):
 
     @contextmanager
     def reading(self, files: TaskFiles) -> Iterator[None]:
-        """Say no more of a task than `problems` does if it cannot be read."""
+        """Reduce the error of a task that cannot be read to the lines of `problems`."""
         try:
             yield
         except UserError as error:

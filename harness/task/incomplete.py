@@ -1,7 +1,7 @@
-"""Tasks that are not complete, and the command that continues each.
+"""Incomplete tasks, and the command that continues each.
 
-Half-fetched ones have the request beside the files that have arrived; unfinished ones, whose models are still being
-trained, have the recipe.
+A half-fetched task has its request beside the files that have arrived; an unfinished task, whose models are still being
+trained, has its recipe.
 """
 
 import json
@@ -18,10 +18,10 @@ from harness.format.layout import BUILDING, INPUTS
 from harness.reading import read_regular
 from harness.shell import is_name, typed
 
-#: The file, and the largest one in bytes.
+#: The file with a request, and its maximum size in bytes.
 REQUEST, MOST = "request.json", 1024**2
 
-#: File in the directory of an unfinished task with its recipe (a file, or a name in the package), and its largest size.
+#: File in the directory of an unfinished task with its recipe (a file, or a name in the package), and its maximum size.
 RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES = "recipe.argument", 4096
 
 #: Names of corpora, tasks and models that may stand in a command for pasting.
@@ -30,13 +30,13 @@ _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """What somebody asked for, but for the address of the catalogue, which may hold a password.
+    """A request of tasks, without the address of the catalogue, which may hold a password.
 
     Attributes:
         corpus: its name.
         models: a number of them, or names; None for all.
         whole: whether whole archives are fetched.
-        catalogue: whether a catalogue was named.
+        catalogue: whether the command named a catalogue.
     """
 
     corpus: str
@@ -50,10 +50,10 @@ class FetchRequest:
 
 
 def half_fetched(root: Path) -> dict[str, str]:
-    """Return the tasks of a directory that are not whole: name -> how to continue.
+    """Return the half-fetched tasks of a directory: name -> remedy.
 
-    The files may be a stranger's, as in an unpacked archive. The command has only names and numbers from them; for
-    other content, words say what to do.
+    The files may be a stranger's, as in an unpacked archive. The command takes only names and numbers from them; for
+    other content, the remedy is a sentence.
     """
     return {
         staged.name: _remedy(staged, root)
@@ -82,14 +82,14 @@ def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
 
 
 def unfinished_tasks(root: Path) -> dict[str, str]:
-    """Return the tasks of a directory that are not finished: name -> the command that continues."""
+    """Return the unfinished tasks of a directory: name -> the command that continues."""
     return {
         directory.name: command_to_continue(root, directory.name) for directory in visible_directories(root / BUILDING)
     }
 
 
 def command_to_continue(root: Path, task: str) -> str:
-    """Return the command that continues a task; it has the word RECIPE if the recipe's place is not known."""
+    """Return the command that continues a task, with the word RECIPE if the recipe's path is not known."""
     try:
         recipe = (
             read_regular(root / BUILDING / task / RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES, links=False).decode().strip()

@@ -1,4 +1,4 @@
-"""Finds tasks and reference data in a directory, and reads only whether they are hidden.
+"""Finds tasks and reference data in a directory; reads only the marks of hidden tasks.
 
 There are two layouts, both the competition's own:
 
@@ -67,7 +67,7 @@ class TaskDirectory:
 
     Attributes:
         root: the directory.
-        tasks: those with models in natural order, followed by those with reference data only.
+        tasks: tasks with models in natural order, followed by tasks with reference data only.
     """
 
     def __init__(self, root: Path) -> None:
@@ -85,7 +85,7 @@ class TaskDirectory:
         self.tasks = []
         for name, path in tasks.items():
             places = _reference_directories(path)
-            marks = find_marks(places)  # first: the error message is clearer if the reference data cannot be accessed
+            marks = find_marks(places)  # first, for a clearer error if the reference data cannot be accessed
             reference = next((place / REFERENCE for place in places if _is_there(place / REFERENCE)), None)
             self.tasks.append(TaskFiles(name, path, reference, marks=marks))
         self.tasks += [
@@ -111,8 +111,8 @@ class TaskDirectory:
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
         """Return all tasks, or those of `names`; errors as `runnable`.
 
-        `unfinished` names tasks whose models are still being trained, for a command that shows them: it is no error
-        then if they are not found, or nothing else.
+        `unfinished` names tasks in training, for a command that shows them: then it is no error if these, or other
+        tasks, are not found.
         """
         names = as_names(names)
         tasks = self._whole(names, unfinished)
@@ -120,7 +120,7 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return those of some tasks that are here; only a half-fetched task, or an empty directory, is an error."""
+        """Return the tasks of `names` that exist; only a half-fetched task, or an empty directory, is an error."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
@@ -138,7 +138,7 @@ class TaskDirectory:
         return {name: path for name, path in found.items() if not names or name in names}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks, at least one unless some are unfinished; those of `names`, or all, must be whole."""
+        """Return all tasks, at least one unless some are unfinished; `names`, or all tasks, must be complete."""
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"
@@ -149,7 +149,7 @@ class TaskDirectory:
         return self.tasks
 
     def _nothing(self, references: Sequence[str] = ()) -> UserError:
-        """Return the error of a directory without a task that can be run, with `references` of some."""
+        """Return the error for a directory without a runnable task; `references` are tasks with reference data."""
         builds = self._builds
         parts = [f"reference data, of {', '.join(references)}"] if references else []
         parts += [f"what pgdl task build has not finished: {', '.join(builds)}"] if builds else []
@@ -169,7 +169,7 @@ class TaskDirectory:
 
 
 def require_no_flat_tasks(root: Path) -> None:
-    """Raise `UserError` if there are tasks in the flat layout in `root`: the first in the full layout would hide them.
+    """Raise `UserError` if `root` has tasks in the flat layout, which a task in the full layout would hide.
 
     A directory `input_data` decides for the full layout.
     """
@@ -197,7 +197,7 @@ def _looks_like_task(directory: Path) -> bool:
 
 
 def _reference_directories(task: Path) -> list[Path]:
-    """Return the directories that may contain a task's reference data: its own, and the separate ones of the layout."""
+    """Return the directories that may contain a task's reference data: its own, and the layout's other ones."""
     task = task if task.name not in ("", "..") else task.resolve()
     parent = task.parent if task.parent.name else task.parent.resolve()
     directories = [task, parent / REFERENCES / task.name]
@@ -214,5 +214,5 @@ def _references(root: Path) -> dict[str, Path]:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether something is there: a pipe or a link to nothing in place of a file is refused when it is read."""
+    """Whether a path exists in any form: a pipe or broken link in place of a file is refused when it is read."""
     return path.exists() or path.is_symlink()

@@ -1,4 +1,4 @@
-"""One trained model of a task: checked when it is read; its weights are loaded only to stage them for a worker."""
+"""A trained model of a task, checked when it is read; its weights are loaded only to stage them for a worker."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from harness.format.weights import Array, read_weight_file, read_weights
 from harness.reading import read_regular
 from harness.task.digests import Digests, model_digest, with_digest
 
-#: Gives a file to what reads it; returns its content and digest.
+#: Reads a file by a function; returns its content and digest.
 _Reading = Callable[[Path, Callable[[Path], tuple[bytes, str]]], tuple[bytes, str]]
 
 #: Weight file -> the archive with these weights for a worker.
@@ -32,8 +32,8 @@ class Model:
         id: name of the model's directory, e.g. `model_0`.
         directory: contains config.json and the weights.
         digest: SHA-256 over the model's files.
-        shown_digest: SHA-256 over the part of the model that a measure sees: models that differ only in how they were
-            trained have the same.
+        shown_digest: SHA-256 over the part of the model that a measure sees, equal for models that differ only in their
+            training settings.
         architecture: the layers, without names and without training-only layers and settings.
         shapes: the shapes of weights and output that Keras infers for the architecture.
         has_initial_weights: whether the weights before training are known.
@@ -87,7 +87,7 @@ def read_model(
 ) -> Model:
     """Check that a model's files are consistent, and return the model.
 
-    Each weight file is read once, or not at all if `digests` has a finding that these same files have passed.
+    Each weight file is read once, or not at all if `digests` has a finding that these files have passed.
 
     Raises:
         UserError: a file is missing or damaged, weights do not fit the architecture or are not finite, or the

@@ -1,6 +1,6 @@
-"""Some of a task: models by name, or a number of them from the smallest to the largest; a part of the training data.
+"""Selections from a task: models by name, or a number of models from the smallest to the largest; a part of the data.
 
-The part has examples at even distances, in their order.
+The part of the training data has examples at even distances, in their order.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
 
 
 def evenly(ordered: Sequence[T], number: int) -> list[T]:
-    """Return some of a sequence, first and last among them if there are two; all if there are no more."""
+    """Return `number` evenly spaced elements of a sequence, including first and last for two or more; at most all."""
     positions = np.linspace(0, len(ordered) - 1, min(number, len(ordered))).round().astype(int)
     return [ordered[position] for position in positions]
 
@@ -56,7 +56,7 @@ def size_of(model: Model) -> tuple[int, str]:
 
 @dataclass(frozen=True)
 class PartOfData(TrainingData):
-    """Training data of which a sandbox is given some examples only; the digest tells how many."""
+    """A part of training data for a sandbox; the digest depends on the number of examples."""
 
     number: int  #: of the examples
     whole: TrainingData
@@ -82,7 +82,7 @@ class PartOfData(TrainingData):
 
 
 def select_examples(task: Task, number: int) -> Task:
-    """Return a task with so many of its training examples."""
+    """Return a task with `number` of its training examples."""
     data = task.data
     digest = hashlib.sha256(f"{number} examples of {data.digest}".encode()).hexdigest()
     return replace(task, data=PartOfData(data.source, data.directory, digest, number, data))

@@ -1,7 +1,7 @@
 """Shapes of an architecture's weights and output, as inferred by Keras itself.
 
-One process runs Keras for all architectures; the results are cached, so that the same models need no framework
-a second time.
+A single process runs Keras for all architectures; the results are cached, so that the same models need no framework
+later.
 """
 
 import importlib.metadata

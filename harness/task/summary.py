@@ -27,7 +27,7 @@ class GapSpread:
 
 @dataclass(frozen=True)
 class GapsOfValue:
-    """The gaps of the models that share one value of a hyperparameter."""
+    """The gaps of the models that share a value of a hyperparameter."""
 
     hyperparameter: str
     value: Value
@@ -37,7 +37,7 @@ class GapsOfValue:
 
 @dataclass(frozen=True)
 class Summary:
-    """One task; hyperparameters and gaps are unknown (None) without reference data, or withheld."""
+    """The figures of a task; hyperparameters and gaps are None without reference data, or if withheld."""
 
     task: str
     layout: str
@@ -46,12 +46,12 @@ class Summary:
     models: int
     hyperparameters: tuple[str, ...] | None
     gaps: GapSpread | None
-    bytes: int  #: of all files in the task's directory
+    bytes: int | None  #: of all files in the task's directory
 
 
 @dataclass(frozen=True)
 class Architectures:
-    """Number of architectures among a task's models, the layers they consist of, and what their outputs are."""
+    """The number of architectures of a task's models, their kinds of layers, and the kind of their outputs."""
 
     number: int
     fewest_layers: int
@@ -61,7 +61,7 @@ class Architectures:
 
 
 def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
-    """Return models, hyperparameters and gaps of each task in a directory, without the last two of hidden ones."""
+    """Return models, hyperparameters and gaps of each task in a directory; of hidden tasks, only models."""
     return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(tasks_dir)).all()]
 
 
@@ -79,8 +79,12 @@ def summarise(files: TaskFiles, withhold: Withhold) -> Summary:
         models=len(gaps) if files.reference_only else len(files.models),
         hyperparameters=reference.grid.names if reference and not withheld else None,
         gaps=spread(gaps) if gaps and not withheld else None,
-        bytes=sum(Path(root, name).stat().st_size for root, _, names in os.walk(files.directory) for name in names),
+        bytes=None if withheld else _size(files.directory),
     )
+
+
+def _size(directory: Path) -> int:
+    return sum(Path(root, name).stat().st_size for root, _, names in os.walk(directory) for name in names)
 
 
 def gaps_by_value(reference: Reference) -> list[GapsOfValue]:
@@ -120,7 +124,7 @@ def architectures(files: TaskFiles) -> Architectures:
     read = [read_architecture(model) for model in files.models]
     depths = [len(architecture.canonical["layers"]) for architecture in read]
     layers = [layer for architecture in read for layer in architecture.canonical["layers"]]
-    kinds = {layer["class_name"] for layer in layers if "class_name" in layer}  # others are called again
+    kinds = {layer["class_name"] for layer in layers if "class_name" in layer}  # other entries are further calls
     number = len({architecture.digest for architecture in read})
     outputs = {str(architecture.output) for architecture in read}
     return Architectures(number, min(depths), max(depths), tuple(sorted(kinds)), tuple(sorted(outputs)))
@@ -138,7 +142,7 @@ class GapError:
     Attributes:
         n_test: examples of the test set.
         standard_error: of a model's gap, root mean square over models.
-        share: part of the variance of the gaps that it makes up, 0 to 1; None if all gaps are one number.
+        share: part of the variance of the gaps that this error explains, 0 to 1; None if all gaps are equal.
     """
 
     n_test: int

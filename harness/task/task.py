@@ -28,7 +28,7 @@ class Task:
         name: the task's name.
         models: the trained models in natural order; they share input shape and number of outputs.
         data: the training data.
-        reference: hyperparameters and accuracies of exactly these models; None for a task without any.
+        reference: hyperparameters and accuracies of exactly these models; None without reference data.
         hidden: whether participants may learn only their outcomes and rounded scores on it.
     """
 
@@ -43,7 +43,7 @@ def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -
     """Read and check tasks; nothing may run on a task before this.
 
     Raises:
-        InvalidTaskError: with all problems of all tasks; of those that `withhold` covers, with their number.
+        InvalidTaskError: with all problems of all tasks; for tasks that `withhold` covers, only with their number.
     """
     problems, tasks = Problems(), []
     for one, outcome in zip(files, check_tasks(files), strict=True):
@@ -61,7 +61,7 @@ def read_task(files: TaskFiles) -> Task:
 
 
 def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
-    """Return each task, or the error with all of its problems.
+    """Return each task, or the error with all its problems.
 
     Every invalid file is reported with its first problem, model_configs.json with all of its problems. Keras
     runs once for the models of all tasks.
@@ -72,7 +72,7 @@ def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
 
 
 class _Reading:
-    """One task while it is being read."""
+    """A task that is being read."""
 
     def __init__(self, files: TaskFiles) -> None:
         self._files = files
@@ -80,7 +80,7 @@ class _Reading:
         attempt = self._problems.attempt
         self.architectures = {path: attempt(read_architecture, path) for path in files.models}
         names = {files.name: files.directory} | {path.name: path for path in files.models}
-        for path in (path for name, path in names.items() if not is_line(name)):  # records would be refused as strange
+        for path in (path for name, path in names.items() if not is_line(name)):  # its records would be refused
             self._report(UserError("cannot be recorded", file=path, expected="a name without control characters"))
         if not files.models:
             self._report(UserError("no models", file=files.directory, expected="directories model_*", found="none"))

@@ -30,12 +30,12 @@ def notes_of(task: Task) -> list[str]:
 
 
 def notes_of_initial_weights(task: Task) -> list[str]:
-    """Return a note on the models without weights before training, which matters to what needs them; none if all do."""
+    """Return a note on models without weights before training, for measures that need them; empty without any."""
     return _of_initial_weights([model.id for model in task.models if not model.has_initial_weights], len(task.models))
 
 
 def outputs_of(task: Task) -> str:
-    """Return what the models give: logits, probabilities or their logarithms."""
+    """Return the kind of the models' outputs: logits, probabilities or their logarithms."""
     numbers = {output: len(_with_output(task, output)) for output in reversed(Output)}
     found = [output for output, number in numbers.items() if number]
     if len(found) == 1:
@@ -47,7 +47,7 @@ def outputs_of(task: Task) -> str:
 
 
 def _of_chance(task: Task) -> list[str]:
-    """A note on models that have not learned their training set: some measures have their best values there."""
+    """Return a note on models that have not learned their training set: some measures are best there."""
     if task.reference is None:
         return []
     number, most = task.data.n_samples, int(np.bincount(task.data.labels).max())
@@ -83,9 +83,9 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on the models that belong to reference data; `contents` is None if there are none.
+    """Return notes on the models that belong to reference data; `contents` is None without models.
 
-    `initial_weights`: whether that some lack them matters.
+    `initial_weights`: whether to name the models that lack weights before training.
     """
     if contents is None:
         return ["its models are missing, so it cannot be checked whether records are of these models"]
@@ -112,9 +112,9 @@ def notes_of_reference(reference: Reference) -> list[str]:
 
 
 def notes_of_resolution(reference: Reference) -> list[str]:
-    """Return a line on what a task can tell on its own; none without an official score, or if all gaps are equal.
+    """Return a line on the least p-value and difference of a task; empty without official score or different gaps.
 
-    The smallest p-value that its grid allows is left out where the permutations of a board allow none as small.
+    The line leaves the p-value out if the permutations of a board allow no p-value as small.
     """
     grid = reference.grid
     try:
@@ -141,6 +141,6 @@ def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:
 
 
 def abbreviated(names: Sequence[str]) -> str:
-    """Return the names as text; of more than three, the first three and the number of the others."""
+    """Return the names as text: the first three, and the number of the others."""
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more} more"

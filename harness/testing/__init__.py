@@ -1,4 +1,4 @@
-"""Tests that every executor and every kind of sandbox must pass, for those who write another one.
+"""Tests that every executor and every kind of sandbox must pass, for authors of new ones.
 
 Importing it registers `Actors`, a kind of sandbox whose workers are threads that play parts.
 """

@@ -40,7 +40,7 @@ class Actors(Kind):
         self._playing = self.most_at_once = 0
 
     def problem(self) -> None:
-        """There are threads everywhere."""
+        """Return None: threads work everywhere."""
 
     def expect(self, trials: Sequence[Job]) -> None:
         """Note the runtimes."""
@@ -51,7 +51,7 @@ class Actors(Kind):
         self.prepared += [job.runtime for job in trials]
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "Actor":
-        """Start a thread, unless the part is not to start."""
+        """Start a thread, unless the part refuses to start."""
         if "does not start" in parts(job).values():
             raise StartError("no stage")
         actor = Actor(self, job, control, sink)
@@ -59,15 +59,15 @@ class Actors(Kind):
         return actor
 
     def versions(self, runtime: str) -> str:
-        """No library is needed."""
+        """Return an empty text: no library is needed."""
         return f"runtime {runtime}"
 
     def close(self) -> None:
-        """Note that the stage is left."""
+        """Note that the context was left."""
         self.closed = True
 
     def playing(self, change: int) -> None:
-        """An actor begins (1) to play a measure, or is done (-1)."""
+        """Count an actor that begins (1) or ends (-1) to play a measure."""
         with self._changing:
             self._playing += change
             self.most_at_once = max(self.most_at_once, self._playing)
@@ -87,7 +87,7 @@ class Actor(RunningSandbox):
         self._thread.start()
 
     def exit_status(self) -> int | None:
-        """As the part has it."""
+        """Return the exit status that the part sets."""
         return self._status
 
     def kill(self) -> None:
@@ -164,7 +164,7 @@ class Actor(RunningSandbox):
 
 
 def parts(job: Job) -> dict[str, str]:
-    """What is to be played, by module."""
+    """The parts to be played, by module."""
     return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}
 
 

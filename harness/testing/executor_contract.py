@@ -11,7 +11,7 @@ from harness.outcome import Outcome
 from harness.sandbox import SandboxChoice
 from harness.testing.actors import Actors, Parts
 
-#: The sandbox of the tests, which the executor has to find by its name: import `harness.testing` where calls are made.
+#: The sandbox of the tests, which the executor finds by its name after an import of `harness.testing` on its machine.
 STAGE = SandboxChoice(Actors.name)
 
 #: Seconds after which a call that does not end is a failure.
@@ -22,11 +22,11 @@ class ExecutorContract:
     """Subclass it as a class of tests for pytest, and define `executor`."""
 
     def executor(self, workers: int) -> Executor:
-        """Return an executor with `STAGE` as its sandbox and so many concurrent calls, whose context is not entered."""
+        """Return an executor with the sandbox `STAGE` and `workers` concurrent calls, whose context is not entered."""
         raise NotImplementedError
 
     def test_every_order_comes_back_once_with_its_value(self) -> None:
-        """Whatever the order in which calls end."""
+        """Calls may end in any order."""
         parts = Parts()
         orders = [parts.order(f"returns {number}", model=f"model {number % 3}") for number in range(12)]
         with self.executor(2) as executor:
@@ -39,7 +39,7 @@ class ExecutorContract:
         assert all(one.machine["kernel"] and one.machine["threads"] for one in done.values())
 
     def test_orders_may_be_added_while_others_are_under_way(self) -> None:
-        """An executor says when it needs more, and is content with what it has."""
+        """`wanted` is positive while the executor needs orders, and 0 when it has enough."""
         parts = Parts()
         with self.executor(1) as executor:
             executor.prepare(["tensorflow"])
@@ -49,7 +49,7 @@ class ExecutorContract:
             assert executor.next(0.05) is None
 
     def test_a_second_helping_is_made_as_the_first(self) -> None:
-        """The context has to be entered once."""
+        """The executor works for several calls of `add` within one context."""
         parts = Parts()
         with self.executor(1) as executor:
             for value in (1.0, 2.0):
@@ -81,7 +81,7 @@ class ExecutorContract:
         ]  # fmt: skip
 
     def test_whatever_a_call_does_has_an_outcome(self) -> None:
-        """The limits hold, and nobody waits for ever."""
+        """The limits hold, and no wait is endless."""
         parts, short = Parts(), Allowance(None, 0.3, 0.0, "the time limit of 0.3 s")
         expected = {
             parts.order("raises ValueError: no"): (Outcome.EXCEPTION, "ValueError: no"),
@@ -101,7 +101,7 @@ class ExecutorContract:
             assert result.message.startswith(message), result.message
 
     def test_calls_of_one_budget_share_its_seconds(self) -> None:
-        """Those that were spent elsewhere count, too; what is used up starts nothing."""
+        """Seconds that were spent elsewhere count, too; a call of a used-up budget does not start."""
         parts, meaning = Parts(), "the budget"
         spent = Allowance(1, 5.0, 5.0, meaning)
         shared = [Allowance(2, 0.4, 0.0, meaning)] * 6
@@ -129,7 +129,7 @@ class ExecutorContract:
         assert pulse.stat().st_size == beats
 
     def test_inputs_that_cannot_be_written_are_an_error_of_the_run(self) -> None:
-        """They say nothing about a submission."""
+        """They are no outcome of a submission."""
         parts = Parts(missing="changed")
         with self.executor(1) as executor:
             executor.prepare(["tensorflow"])
@@ -142,7 +142,7 @@ class ExecutorContract:
 
 
 def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
-    """Make calls; returns what became of them, by the numbers of their orders."""
+    """Make calls; returns the finished calls by the numbers of their orders."""
     executor.add(orders, parts)
     done: dict[int, FinishedCall[int]] = {}
     until = time.monotonic() + CALL_END_S
@@ -157,5 +157,5 @@ def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int,
 
 
 def in_order(done: dict[int, FinishedCall[int]], orders: Sequence[Order]) -> list[FinishedCall[int]]:
-    """Return what became of orders, in their order."""
+    """Return the finished calls of orders, in the sequence of the orders."""
     return [done[order.number] for order in orders]

@@ -18,7 +18,7 @@ from harness.sandbox import (
 )
 from harness.worker.runtimes import DEFAULT
 
-#: The limit that holds without a sandbox, too.
+#: The only limit that also holds without a sandbox.
 CLOCK = next(trap for trap in TRAPS if trap.outcome is Outcome.TIMEOUT)
 
 
@@ -56,7 +56,7 @@ class KindContract:
             assert call.is_over
 
     def test_a_kind_says_what_it_shows(self) -> None:
-        """Nothing that is staged or private may be among it."""
+        """The shown directories include neither staged nor private directories."""
         with Staging() as staging:
             private = staging.stage("private", lambda _: None)
             assert not any(private.is_relative_to(place) for place in self.kind().shown())

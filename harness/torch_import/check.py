@@ -38,8 +38,8 @@ class Comparison(AbstractContextManager["Comparison"]):
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> None:
-        """Compare outputs.
+    def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> float:
+        """Return the largest difference of outputs, as a share of their spread.
 
         Args:
             file: the `.pt2` file.
@@ -58,8 +58,9 @@ class Comparison(AbstractContextManager["Comparison"]):
         spread = float(np.ptp(expected)) or 1.0
         differences = np.abs(found - expected).reshape(len(inputs), -1).max(axis=1) / spread
         worst = int(np.argmax(np.where(np.isfinite(differences), differences, np.inf)))
-        if not differences[worst] <= TOLERANCE:
-            raise self._first_difference(file, model, inputs[worst : worst + 1], translation, differences[worst])
+        if differences[worst] <= TOLERANCE:
+            return float(differences[worst])
+        raise self._first_difference(file, model, inputs[worst : worst + 1], translation, differences[worst])
 
     def _first_difference(
         self, file: Path, model: Path, inputs: Array, translation: Translation, difference: np.floating[Any]

@@ -77,7 +77,8 @@ class Exporter:
             with warnings.catch_warnings(), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
                 warnings.simplefilter("ignore")
                 program = torch.export.export(module, (sample,))
-                torch.export.save(program, file)
+                with file.open("wb") as stream:  # of a path, PyTorch would want the suffix
+                    torch.export.save(program, stream)
         except Exception as error:  # whatever stops the tracing of a user's code
             raise UserError(f"{self._name}: torch.export cannot export it", found=_line(str(error))) from error
 

@@ -110,13 +110,13 @@ def read_pt2(path: Path) -> Graph:
             return _graph(_Archive(archive, home, path), model["graph_module"])
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
             found = printable(repr(error))[:200]
-            expected = "a graph as torch.export.save of PyTorch 2.9 or later writes it"
+            expected = "a graph as torch.export.save of PyTorch 2.13 writes it"
             raise UserError("malformed", expected=expected, found=found, remedy=_REMEDY) from error
 
 
 def _json(archive: ZipFile, name: str, path: Path) -> dict[str, Any]:
     if name not in names(archive):
-        expected = f"{name}, as torch.export.save of PyTorch 2.9 or later writes it"
+        expected = f"{name}, as torch.export.save of PyTorch 2.13 writes it"
         raise UserError("no exported network", expected=expected, found="none", remedy=_REMEDY)
     return parse_json(read_member(archive, name, MAX_GRAPH), path)
 

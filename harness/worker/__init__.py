@@ -3,5 +3,5 @@
 Only this package is copied into the sandbox; it imports nothing else of `harness`.
 """
 
-#: The modules that other rooms use.
+#: Modules that other rooms may import.
 MODULES = ("architecture", "channel", "limits", "runtimes", "scratch")

@@ -8,8 +8,7 @@ The harness writes this form, which contains only built-in layers and plain sett
   is the model's. `{"layer", "inputs"}` calls the layer at an earlier position again; `keywords`, if present, are
   arguments passed by name: positions, true or false.
 
-Either has `"softmax"`, the position of the layer that is, or ends with, the final softmax or log-softmax, if there is
-one.
+Either form has `"softmax"` if there is a final softmax or log-softmax: the position of the layer that computes it.
 """
 
 import functools
@@ -19,7 +18,7 @@ from typing import Any
 
 from harness.worker.hard_sigmoids import HARD_SIGMOIDS, hard_sigmoid
 
-#: Layers that change images unless they are told that nothing is trained.
+#: Layers that change images unless they are called with `training=False`.
 AUGMENTING = (
     "RandomBrightness", "RandomContrast", "RandomFlip", "RandomRotation", "RandomTranslation", "RandomZoom",
 )  # fmt: skip
@@ -32,7 +31,7 @@ class ArchitectureError(ValueError):
 def build_model(architecture: dict[str, Any], keras: Any) -> Any:
     """Build the model, with its layers, and hence its weights, in the order of the architecture.
 
-    Layers that augment images are there and do nothing, in training mode or in a copy of the model either.
+    Layers that augment images are kept, but do nothing, even in training mode or in a copy of the model.
 
     `keras` is the module: Keras 3 on any framework, or Keras 2.
 
@@ -46,7 +45,7 @@ def build_model(architecture: dict[str, Any], keras: Any) -> Any:
 
 @contextmanager
 def undrawn(keras: Any) -> Iterator[None]:
-    """Let random initializers return zeros: to draw weights that are replaced takes a third of building a model."""
+    """Let random initializers return zeros: drawing weights that are replaced takes a third of building a model."""
     random = (keras.initializers.VarianceScaling, keras.initializers.RandomUniform)
     drawing = [kind.__call__ for kind in random]
     for kind in random:
@@ -61,7 +60,7 @@ def undrawn(keras: Any) -> Iterator[None]:
 def _sequential(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) -> Any:
     try:
         return keras.Sequential([source, *(_make(definition, keras) for definition in definitions)])
-    except Exception:  # once more, layer by layer, to find the one that Keras rejects
+    except Exception:  # again, layer by layer, to find the layer that Keras rejects
         model = keras.Sequential([source])
         for position, definition in enumerate(definitions):
             with _refusing(position, definition):
@@ -97,7 +96,7 @@ def _functional(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) 
 
 @contextmanager
 def _refusing(position: int, definition: dict[str, Any]) -> Iterator[None]:
-    """Name the layer if Keras rejects it, with whichever error of its framework."""
+    """Name the layer if Keras rejects it, with any error of its framework."""
     try:
         yield
     except Exception as error:
@@ -117,10 +116,10 @@ def _make(definition: dict[str, Any], keras: Any) -> Any:
 
 @functools.cache
 def _disabled(class_name: str, keras: Any) -> type:
-    """Return a layer's class whose layers return their input.
+    """Return a class in place of a layer's class, whose layers return their input.
 
-    It is registered, since copies are made from a configuration, which names the class: those of Keras itself augment
-    images in every call that does not say otherwise.
+    The class is registered, since copies are made from a configuration, which names the class: Keras' own classes
+    augment images in every call without `training=False`.
     """
     parent = getattr(keras.layers, class_name)
     members = {"call": _return_input, "__module__": parent.__module__}

@@ -7,13 +7,13 @@ from typing import Any, Self
 #: Longest frame in bytes, newline included; anything longer is a protocol error.
 MAX_FRAME = 4096
 
-#: Descriptor of the worker's socket, the same in every call: a number that depended on what the harness has open would
-#: tell of other calls.
+#: Descriptor of the worker's socket, the same in every call: a number that depended on the harness' open files would
+#: reveal other calls.
 SOCKET = 3
 
 
 def take_input() -> int:
-    """Return a new descriptor of what is standard input, which is empty from now on."""
+    """Return a new descriptor of the present standard input, and make standard input empty."""
     taken = os.dup(0)
     with open(os.devnull, "rb") as empty:  # noqa: PTH123
         os.dup2(empty.fileno(), 0)

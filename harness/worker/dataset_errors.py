@@ -1,10 +1,10 @@
-"""What to write in place of the first things that people try with a data set of TensorFlow."""
+"""Advice on common errors with a data set of TensorFlow."""
 
 import linecache
 import re
 from typing import Any
 
-#: The three ways to the examples, to end a line.
+#: The three ways to read the examples, as the end of a line.
 WAYS = (
     " (dataset yields single examples: `for inputs, labels in dataset.batch(512)` goes through batches, "
     "`inputs, labels = next(iter(dataset.batch(512)))` is the first, `inputs, labels = dataset.arrays` has all)"
@@ -37,9 +37,9 @@ def _unpacks_dataset(error: ValueError) -> bool:
 
 
 def refuse_single_example(given: Any, example: tuple[int, ...]) -> None:
-    """Raise `ValueError` if a model that takes batches of examples of this shape is given one of them, or a data set.
+    """Raise `ValueError` if a model for batches of examples of this shape gets a single example, or a data set.
 
-    Keras takes the first axis of a single example for that of the batch: mostly an error, sometimes a wrong value.
+    Keras takes the first axis of a single example for the batch axis: mostly an error, sometimes a wrong value.
     """
     if hasattr(given, "element_spec"):
         problem, remedy = "a data set", "`for inputs, labels in dataset.batch(512)`, and `model(inputs)`"

@@ -1,4 +1,4 @@
-"""What a worker says of an error: one line for the record, and the traceback among the output."""
+"""A worker's report of an error: one line for the record, and the traceback in the output."""
 
 import importlib
 import importlib.util
@@ -31,7 +31,7 @@ def describe(error: BaseException) -> str:
 
 
 def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
-    """Return one line with the error of the submission in that directory, and what may cure it, if that is known.
+    """Return one line with the error of the submission in `directory`, and a remedy if one is known.
 
     The error's own code may fail again.
     """
@@ -44,17 +44,17 @@ def advise(error: BaseException, runtime: Runtime, submission: Path) -> str:
 
 
 def _is_not_installed(error: BaseException) -> bool:
-    """Whether the error is about a module that nobody has; one that a runtime hides says so itself."""
+    """Whether the error is about a module that is not installed; the error of a hidden module has its own message."""
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return False
     return importlib.util.find_spec(error.name.partition(".")[0]) is None
 
 
 def print_error(error: BaseException, caller: str, submission: Path) -> None:
-    """Print the traceback without its first frames, those of the file `caller` and of the import of the submission.
+    """Print the traceback without its first frames: of the file `caller`, and of the import of the submission.
 
-    Source lines are printed of files in the directory `submission` only, because a submission chooses the file names in
-    its code and its errors. All other frames keep their file name and line number.
+    Only source lines of files in the directory `submission` are printed, because a submission chooses the file names in
+    its code and its errors. Other frames keep their file name and line number.
     """
     trace = error.__traceback__
     while trace is not None and _leads_in(trace, caller):
@@ -93,7 +93,7 @@ def _without_line(frame: traceback.FrameSummary) -> traceback.FrameSummary:
 
 
 def _line_of(report: traceback.TracebackException) -> str | None:
-    """Return the line of a syntax error from its file: the text in the error may be another one."""
+    """Return the line of a syntax error from its file: the error may have another text."""
     with suppress(TypeError, ValueError):
         return linecache.getline(report.filename, int(report.lineno)) or None  # type: ignore[arg-type]
     return None

@@ -1,4 +1,4 @@
-"""The hard sigmoid of Keras 2 in Keras 3, and that of Keras 3 in Keras 2.
+"""The hard sigmoid of Keras 2 for Keras 3, and the hard sigmoid of Keras 3 for Keras 2.
 
 In canonical form, `hard_sigmoid_of_keras_2` is clip(x / 5 + 1 / 2, 0, 1), and `hard_sigmoid` relu6(x + 3) / 6.
 """
@@ -14,7 +14,7 @@ PACKAGE = "pgdl"
 
 
 def hard_sigmoid(name: str, keras: Any) -> Any:
-    """Return the function of a name in canonical form. It is a function of Keras if this Keras has it."""
+    """Return the function of a name in canonical form; Keras' own function if this Keras has it."""
     is_keras_2 = not hasattr(keras, "ops")
     if (name == "hard_sigmoid_of_keras_2") == is_keras_2:
         return keras.activations.hard_sigmoid

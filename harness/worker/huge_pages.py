@@ -11,11 +11,11 @@ HUGE = 2 * 1024**2
 
 
 def gather() -> None:
-    """Gather this process' own memory, wherever a huge page fits; an older kernel leaves all as it is."""
+    """Gather this process' own memory wherever a huge page fits; does nothing on an older kernel."""
     libc = ctypes.CDLL(None)
     for line in Path("/proc/self/maps").read_text().splitlines():
         addresses, access, _, _, inode, *_ = line.split()
-        if access == "rw-p" and inode == "0":  # of no file
+        if access == "rw-p" and inode == "0":  # not of a file
             start, end = (int(address, 16) // HUGE * HUGE for address in addresses.split("-"))
             if start + HUGE < end:
                 libc.madvise(ctypes.c_void_p(start + HUGE), ctypes.c_size_t(end - start - HUGE), MADV_COLLAPSE)

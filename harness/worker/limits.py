@@ -11,7 +11,7 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 
-#: Seconds between two looks at the parent where the kernel does not tell of its death.
+#: Seconds between two checks of the parent if the kernel does not report its death.
 PARENT_S = 0.5
 
 #: Environment variable with the memory limit of the call, in bytes, for a measure that asks before it needs much.
@@ -19,7 +19,7 @@ MEMORY_LIMIT = "MEMORY_LIMIT_BYTES"
 
 
 def die_with_parent() -> None:
-    """Let this process be killed when its parent dies, however that happens: by the kernel where it does that.
+    """Let this process be killed when its parent dies for any reason: by the kernel if it can.
 
     On Windows, the harness' job objects do it.
     """
@@ -52,7 +52,7 @@ def apply_limits(processes: int, open_files: int, file_bytes: int, memory_bytes:
 if sys.platform == "win32":
 
     def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
-        """Do nothing: there are no limits of this kind."""
+        """Do nothing: Windows has no limits of this kind."""
 
 else:
     import resource
@@ -65,7 +65,7 @@ else:
     def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
         """Set the hard limits of the process `pid`, 0 for this one; its future children inherit them.
 
-        Those of other processes can be set on Linux only.
+        Limits of other processes can be set only on Linux.
         """
         for kind, value in (
             (resource.RLIMIT_NPROC, processes),

@@ -18,23 +18,23 @@ def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
         with _passing(last, keras):
             return model(inputs, training=training)
 
-    logits.__module__ = keras.__name__  # so that AutoGraph leaves it alone as it does Keras
+    logits.__module__ = keras.__name__  # AutoGraph does not convert modules of Keras
     object.__setattr__(model, "logits", logits)  # bypasses the frameworks' tracking of attributes
 
 
 def _softmax_of(model: Any, architecture: Mapping[str, Any]) -> Any:
-    """The layer that is, or ends with, the final softmax; None if there is none."""
+    """Return the layer that is, or ends with, the final softmax; None without a final softmax."""
     position, layers = architecture.get("softmax"), architecture["layers"]
     if position is None:
         return None
     n_made = sum("layer" not in entry for entry in layers)
-    number = sum("layer" not in entry for entry in layers[:position])  # further calls of a layer make none
+    number = sum("layer" not in entry for entry in layers[:position])  # further calls add no layer
     return model.layers[len(model.layers) - n_made + number]
 
 
 @contextmanager
 def _passing(layer: Any, keras: Any) -> Iterator[None]:
-    """Let a layer compute no softmax."""
+    """Let a layer skip its softmax within the context."""
     if isinstance(layer, keras.layers.Softmax):
         name, other = "call", lambda inputs, *_, **__: inputs
     else:

@@ -25,7 +25,7 @@ REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 
 def main(runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
-    """Import the libraries of the runtime of that name, then serve one call.
+    """Import the libraries of the runtime `name`, then serve one call.
 
     The harness is at the other end of the socket at standard input, or on Windows of standard input and output.
     """

@@ -1,11 +1,11 @@
-"""Random operations of TensorFlow that are given a seed of their own."""
+"""Random operations of TensorFlow with a seed of their own."""
 
 import functools
 from typing import Any
 
 
 def keep_seeds_of_operations() -> None:
-    """Make operations that have a seed ignore the present global seed; one that is set later counts as usual.
+    """Make operations with a seed ignore the present global seed; a global seed that is set later counts as usual.
 
     `dataset.shuffle(1000, seed=1)` then gives the same subset for every model and seed of a call, as its author meant,
     and as in the competition, where no global seed was set. Operations without a seed still follow the global one.

@@ -1,4 +1,4 @@
-"""What the sandbox has to do with an error of a submission, in a sentence."""
+"""Sentences that explain how the sandbox caused an error of a submission."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ NETWORK = "the sandbox has no network"
 SYSTEM_CALL = "the sandbox has no network, and refuses some system calls"
 PROGRAM = "the sandbox has the programs of /usr/bin and /bin only"
 
-#: Parts of messages of errors that are none of the system's own, such as those of libraries that download.
+#: Parts of the messages of libraries' errors, for instance of libraries that download.
 _OF_NETWORK = ("name resolution", "Name or service not known", "Network is unreachable", "URL fetch failure")
 _OF_THREADS = ("can't start new thread", "pthread_create")
 
@@ -22,7 +22,7 @@ _NO_PROGRAM = (126, 127)
 
 
 def refusal(error: BaseException, submission: Path) -> str:
-    """Return the sentence for an error of the submission in that directory, to end a line; empty if there is none."""
+    """Return the sentence for an error of the submission in `submission`, as the end of a line; empty without one."""
     if not _is_confined():
         return ""
     sentences = (_sentence(one, submission) for one in _chain(error))
@@ -38,7 +38,7 @@ def _is_confined() -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, and those that led to it, the last first."""
+    """Return the error and its causes, the last first."""
     seen, one = set[int](), error
     while one is not None and id(one) not in seen:
         seen.add(id(one))

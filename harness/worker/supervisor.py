@@ -1,8 +1,8 @@
 """The supervisor of a call without a PID namespace: reports the worker's exit status and kills all of the call.
 
-It is executed as a separate program, to drop the zygote's memory, and keeps the setup of its process: it adopts every
-orphaned process of the call, and can signal only the call's processes (`harness.worker.landlock`). It outlives the
-harness, and ends the call when the harness has ended.
+The supervisor is executed as a separate program, to drop the zygote's memory, and keeps the setup of its process: it
+adopts every orphaned process of the call, and can signal only the call's processes (`harness.worker.landlock`). It
+outlives the harness, and ends the call when the harness has ended.
 """
 
 import json
@@ -30,7 +30,7 @@ def main(line: int, worker: int, scratch: str) -> None:
         with suppress(BlockingIOError):
             os.read(wake, 4096)
     with suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)  # every process that it may signal: all of the call, in one step
+        os.kill(-1, signal.SIGKILL)  # every process that it may signal, the whole call, in one step
     with suppress(ChildProcessError):
         while True:
             os.wait()

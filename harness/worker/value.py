@@ -35,13 +35,13 @@ def as_finite_float(value: Any) -> float:
 
 
 def _described(value: Any) -> str:
-    """Return the type of a value that is no number, with its shape if it has several entries."""
+    """Return the type of a value that is not a number, with its shape if it has several entries."""
     name = type(value).__name__
     if value is None:
         return f"{name}: is a `return` missing in complexity()?"
     try:
         shape = tuple(int(length) for length in value.shape)
-    except (AttributeError, TypeError, ValueError):  # it has none, or not of numbers alone
+    except (AttributeError, TypeError, ValueError):  # it has no shape, or not only numbers in it
         return name
     kind = "an array" if "array" in name.lower() else "a tensor"
     return f"{kind} ({name}) of shape {shape}" if shape else name

@@ -32,10 +32,10 @@ ORDER = 1 << 17
 #: process ID and exit status; for a prepared sandbox also a pidfd of the placeholder, and its control group if any.
 DESCRIPTORS = 6
 
-#: Number of forks after which huge pages are worth their third of a second: they spare about 15 ms for each fork.
+#: Number of forks after which huge pages are worth their third of a second: they save about 15 ms per fork.
 MANY = 20
 
-#: Program of a call's supervisor; its arguments are the directory of the worker's code and those of its `main`.
+#: Program of a call's supervisor; its arguments are the directory of the worker's code, and the arguments of `main`.
 SUPERVISOR = (
     "import sys; sys.path.insert(0, sys.argv[1]); from harness.worker.supervisor import main; "
     "main(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])"
@@ -123,7 +123,7 @@ def _become_worker(order: dict[str, Any], control: int, output: int, program: in
         code = os.pread(program, 1 << 20, 0)  # not `read`: the harness' descriptor shares the file offset
         os.chdir(order["home"])
         os.environ.update(order["environment"])
-        tempfile.tempdir = None  # an import may have cached the zygote's
+        tempfile.tempdir = None  # an import may have cached the zygote's directory
         give_up_privileges(order["uid"])
         die_with_parent()  # here, because changing the user clears the parent-death signal
         if order["paths"] is not None:

@@ -74,7 +74,7 @@ def test_a_dead_network_cannot_be_attacked_and_constant_inputs_have_no_range():
             measure(dead, dataset(np.ones((4, 5)), [0] * 4))
 
 
-margin = baselines.load("deepfool_margin")
+deepfool = baselines.load("deepfool_margin")
 EXAMPLES = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
 OF_EXAMPLES = np.arange(40) % 3
 
@@ -82,7 +82,7 @@ OF_EXAMPLES = np.arange(40) % 3
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_a_linear_network_has_planes_as_boundaries(n_classes):
     kernel = np.random.default_rng(1).normal(size=(5, 3))
-    found = margin(dense(kernel), dataset(EXAMPLES, OF_EXAMPLES), n_classes=n_classes)
+    found = deepfool(dense(kernel), dataset(EXAMPLES, OF_EXAMPLES), n_classes=n_classes)
     logits = EXAMPLES @ kernel
     order = np.argsort(-logits, axis=1)
     distances = [
@@ -119,15 +119,15 @@ def test_the_scale_of_logits_and_of_inputs_does_not_matter():
     model, other = smooth_network(), smooth_network()
     *hidden, kernel, bias = model.get_weights()
     other.set_weights([hidden[0] / 8, *hidden[1:], 4 * kernel, 4 * bias])
-    expected = margin(model, dataset(EXAMPLES, OF_EXAMPLES))
+    expected = deepfool(model, dataset(EXAMPLES, OF_EXAMPLES))
     assert expected < -0.01
-    assert margin(other, dataset(8 * EXAMPLES, OF_EXAMPLES)) == pytest.approx(expected, rel=1e-3)
+    assert deepfool(other, dataset(8 * EXAMPLES, OF_EXAMPLES)) == pytest.approx(expected, rel=1e-3)
 
 
 def test_examples_without_a_size_or_a_gradient_do_not_count():
     kernel = np.eye(5, 3)
-    expected = margin(dense(kernel), dataset(EXAMPLES, OF_EXAMPLES))
+    expected = deepfool(dense(kernel), dataset(EXAMPLES, OF_EXAMPLES))
     more = np.concatenate([EXAMPLES, np.zeros((3, 5))])
-    assert margin(dense(kernel), dataset(more, np.zeros(43))) == pytest.approx(expected, rel=1e-5)
+    assert deepfool(dense(kernel), dataset(more, np.zeros(43))) == pytest.approx(expected, rel=1e-5)
     with pytest.raises(baselines.MeasureUnavailable, match="have a gradient"):
-        margin(dense(np.zeros((5, 4)), np.ones((4, 3))), dataset(EXAMPLES, OF_EXAMPLES))
+        deepfool(dense(np.zeros((5, 4)), np.ones((4, 3))), dataset(EXAMPLES, OF_EXAMPLES))

@@ -60,26 +60,28 @@ def forward(model, *, shares_at):
 
 @pytest.mark.parametrize("options", ["", "seed=3", "per_class=4", "per_class=3,n_batches=2", "n_batches=1,seed=1"])
 def test_mixup_error_by_hand(options):
-    model, data = network(), dataset(*blobs())
-    given = {"per_class": 10, "n_batches": 40, "seed": 0}
-    given |= {name: int(number) for name, number in (part.split("=") for part in options.split(",") if part)}
-    size = 3 * given["per_class"]
-    drawn = _drawn(Subject(model, data), size, given["n_batches"], given["seed"])
-    expected = by_hand(*drawn, forward(model, shares_at="input"))
-    assert 0 < expected < 1
-    assert baselines.load(f"mixup_error:{options}")(model, data) == pytest.approx(expected)
+    given = {"per_class": 10, "n_batches": 40, "seed": 0} | parsed(options)
+    require_by_hand("mixup_error", options, 3 * given["per_class"], given, "input")
 
 
 @pytest.mark.parametrize("place", ["output", "preactivation"])
 @pytest.mark.parametrize("options", ["", "seed=3", "batch=20", "batch=7,n_batches=3"])
 def test_manifold_mixup_error_by_hand(options, place):
+    given = {"batch": 50, "n_batches": 120, "seed": 0} | parsed(options)
+    specification = f"preactivation={place == 'preactivation'},{options}"
+    require_by_hand("manifold_mixup_error", specification, given["batch"], given, place)
+
+
+def parsed(options):
+    return {name: int(number) for name, number in (part.split("=") for part in options.split(",") if part)}
+
+
+def require_by_hand(name, options, size, given, place):
     model, data = network(), dataset(*blobs())
-    given = {"batch": 50, "n_batches": 120, "seed": 0}
-    given |= {name: int(number) for name, number in (part.split("=") for part in options.split(",") if part)}
-    drawn = _drawn(Subject(model, data), given["batch"], given["n_batches"], given["seed"])
+    drawn = _drawn(Subject(model, data), size, given["n_batches"], given["seed"])
     expected = by_hand(*drawn, forward(model, shares_at=place))
-    measure = baselines.load(f"manifold_mixup_error:preactivation={place == 'preactivation'},{options}")
-    assert measure(model, data) == pytest.approx(expected)
+    assert 0 < expected < 1
+    assert baselines.load(f"{name}:{options}")(model, data) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("n", "size", "n_batches"), [(100, 30, 10), (90, 30, 3), (95, 30, 2), (20, 30, 10)])

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,10 +169,14 @@ def test_csv_has_all_digits_and_the_reason(table: Board) -> None:
 
 def test_latex(table: Board) -> None:
     lines = latex.render(table).splitlines()
-    assert lines[0] == "% \\usepackage{booktabs}"
-    assert lines[1:5] == ["\\begin{table}", "\\centering", "\\caption{Comparison.}", "\\label{tab:comparison}"]
-    assert lines[5] == "\\begin{tabular}{rllrrrrlrrrrl}"
-    assert lines[-1] == "\\end{table}"
+    assert lines[:3] == ["% \\usepackage{booktabs,graphicx}", "\\begin{table*}", "\\centering\\footnotesize"]
+    assert lines[3] == (
+        "\\caption{Comparison of 6 measures on 2 tasks: second (8 networks), toy (8 networks). "
+        "Scores are from 0 to 100, and larger is better.}"
+    )
+    assert lines[4] == "\\label{tab:comparison}"
+    assert lines[6] == "\\begin{tabular}{rllrrrrlrrrrl}"
+    assert lines[-1] == "\\end{table*}"
     body = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
     assert len(body) == len(table.rows)
     assert all(line.count(" & ") == len(table.headings) - 1 and line.endswith(" \\\\") for line in body)
@@ -178,13 +184,29 @@ def test_latex(table: Board) -> None:
     assert any("initial\\_weights \\& more" in line for line in lines)
 
 
-def test_a_long_latex_table_is_broken_over_pages(table: Board) -> None:
+def test_a_long_latex_table_has_a_part_on_each_page(table: Board) -> None:
     text = latex.render(replace(table, rows=[*table.rows] * 8))
-    assert "\\begin{longtable}" in text
-    assert "\\endhead" in text
-    assert "\n\\caption{Comparison.}\n\\label{tab:comparison}\n\\\\\n\\toprule\n" in text
-    assert "{table}" not in text
-    assert text.startswith("% \\usepackage{booktabs,longtable}")
+    first, *others = text.split("\\end{table*}\n")[:-1]
+    assert [part.count(" \\\\\n") - 1 for part in (first, *others)] == [40, 8]  # without the heading
+    assert "\\caption{Comparison of 48 measures on 2 tasks" in first
+    assert "\\caption{Comparison, part 2 of 2.}" in others[-1]
+    assert [part.count("\\label") for part in (first, *others)] == [1, 0]
+    assert [part.count("Score: 100 times") for part in (first, *others)] == [0, 1]
+
+
+@pytest.mark.rest
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
+@pytest.mark.parametrize("columns", ["onecolumn", "twocolumn"])
+def test_latex_fits_a_paper(columns: str, table: Board, tmp_path: Path) -> None:
+    (tmp_path / "table.tex").write_text(latex.render(replace(table, rows=[*table.rows] * 8)))
+    (tmp_path / "paper.tex").write_text(
+        f"\\documentclass[{columns}]{{article}}\\usepackage{{booktabs,graphicx}}"
+        "\\begin{document}\\input{table}\\end{document}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "Overfull" not in done.stdout
+    assert "Float too large" not in done.stdout
 
 
 def test_latex_sets_a_minus_and_every_special_character(known: dict[str, Reference]) -> None:

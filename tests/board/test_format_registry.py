@@ -147,7 +147,7 @@ def test_a_hostile_name_adds_no_column_to_the_latex_table(boards: dict[str, Boar
         body = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
         assert len(body) == len(board.rows)
         assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {len(board.columns) - 1}
-        alignment = re.fullmatch(r"\\begin\{tabular\}\{([rl]+)\}", lines[5])
+        alignment = re.fullmatch(r"\\begin\{tabular\}\{([rl]+)\}", lines[6])
         assert alignment is not None
         kinds = ["r" if column.kind in ("number", "place") else "l" for column in board.columns]
         assert list(alignment[1]) == kinds

@@ -20,12 +20,13 @@ from harness.cli.current_step import CurrentStep
 from harness.cli.run_progress import RunProgress
 from harness.cli.terminal import Terminal
 from harness.cli.transfer import Transfer
+from harness.codabench.ingestion import OutOfTimeError
 from harness.corpus.build import Event
 from harness.corpus.catalogue import find_recipe
 from harness.corpus.recipe import read_recipe
 from harness.errors import UserError
 from harness.execution.plan import plan_calls
-from harness.execution.run import CallSummary
+from harness.execution.run import CallSummary, Plan
 from harness.sandbox import Fresh
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission
 from tests.execution.planned_things import make_task as planned_task
@@ -209,3 +210,23 @@ def test_a_build_tells_a_line_a_minute_without_a_terminal(monkeypatch: pytest.Mo
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert lines[0] == "0 of 32 models done; model_0: epoch 3, cross-entropy 0.3333, accuracy 0.5000"
     assert [line.partition(" ")[0] for line in lines[1:]] == ["model_0"]
+
+
+@pytest.mark.parametrize(
+    ("error", "recorded", "told"),
+    [
+        (ZeroDivisionError, 3, ["At least 3 of 8 calls are recorded; the same command resumes the run."]),
+        (KeyboardInterrupt, 3, ["At least 3 of 8 calls are recorded; the same command resumes the run."]),
+        (ZeroDivisionError, 0, []),
+        (OutOfTimeError, 3, []),  # of a container, which nobody calls again
+    ],
+)
+def test_whoever_may_go_on_is_told_what_is_recorded(error: type[BaseException], recorded: int, told: list[str]) -> None:
+    console = Console(file=io.StringIO(), width=120)
+    terminal = Terminal(console)
+    terminal.started(Plan((), ()), "results.db")
+    try:
+        raise error
+    except error:
+        terminal.finished(recorded, 8)
+    assert console.file.getvalue().splitlines() == told  # type: ignore[attr-defined]

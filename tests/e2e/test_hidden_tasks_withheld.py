@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from matrix import rest
 from real_runs import records, write_submission
 from throwaway import make_task
 
@@ -36,7 +37,7 @@ def stored(directory: Path) -> bytes:
     return b"".join(path.read_bytes() for path in files)
 
 
-@pytest.mark.parametrize("withhold", ["auto", "never"])
+@pytest.mark.parametrize("withhold", ["auto", rest("never")])
 def test_run_and_board(tmp_path, hidden, pgdl, withhold):
     submission = write_submission(tmp_path, "talker", BODY)
     constant = write_submission(tmp_path, "quiet", "print('SECRET')\nreturn 4711.0")

@@ -1,7 +1,7 @@
 """A call gives the same value however its worker is started, and every call starts with a clean slate."""
 
 import pytest
-from matrix import full
+from matrix import full, rest
 from real_runs import records, write_submission
 
 pytestmark = pytest.mark.usefixtures("sandbox")
@@ -66,7 +66,7 @@ return float(max(filter(is_socket, range(1000))))
 """
 
 
-@pytest.mark.parametrize("mode", ["fast", "fresh"])
+@pytest.mark.parametrize("mode", ["fast", rest("fresh")])
 def test_the_control_channel_has_the_same_descriptor_in_every_call(tmp_path, one_model, pgdl, mode):
     """A number that depends on what the harness has open would tell of other calls."""
     assert run(pgdl, tmp_path, one_model, SOCKETS, mode)[0]["value"] == 3.0

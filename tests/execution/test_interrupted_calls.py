@@ -59,14 +59,3 @@ def test_a_pause_of_the_harness_is_said_and_the_call_made_again_once(
 
 def test_a_call_without_a_pause_is_made_once(local: Local, tmp_path: Path) -> None:
     assert run(local, "returns 1", tmp_path) == ([("OK", "")] * 2, [])
-
-
-def test_a_bug_after_some_calls_tells_how_many_are_recorded(local: Local, tmp_path: Path) -> None:
-    class Broken(Listener):
-        def advanced(self, row: object) -> None:
-            raise ZeroDivisionError
-
-    submission, task = make_submission("mine", b"returns 1"), make_task(2)
-    with local, Records(str(tmp_path / "r.db")) as records, pytest.raises(ZeroDivisionError) as ended:
-        record_calls(Run([submission], [task], SETTINGS, local), records, Broken())
-    assert ended.value.__notes__ == ["1 call recorded; the same command makes only the others"]

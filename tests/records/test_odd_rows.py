@@ -8,7 +8,8 @@ import pytest
 
 from harness.errors import UserError
 from harness.outcome import Outcome
-from harness.records import Records, recorded_versions
+from harness.records import Records
+from harness.records.versions import recorded_versions
 from tests.records.evaluation_rows import evaluation, request
 from tests.records.statements import execute
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from harness.records import Records, recorded_versions
+from harness.records import Records
+from harness.records.versions import recorded_versions
 from tests.records.evaluation_rows import evaluation
 from tests.records.statements import execute
 

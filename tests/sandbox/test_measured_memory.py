@@ -75,10 +75,16 @@ def test_a_process_is_measured() -> None:
     assert usage.cpu_s > 0
 
 
-def test_what_a_child_allocates_is_seen() -> None:
-    with running("") as small, running(ALLOCATE) as large:
-        difference = measure(Tree(large), MUCH).memory_bytes - measure(Tree(small), MUCH).memory_bytes
-    assert 90 * MIB < difference < 120 * MIB
+@pytest.mark.parametrize(
+    ("small", "large", "least", "most"),
+    [("", ALLOCATE, 90, 120), (HIDE, ALLOCATE + HIDE, 90, 120), ("", TABLES, 35, 60)],
+    ids=["allocated", "behind a first thread that has ended", "page tables"],
+)
+def test_what_a_child_takes_is_seen(small: str, large: str, least: int, most: int) -> None:
+    with running(small) as one, running(large) as other:
+        for limit in (MUCH, 0):
+            difference = measure(Tree(other), limit).memory_bytes - measure(Tree(one), limit).memory_bytes
+            assert least * MIB < difference < most * MIB
 
 
 def test_a_child_counts_for_its_parent() -> None:
@@ -92,13 +98,6 @@ def test_pages_that_forked_children_share_count_once_where_it_matters() -> None:
         cheap, exact = measure(Tree(pid), MUCH).memory_bytes, measure(Tree(pid), 250 * MIB).memory_bytes
     assert cheap > 400 * MIB
     assert 90 * MIB < exact < 200 * MIB
-
-
-def test_memory_is_seen_behind_a_first_thread_that_has_ended() -> None:
-    with running(HIDE) as small, running(ALLOCATE + HIDE) as large:
-        for limit in (MUCH, 0):
-            difference = measure(Tree(large), limit).memory_bytes - measure(Tree(small), limit).memory_bytes
-            assert 90 * MIB < difference < 120 * MIB
 
 
 def mapping(opening: str, flags: str, touch: str) -> int:
@@ -139,13 +138,6 @@ def test_pages_of_a_file_count_once_they_are_written_to(tmp_path: Path) -> None:
     assert mapping(opening, SHARED, READ) < 10 * MIB
     assert mapping(opening, PRIVATE, READ) < 10 * MIB
     assert 90 * MIB < mapping(opening, PRIVATE, WRITE) < 120 * MIB
-
-
-def test_page_tables_count() -> None:
-    with running("") as small, running(TABLES) as large:
-        for limit in (MUCH, 0):
-            difference = measure(Tree(large), limit).memory_bytes - measure(Tree(small), limit).memory_bytes
-            assert 35 * MIB < difference < 60 * MIB
 
 
 def test_the_long_look_is_given_up_when_nobody_needs_it_any_more() -> None:

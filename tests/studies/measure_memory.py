@@ -2,10 +2,10 @@
 
     nice python -m tests.studies.measure_memory TASKS RESULTS [cost ...]
 
-Calls the measures of these costs, all if none is named, on a task of `real_size`, and prints a line for each. The calls
-of a network share a sandbox, as they do in any run: a peak includes the results that are kept for the next measures
-(256 MiB at the most). Loops that would take minutes or hours are shortened where memory does not depend on them. The
-command can be interrupted and repeated.
+Calls the measures of these costs, or all measures, on a task of `real_size`, and prints a line for each family. The
+calls of a network share a sandbox, as they do in any run: a peak includes the results that are kept for the next
+measures (256 MiB at the most). Long loops are shortened if memory does not depend on them. The command can be
+interrupted and repeated.
 """
 
 import subprocess
@@ -42,7 +42,7 @@ SHORT = {
 
 
 def main(tasks: str, results: str, *costs: str) -> None:
-    """Make the calls that are missing, and print the table."""
+    """Make the calls that are missing, and print the table; calls that failed go to standard error."""
     names = [name for name, one in baselines.MEASURES.items() if one.cost in (costs or tuple(baselines.Cost))]
     command = [sys.executable, "-m", "pgdl", "run", *map(shortened, names), "--tasks", tasks]
     options = ["--results", results, "--workers", "1", "--time-limit", "150"]
@@ -57,24 +57,20 @@ def shortened(name: str) -> str:
 
 
 def print_table(names: list[str], results: str) -> None:
-    """Print a line for each measure: the largest peak of its recorded calls."""
+    """Print a line for each family: the peaks of its measures, and the measure with the largest."""
     peaks: dict[str, int] = {}
-    ended: dict[str, set[str]] = {shortened(name): set() for name in names}
     with open_results(results) as rows:
         for row in rows:
-            name = row["submission"]
-            if name not in ended:
-                continue
+            name = row["submission"].partition(":")[0]
             peaks[name] = max(peaks.get(name, 0), row["peak_memory_bytes"])
-            ended[name].add(row["outcome"])
-    print("| measure | peak memory, GB |\n|---|---|")
-    for name in names:
-        called = shortened(name)
-        peak = f"{peaks[called] / 1e9:.2f}" if called in peaks else "not called"
-        if ended[called] - {"OK"}:
-            peak = f"at least {peak}: {', '.join(sorted(ended[called]))}"
-        more = f", with `{called.partition(':')[2]}`" if called != name else ""
-        print(f"| `{name}` | {peak}{more} |")
+            if row["outcome"] != "OK":
+                print(f"{row['submission']}: {row['outcome']}", file=sys.stderr)
+    print("| family | peak memory, GB | largest |\n|---|---|---|")
+    called = [name for name in names if name in peaks]
+    for family in dict.fromkeys(baselines.MEASURES[name].family for name in called):
+        of_family = sorted((peaks[name], name) for name in called if baselines.MEASURES[name].family == family)
+        (least, _), (most, largest) = of_family[0], of_family[-1]
+        print(f"| {family} | {least / 1e9:.2f} to {most / 1e9:.2f} | `{largest}` |")
 
 
 if __name__ == "__main__":

@@ -11,17 +11,17 @@ from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Warn
 #: All kinds by name.
 KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
 
-#: Those that `auto` tries, in this order.
+#: The kinds that `auto` tries, in this order.
 AUTOMATIC = sorted((kind for kind in KINDS.values() if kind.auto is not None), key=lambda kind: kind.auto or 0)
 
 
 def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
-    """Return the default kind: bubblewrap, or Landlock where bubblewrap does not work.
+    """Return the default kind: bubblewrap, or Landlock if bubblewrap does not work.
 
     `warn` receives the reason why bubblewrap does not work, and the promises that Landlock lacks. Raises `UserError`
-    with reasons and remedies where neither works, or bubblewrap does not and the sandbox may not promise less.
+    with reasons and remedies if neither works, or if bubblewrap does not work and the sandbox may not promise less.
     """
-    # A kind that another one extends needs no trial of its own: that one has the same sandbox, and falls back to it.
+    # A kind that another kind extends needs no trial: the other kind has the same sandbox, and falls back to it.
     extended = {base for kind in AUTOMATIC for base in kind.__bases__}
     best, *weaker = (kind.for_auto(warn) for kind in AUTOMATIC if kind not in extended)
     problem = best.problem()
@@ -45,7 +45,7 @@ def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
 
 
 def not_linux() -> UserError | None:
-    """Return why calls are not sandboxed by this system's own means; None on Linux."""
+    """Return why this system's own means cannot sandbox calls; None on Linux."""
     if (system := platform.system()) == "Linux":
         return None
     remedy = "with a Docker engine, --sandbox docker; for your own code only, --unsafe-no-sandbox (pgdl help systems)"
@@ -54,14 +54,14 @@ def not_linux() -> UserError | None:
 
 @dataclass(frozen=True)
 class SandboxChoice:
-    """The kind of sandbox that is asked for; each machine that makes calls chooses its own by it."""
+    """The requested kind of sandbox, from which each machine that makes calls chooses its own."""
 
     name: str = AUTO  #: of a kind, or `auto`
-    parameters: Mapping[str, str | None] = field(default_factory=dict)  #: of that kind's constructor
+    parameters: Mapping[str, str | None] = field(default_factory=dict)  #: of the kind's constructor
     may_promise_less: bool = True  #: whether `auto` may choose weaker isolation
 
     def kind(self, warn: Warn) -> Kind:
-        """Return a kind that works on this machine; raises `UserError` if there is none."""
+        """Return a kind that works on this machine; raises `UserError` if no kind works."""
         if (self.name == AUTO or KINDS[self.name].needs_linux) and (elsewhere := not_linux()) is not None:
             raise elsewhere
         if self.name == AUTO:

@@ -28,7 +28,7 @@ IMAGE = f"pgdl-harness:{harness.__version__}"
 #: Number of user IDs, from FIRST_UID_OF_FEW on, that containers are spread over; no account has them.
 UIDS = 1500
 
-#: Search path for the image's Python; the worker gets nothing else of the image's environment.
+#: Search path for the image's Python; the worker gets no other variable of the image's environment.
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 #: Program of the worker's interpreter. Its arguments are the system-call filter, the runtime, and the directories
@@ -39,7 +39,7 @@ BOOTSTRAP = (
     "sys.path.pop(0); main(program, runtime, *map(Path, job))"
 )
 
-#: Program that prints the system-call filter; its argument is 1 if there is a GPU, 0 if there is none.
+#: Program that prints the system-call filter; its argument is 1 with a GPU, 0 without.
 FILTER = (
     "import sys; from base64 import b64encode; from harness.sandbox.seccomp import filter_program; "
     "print(b64encode(filter_program(sys.argv[1] == '1')).decode())"
@@ -117,13 +117,13 @@ class Docker(Kind):
 
     @property
     def isolation(self) -> str:
-        """Its name in a configuration, with the runtime if one is given."""
+        """The name of the isolation in a configuration, with the runtime if it is given."""
         return f"docker/{self.runtime}" if self.runtime else "docker"
 
     def versions(self, runtime: str) -> str:
         """Return the image's ID, which determines the versions of all libraries in it.
 
-        Raises `UserError` where the engine does not answer.
+        Raises `UserError` if the engine does not answer.
         """
         return f"image {self._image_id}"
 
@@ -141,7 +141,7 @@ class Docker(Kind):
             self._reaper = None
 
     def problem(self) -> UserError | None:
-        """Try a container without a job; returns None if that works."""
+        """Try a container without a job; returns None if it works."""
         if shutil.which(CLIENT) is None:
             return UserError(f"{CLIENT} is not installed", remedy="install a Docker engine, see pgdl help containers")
         try:
@@ -177,7 +177,7 @@ class Docker(Kind):
 
 @cache
 def _filter_of_image(name: str, image: tuple[str, ...], gpu: bool) -> str:
-    """Return the system-call filter in Base64 as the harness in the image makes it; raises `UserError` without one."""
+    """Return the system-call filter in Base64 from the harness in the image; raises `UserError` without a harness."""
     try:
         return _ask_inside(image, "-I", "-c", FILTER, str(int(gpu)))
     except EngineError as error:

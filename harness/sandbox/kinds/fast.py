@@ -1,7 +1,7 @@
 """bubblewrap's sandbox, with a fork of a zygote for every call: a process that has already imported the framework.
 
 The sandbox is the same as for a fresh start: bubblewrap creates it around a placeholder process, and the fork joins it
-and then drops every privilege. Calls share nothing but the memory that the imports have filled.
+and then drops every privilege. Calls share only the memory that the imports have filled.
 """
 
 import os
@@ -26,7 +26,7 @@ HOLDER = f"{bubblewrap.JOB_DIRECTORIES[0]}/{ECHO}"
 
 
 class Fast(Fresh):
-    """The same sandbox with a faster start; where forks do not work, it may fall back to fresh starts."""
+    """The sandbox of `Fresh` with a faster start; if forks do not work, it may fall back to fresh starts."""
 
     name = "fast"
     way = "fast"
@@ -41,7 +41,7 @@ class Fast(Fresh):
 
     @property
     def recorded(self) -> str:
-        """Its name in a record; where forks do not work, or no longer, that of fresh starts."""
+        """The name in a record: the name of fresh starts if forks do not work, or no longer work."""
         return super().recorded if self._zygotes else f"{self.isolation}/{Fresh.way}"
 
     @classmethod
@@ -55,7 +55,7 @@ class Fast(Fresh):
         self._zygotes.begin(trials)
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Start a zygote for each trial and run its call; raises `UserError` where that does not work."""
+        """Start a zygote for each trial and run its call; raises `UserError` if that fails."""
         super().prepare(trials)
         try:
             self._zygotes.start(trials, self.start)
@@ -84,7 +84,7 @@ class Fast(Fresh):
 class Placeholder(Enclosure):
     """A sandbox for a forked worker, kept open by a placeholder process as confined and limited as the worker.
 
-    The worker runs as the same user. It must not gain control of that process, which is not watched.
+    The worker runs as the same user, but must not gain control of the placeholder, which is not watched.
     """
 
     def __init__(self, job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> None:
@@ -109,11 +109,11 @@ class Placeholder(Enclosure):
                 self._line.write(b"ready\n")
             if not hears.readline():
                 self.kill()
-                Placeholder.close(self)  # not that of a subclass, which has opened nothing yet
+                Placeholder.close(self)  # the base method: a subclass has opened nothing yet
                 raise StartError("the sandbox ended before it was ready")
 
     def close(self) -> None:
-        """End the placeholder process, too, if it has not been killed."""
+        """Also end the placeholder process, if it has not been killed."""
         self._line.close()
         super().close()
 
@@ -159,6 +159,6 @@ class ForkedSandbox(Placeholder):
         return self._report.ended and super().is_gone()
 
     def close(self) -> None:
-        """Close the report, too."""
+        """Also close the report."""
         os.close(self._source)
         super().close()

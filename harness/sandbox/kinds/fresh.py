@@ -30,7 +30,7 @@ from harness.sandbox.running_sandbox import (
 from harness.sandbox.seccomp import filter_program
 from harness.worker.limits import limit_process
 
-#: The remedy where bubblewrap fails inside a container.
+#: Remedy if bubblewrap fails inside a container.
 IN_A_CONTAINER = (
     "run the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
     "--security-opt systempaths=unconfined, and as an ordinary user (--user)"
@@ -60,7 +60,7 @@ REMEDIES = (
 
 
 class Fresh(Kind):
-    """Namespaces, a read-only view of few files, a system-call filter and, where delegated, a control group."""
+    """A sandbox of namespaces, a read-only view of few files, a system-call filter and, if possible, a cgroup."""
 
     name = "fresh"
     summary = "a new process in a new sandbox"
@@ -73,7 +73,7 @@ class Fresh(Kind):
 
     @classmethod
     def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the options for bubblewrap's isolation, however workers start: `auto` prefers it."""
+        """Return the options for bubblewrap's isolation, for any start of workers: `auto` prefers it."""
         return {SANDBOX: AUTO} if isolation == cls.isolation else None
 
     def problem(self) -> UserError | None:
@@ -196,7 +196,7 @@ class Enclosure(RunningSandbox):
         return None if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
 
     def exit_status(self) -> int | None:
-        """Return the exit status of bubblewrap, which passes on its command's."""
+        """Return the exit status of bubblewrap, which is its command's."""
         return shell_status(self._process.poll())
 
     def ran_out_of_memory(self) -> bool:

@@ -41,31 +41,31 @@ class Kind(ABC):
     name: ClassVar[str]  #: `--sandbox NAME`
     summary: ClassVar[str]  #: one phrase for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    auto: ClassVar[int | None] = None  #: place among the kinds that `auto` tries, the smallest first; None: not tried
-    way: ClassVar[str] = ""  #: how workers start, where that tells kinds with the same isolation apart
-    is_sandbox: ClassVar[bool] = True  #: whether it isolates submissions from this machine at all
-    needs_linux: ClassVar[bool] = True  #: whether it works on no other system
+    auto: ClassVar[int | None] = None  #: rank among the kinds that `auto` tries, the smallest first; None: not tried
+    way: ClassVar[str] = ""  #: the start of workers, which distinguishes kinds with the same isolation
+    is_sandbox: ClassVar[bool] = True  #: whether it isolates submissions from this machine
+    needs_linux: ClassVar[bool] = True  #: whether it works only on Linux
     #: Promises of bubblewrap's sandbox that this kind does not keep.
     missing: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
     def isolation(self) -> str:
-        """Its name in a configuration, shared by kinds that differ only in the way workers start."""
+        """The name in a configuration, shared by kinds that differ only in the start of workers."""
 
     @property
     def recorded(self) -> str:
-        """Its name in a record: the isolation, and the way workers start, on which no value depends."""
+        """The name in a record: the isolation, and the start of workers, on which no value depends."""
         return f"{self.isolation}/{self.way}" if self.way else self.isolation
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds that do with less than they should
-        """Return the kind as `auto` uses it."""
+        """Return the kind in the form that `auto` uses."""
         return cls()
 
     @classmethod
     def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the options that ask for this isolation, with their values; None if another kind has it.
+        """Return the options that request this isolation, with their values; None for the isolation of other kinds.
 
         A flag has the value None; an option with an empty value is left out.
         """
@@ -81,13 +81,13 @@ class Kind(ABC):
             raise problem
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - most have nothing to begin
-        """Begin what `prepare` will do for the same trials, if it takes long; waits for nothing, and raises nothing."""
+        """Begin the long work of `prepare` for the same trials; does not wait, and raises nothing."""
 
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:
         """Prepare for jobs like `trials`, each a call of known value in a new runtime.
 
-        Raises `UserError` if the kind does not work after all.
+        Raises `UserError` if the kind fails after all.
         """
 
     @abstractmethod

@@ -37,21 +37,21 @@ SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives")
 DEVICES = ("/dev/null",)
 SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 
-#: What a call with a GPU needs here besides `harness.sandbox.devices`: a device node without which CUDA works if the
-#: node does not exist, but not if opening it is refused; and the list that has the number of the node nvidia-uvm.
+#: Files of a call with a GPU besides `harness.sandbox.devices`: a device node that may be missing, but which CUDA must
+#: be able to open if it exists; and the list with the number of the node nvidia-uvm.
 GPU_NODES = ("/dev/nvidia-uvm-tools",)
 GPU_FILES = ("/proc/devices",)
 
 #: Directories that CUDA lists to find the entries of `harness.sandbox.devices.FILES`.
 GPU_LISTS = ("/sys/devices/system/node",)
 
-#: Where CUDA names its threads; a worker's own.
+#: The worker's own directory in which CUDA names its threads.
 THREADS = "/proc/self/task"
 
 #: Seconds that the removal of a scratch directory may take.
 REMOVAL_S = 30.0
 
-#: Promises of bubblewrap's sandbox that this one does not keep.
+#: Promises of bubblewrap's sandbox that Landlock does not keep.
 MISSING = (
     "workers of an ordinary user, and of root without capabilities, run as that user: only Landlock and the filter "
     "protect your files and processes",
@@ -83,12 +83,12 @@ class Landlock(Kind):
         """Ask the kernel for its version of Landlock; `prepare` then tries a call of known value."""
         try:
             filter_program(gpu=False, namespaces=False)
-            import landlockpy  # here: it exists for Linux alone
+            import landlockpy  # here: it exists only for Linux
 
             version = landlockpy.abi_version()
         except UserError as error:
             return error
-        except OSError:  # refused by a container's own filter
+        except OSError:  # a container's own filter refuses it
             version = 0
         if version < NEEDED:
             found = f"version {version}" if version else "none"
@@ -125,7 +125,7 @@ class Landlock(Kind):
 
 
 def _fork(zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedSandbox":
-    """Have a worker forked that confines itself; raises `StartError`."""
+    """Let the zygote fork a worker that confines itself; raises `StartError`."""
     uid = bubblewrap.worker_uid(slot)
     scratch = make_scratch(job.worker.parent, uid)
     program = memory_file(filter_program(job.gpu is not None, namespaces=False))
@@ -189,7 +189,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return the problem with a directory that root's workers, who are other users, need but cannot enter."""
+    """Return the problem of a directory that root's workers, which run as other users, need but cannot enter."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
@@ -227,7 +227,7 @@ class SupervisedSandbox(RunningSandbox):
             self._line.shutdown(socket.SHUT_WR)
 
     def is_gone(self) -> bool:
-        """Return whether the supervisor has reported the end; if it was killed itself, the end stays unknown."""
+        """Return whether the supervisor has reported the end; if the supervisor was killed, the end stays unknown."""
         self._report.read()
         return "gone" in self._report.facts
 
@@ -243,7 +243,7 @@ class SupervisedSandbox(RunningSandbox):
 def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
     """Return bytes on the disk and the number of files of a directory that is being written to.
 
-    Counting stops at `most_files` + 1 files, which is also returned where a directory cannot be listed or its path is
+    Counting stops at `most_files` + 1 files, which is also the result if a directory cannot be listed or its path is
     too long.
     """
     size, files, pending = 0, 0, [directory]
@@ -256,7 +256,7 @@ def measure_directory(directory: str, most_files: int) -> tuple[int, int]:
         except OSError:
             return size, most_files + 1
         files += len(listed)
-        if files > most_files:  # before any is inspected: files are created as fast as they are inspected
+        if files > most_files:  # before the inspection: files may be created as fast as they are inspected
             break
         size += sum(map(_bytes_on_disk, listed))
         pending += [entry.path for entry in listed if entry.is_dir(follow_symlinks=False)]
@@ -273,8 +273,8 @@ def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
 def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
     """Return bytes on the disk of removed files that processes keep open.
 
-    Every thread may have its own descriptors. The size of a file that is only mapped, or kept open by a process that
-    denies access, is unknown; the result is then `lost`, the space that the disk has lost.
+    Every thread may have its own descriptors. If a file is only mapped, or kept open by a process that denies access,
+    its size is unknown; the result is then `lost`, the space that the disk has lost.
     """
     sizes: dict[tuple[int, int], int] = {}
     try:

@@ -1,4 +1,4 @@
-"""No sandbox at all."""
+"""The kind without a sandbox."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ class Plain(Kind):
         return {SANDBOX: AUTO, "--unsafe-no-sandbox": None} if isolation == cls.isolation else None
 
     def problem(self) -> None:
-        """Return None: it works everywhere."""
+        """Return None: plain processes work everywhere."""
 
     def prepare(self, trials: Sequence[Job]) -> None:
         """Do nothing: there is nothing to try."""
@@ -38,7 +38,7 @@ class Plain(Kind):
 
 
 class UnsandboxedWorker(RunningSandbox):
-    """A worker without a sandbox, in its own process group; what it writes is not measured."""
+    """A worker without a sandbox, in its own process group; its files are not measured."""
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
         arguments = job.runtime, *map(str, job.directories)
@@ -62,7 +62,7 @@ class UnsandboxedWorker(RunningSandbox):
 
 
 def _of_windows(home: str) -> dict[str, str]:
-    """Return what processes of Windows cannot start without, and where they look for directories."""
+    """Return the variables that processes of Windows need to start and to find directories."""
     if sys.platform == "win32":
         places = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
         return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | places

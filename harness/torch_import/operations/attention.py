@@ -142,8 +142,7 @@ class _Projection:
 
 def _attention(network: Network, scores: Scores, value: Value) -> Value:
     query, value = _matched(scores.query, value, is_key=False)
-    _, key = _matched(query, scores.key, is_key=True)
-    query = replace(query, fixed=scores.query.fixed)
+    query, key = _matched(query, scores.key, is_key=True)
     heads = _heads(query)
     front = flat(query.view[:-2])
     windows = tuple(axis for axis in front if not axis.is_batch and axis not in heads)
@@ -213,14 +212,12 @@ def _with_bias(network: Network, query: _Projection, key: _Projection, bias: Arr
     of_heads, of_windows = bias[:1], bias[:, :1] - bias[:1, :1]
     if not np.allclose(of_heads + of_windows, bias):
         raise RefusedError("has a bias of scores that is no sum of one for heads and one for windows")
-    at_query = np.eye(n_queries, dtype=np.float32)[None]
-    at_key = np.eye(n_keys, dtype=np.float32)[None]
-    kernel = of_heads[0].transpose(2, 0, 1)  # of keys, to heads and places of queries
-    if n_windows > 1 and of_windows.any():
+    at_query, at_key = np.eye(n_queries)[None], np.eye(n_keys)[None]
+    same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)  # of places of queries, to heads and the same places
+    kernel = of_heads[0].transpose(2, 0, 1)  # of places of keys, to heads and places of queries
+    if of_windows.any():
         at_key = np.concatenate([np.repeat(at_key, n_windows, 0), of_windows[:, 0].transpose(0, 2, 1)], -1)
-        same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)
         kernel = np.concatenate([kernel, same])
-    same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)
     return [_extended(network, query, at_query, same), _extended(network, key, at_key, kernel)]
 
 

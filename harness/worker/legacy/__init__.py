@@ -1,4 +1,4 @@
-"""What code of 2020 expects of Python, NumPy and Keras, and today's versions no longer offer."""
+"""Restores names of Python, NumPy and Keras that code of 2020 expects and today's versions lack."""
 
 import warnings
 
@@ -13,7 +13,7 @@ __all__ = ["refuse_what_is_ignored", "restore", "would_be_cured"]
 
 
 def restore() -> None:
-    """Restore it in this process, for its lifetime; Keras 2 must be what runs."""
+    """Restore the names in this process, for its lifetime; Keras 2 must be the active Keras."""
     restore_names()
     offer_modules()
     accept_settings()
@@ -23,7 +23,7 @@ def restore() -> None:
 
 
 def refuse_what_is_ignored() -> None:
-    """Make Keras 3 refuse code of 2020 that it would run without a word, but with another meaning."""
+    """Make Keras 3 refuse code of 2020 that it would silently run with another meaning."""
     alias_keras(KERAS_3)
     accept_settings()
     warnings.filterwarnings("error", message="Argument `decay` is no longer supported")

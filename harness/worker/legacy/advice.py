@@ -1,4 +1,4 @@
-"""Tells whether code of 2020 failed because it needs Keras 2 and the names of that time."""
+"""Decides whether code of 2020 failed because it needs Keras 2 and the names of that time."""
 
 import dis
 import errno
@@ -8,13 +8,13 @@ from pathlib import Path
 from harness.worker.legacy.ingestion_program import MODULES
 from harness.worker.legacy.names import restored_names
 
-#: Messages of Keras 3 about what it no longer takes.
+#: Messages of Keras 3 about arguments that it no longer accepts.
 _OF_KERAS = re.compile(
     r"Argument\(s\) not recognized: \{.*'(lr|decay)'|Argument `decay` is no longer supported|not supported in Keras 3"
     r"|Unknown variable: "
 )
 
-#: What Python and NumPy say of a module that lacks a name: when it is imported from there, and when it is looked up.
+#: Messages of Python and NumPy for a missing name of a module: on import, and on access.
 _LACKING = (
     re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'"),
     re.compile(r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'"),
@@ -28,7 +28,7 @@ _MODULES = re.compile(
     r"|merge|noise|normalization|pooling|recurrent|wrappers)|utils\.(np_utils|generic_utils|layer_utils|vis_utils))\b)"
 )
 
-#: Attributes that layers, models, optimizers and symbolic tensors of Keras 3 have no longer.
+#: Attributes that layers, models, optimizers and symbolic tensors of Keras 3 no longer have.
 ATTRIBUTES = {
     "add_update", "compute_output_signature", "decay", "dynamic", "evaluate_generator", "experimental_ref",
     "fit_generator", "get_gradients", "get_input_at", "get_input_mask_at", "get_input_shape_at", "get_output_at",
@@ -38,7 +38,7 @@ ATTRIBUTES = {
     "updates", "weights", "with_name_scope",
 }  # fmt: skip
 
-#: Ends of names that Keras 2 has no longer either.
+#: Suffixes of names that Keras 2 no longer has either.
 _GONE = (".get_session", ".mixed_precision.experimental", ".wrappers")
 
 _LIBRARIES = ("importlib", "keras", "numpy", "tensorflow")
@@ -47,14 +47,14 @@ _LIBRARIES = ("importlib", "keras", "numpy", "tensorflow")
 def would_be_cured(error: BaseException, submission: Path) -> bool:
     """Whether `keras: 2` in the metadata may cure an error that a submission raised under another runtime.
 
-    There, it may write into `submission`, its directory.
+    With Keras 2, a submission may write into `submission`, its directory.
     """
     if isinstance(error, OSError):
         return error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and str(submission) in str(error)
     if not isinstance(error, AttributeError | ImportError | TypeError | UserWarning | ValueError):
         return False
     raised_by, is_statement = _origin(error)
-    if is_statement and raised_by not in _LIBRARIES:  # the submission's own words
+    if is_statement and raised_by not in _LIBRARIES:  # the submission's own message
         return False
     if isinstance(error, AttributeError) and _is_keras(type(error.obj).__module__):
         return error.name in ATTRIBUTES
@@ -70,7 +70,7 @@ def would_be_cured(error: BaseException, submission: Path) -> bool:
 
 
 def _origin(error: BaseException) -> tuple[str, bool]:
-    """Return the package of the code that an error comes from, and whether it is that of a `raise` statement."""
+    """Return the package of the code that raised an error, and whether a `raise` statement raised it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

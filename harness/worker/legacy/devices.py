@@ -1,4 +1,4 @@
-"""Settings of threads and devices in code of 2020: there, it was imported before TensorFlow had done anything."""
+"""Settings of threads and devices in code of 2020, which was imported before TensorFlow had computed anything."""
 
 import functools
 import importlib
@@ -15,7 +15,7 @@ _SETTINGS = {
 
 
 def accept_settings() -> None:
-    """Let a submission make these settings, without effect: the harness has made them before the model was loaded."""
+    """Accept these settings of a submission without effect: the harness made its own before it loaded the model."""
     for name, settings in _SETTINGS.items():
         module = importlib.import_module(name)
         for setting in settings:

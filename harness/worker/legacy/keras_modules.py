@@ -1,7 +1,7 @@
 """Other names of Keras in code of 2020, and the optimizers of that time.
 
-`tensorflow.python.keras`, and with Keras 2 `import keras`, would give classes of another Keras, of which no layer of
-the model is an instance.
+`tensorflow.python.keras`, and with Keras 2 `import keras`, would give classes of another Keras; no layer of the model
+would be an instance of them.
 """
 
 import importlib
@@ -16,18 +16,18 @@ from typing import Any, NamedTuple
 
 
 class Packages(NamedTuple):
-    """The Keras that runs, and the packages that are made the same."""
+    """The active Keras, and the packages that become aliases of it."""
 
-    public: str  #: where it has its public modules
-    sources: str  #: where it has all of its modules
+    public: str  #: package of its public modules
+    sources: str  #: package of all its modules
     names: tuple[str, ...]
 
     def has(self, module: str) -> bool:
-        """Whether a module has one of the names, or is in a package that has."""
+        """Whether a module, or a package around it, has one of the names."""
         return bool(self.among([module]))
 
     def among(self, modules: Iterable[str]) -> list[str]:
-        """Return the modules that have one of the names, or are in a package that has."""
+        """Return the modules that have one of the names, or are in a package with such a name."""
         packages = tuple(f"{package}." for package in self.names)
         return [module for module in modules if f"{module}.".startswith(packages)]
 
@@ -37,26 +37,26 @@ KERAS_3 = Packages("keras", "keras.src", ("tensorflow.python.keras",))
 
 
 def alias_keras(packages: Packages) -> None:
-    """Make every package with one of the names the Keras that runs."""
+    """Make every package with one of the names an alias of the active Keras."""
     for name in packages.among(sys.modules):
-        del sys.modules[name]  # the private copy that parts of TensorFlow use keeps its own references
+        del sys.modules[name]  # parts of TensorFlow keep references to their private copy
     sys.meta_path.insert(0, _Aliases(packages))
     sys.meta_path.append(_Moved(packages))
     for name in packages.names:
-        importlib.import_module(name)  # which also binds it in the package around it
+        importlib.import_module(name)  # also binds it in its package
     public: Any = importlib.import_module(packages.public)
     public.__version__ = importlib.import_module(packages.public.partition(".")[0]).__version__
 
 
 def use_legacy_optimizers() -> None:
-    """Make the optimizers of `tf.keras.optimizers`, by class and by name, those of 2020: `SGD(lr=0.1, decay=1e-4)`."""
+    """Make `tf.keras.optimizers`, by class and by name, the optimizers of 2020: `SGD(lr=0.1, decay=1e-4)`."""
     names = ("optimizers", "optimizers.legacy")
     public, legacy = (importlib.import_module(f"{KERAS_2.public}.{name}") for name in names)
     for name in vars(legacy):
         if name[0].isupper():
             setattr(public, name, getattr(legacy, name))
     sources: Any = importlib.import_module(f"{KERAS_2.sources}.optimizers")
-    sources.is_arm_mac = lambda: True  # there alone, Keras 2 itself chooses them for "sgd" and the like
+    sources.is_arm_mac = lambda: True  # only there, Keras 2 itself chooses them for names such as "sgd"
 
 
 class _Finder(MetaPathFinder, Loader):
@@ -74,7 +74,7 @@ class _Finder(MetaPathFinder, Loader):
         return None if self._found(fullname) is None else ModuleSpec(fullname, self)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Put the module itself in the place of the one that the import has made."""
+        """Replace the module that the import has made by the existing module."""
         found = self._found(module.__name__)
         assert found is not None
         sys.modules[module.__name__] = found
@@ -90,14 +90,14 @@ class _Aliases(_Finder):
     """Finds the modules of the packages with the names."""
 
     def places(self, fullname: str) -> Iterator[str]:
-        """Yield what belongs to the package around it, as that is called today."""
+        """Yield the module's name in the package around it, under the package's present name."""
         if fullname in self.packages.names:
             yield self.packages.public
         elif self.packages.has(fullname):
             package, _, name = fullname.rpartition(".")
             today = sys.modules[package].__name__
             is_layers = today == f"{self.packages.public}.layers" and name != "experimental"
-            yield today if is_layers else f"{today}.{name}"  # its files were others then: layers.core
+            yield today if is_layers else f"{today}.{name}"  # files of layers had other names: layers.core
 
 
 class _Moved(_Finder):
@@ -106,5 +106,5 @@ class _Moved(_Finder):
     def places(self, fullname: str) -> Iterator[str]:
         """Yield its place among all modules of Keras."""
         public, sources = f"{self.packages.public}.", f"{self.packages.sources}."
-        if fullname.startswith(public) and not fullname.startswith(sources):  # which may be inside
+        if fullname.startswith(public) and not fullname.startswith(sources):  # `sources` may be inside `public`
             yield sources + fullname.removeprefix(public)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-#: numpy: name of 2020 -> Python's own.
+#: numpy: name of 2020 -> Python's own type.
 VALUES: dict[str, Any] = {
     "bool": bool, "complex": complex, "float": float, "int": int, "long": int, "object": object, "str": str,
     "unicode": str,
@@ -63,7 +63,7 @@ def restore_names() -> None:
 
 
 def restored_names() -> dict[str, dict[str, Any]]:
-    """Return module -> name -> what it meant."""
+    """Return module -> name -> its object."""
     renamed = {name: getattr(np, today) for name, today in RENAMED.items() if hasattr(np, today)}
     exceptions = {name: getattr(np.exceptions, name) for name in EXCEPTIONS}
     functions = {function.__name__: function for function in (alen, asfarray, asscalar, in1d, msort, obj2sctype)}

@@ -1,4 +1,4 @@
-"""Arrays as NumPy made them in 2020: ragged lists as arrays of objects, and copies where they are needed."""
+"""Arrays as NumPy made them in 2020: arrays of objects from ragged lists, and copies where needed."""
 
 import functools
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import numpy as np
 def accept_ragged_lists() -> None:
     """Make `np.array` and the like return an array of objects for a list whose elements have several shapes.
 
-    So does `np.array(model.get_weights())`. With `copy=False` they copy if they must, which is an error today.
+    `np.array(model.get_weights())` is such a call. With `copy=False` they copy if they must, which is an error today.
     """
     np.array, np.asarray, np.asanyarray = (_accepting(one) for one in (np.array, np.asarray, np.asanyarray))
 

@@ -44,7 +44,7 @@ class Jax(Runtime):
         return "cpu" if found.platform == "cpu" else str(found.device_kind)
 
     def build_model(self, architecture: dict[str, Any]) -> Any:
-        """Build a model whose weights are zero; JAX would compile the drawing of random ones for every shape."""
+        """Build a model whose weights are zero; JAX would compile the drawing of random weights for every shape."""
         with _zeros_as_initial_weights(self.keras):
             return super().build_model(architecture)
 

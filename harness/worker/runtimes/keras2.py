@@ -9,7 +9,7 @@ from harness.worker.runtimes.tensorflow import TensorFlow
 
 
 class Keras2(TensorFlow):
-    """`tf.keras` is Keras 2, and submissions get back names that Python and NumPy have removed since 2020."""
+    """The runtime in which `tf.keras` is Keras 2, with names that Python and NumPy have removed since 2020."""
 
     name = "keras2"
     summary = "TensorFlow with Keras 2, for measure files of 2020"
@@ -17,11 +17,11 @@ class Keras2(TensorFlow):
     alike: ClassVar[Alike] = {("Conv3DTranspose", "dilation_rate"): (1, [1], [1, 1, 1])}
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return TensorFlow's, with Keras 2."""
+        """Return TensorFlow's environment, with Keras 2."""
         return super().environment(threads, gpu=gpu) | {"TF_USE_LEGACY_KERAS": "1"}
 
     def import_libraries(self) -> None:
-        """Import the modules of the competition's own program, too: later on, this code may be at another path."""
+        """Also import the modules of the competition's own program: later, this code may be at another path."""
         super().import_libraries()
         from harness.worker.legacy import ingestion_program
 
@@ -35,7 +35,7 @@ class Keras2(TensorFlow):
             legacy.restore()
 
     def place(self, submission: Path, module: str) -> Path:
-        """Return a copy in the home directory: measures of 2020 may write beside themselves."""
+        """Return a copy in the home directory: measures of 2020 may write files beside themselves."""
         if module != SUBMISSION:
             return submission
         copy = Path(tempfile.mkdtemp(prefix="program-"))
@@ -47,5 +47,5 @@ class Keras2(TensorFlow):
         return copy
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return nothing: this is the runtime that others advise."""
+        """Return an empty text: the advice of other runtimes is to use this runtime."""
         return ""

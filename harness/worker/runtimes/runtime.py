@@ -15,13 +15,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NoReturn
 
-#: The modules of all frameworks. A call sees one of them: the others are not seeded, and claim threads and GPU memory.
+#: The modules of all frameworks. A call sees only its own: others are not seeded, and claim threads and GPU memory.
 FRAMEWORKS = ("tensorflow", "jax", "torch")
 
 #: Name of a submission's module; the modules of the harness' own measures have other names.
 SUBMISSION = "complexity"
 
-#: Keras' own defaults for what a user may set otherwise in `keras.json`.
+#: Keras' own defaults for settings that a user may change in `keras.json`.
 KERAS_DEFAULTS = {"floatx": "float32", "epsilon": 1e-7, "image_data_format": "channels_last"}
 
 #: (class name of a layer, setting) -> values of the setting.
@@ -29,7 +29,7 @@ Alike = dict[tuple[str, str], tuple[Any, ...]]
 
 
 class Runtime(ABC):
-    """How submissions run in one framework.
+    """The methods by which submissions run in a framework.
 
     Only `import_libraries` imports the framework. The harness itself uses the attributes, `environment` and `missing`.
     """
@@ -38,15 +38,15 @@ class Runtime(ABC):
     summary: ClassVar[str]  #: one phrase for `--help`
     framework: ClassVar[str]  #: the framework's module
     distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras; their versions affect values
-    extra: ClassVar[str]  #: the extra of this project that installs them
+    extra: ClassVar[str]  #: this project's extra that installs the distributions
     gpu_install: ClassVar[str] = ""  #: arguments of pip for the framework with CUDA; empty: this project's extra `gpu`
-    #: Values that Keras computes as on TensorFlow. Others of the same setting are refused: Keras computes something
-    #: else on this framework, mostly without an error.
+    #: Values with which Keras computes the same as on TensorFlow. Other values of the same setting are refused: on this
+    #: framework, Keras computes something else, mostly without an error.
     alike: ClassVar[Alike] = {}
     versions: dict[str, str]  #: of Python, `distributions` and NumPy; known after `import_libraries`
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the framework's environment variables for calls with `threads` cores, with one GPU or none.
+        """Return the framework's environment variables for calls with `threads` cores, with or without a GPU.
 
         Keras finds no directory for its settings: a user's settings would change what a layer computes.
         """
@@ -58,7 +58,7 @@ class Runtime(ABC):
 
     @abstractmethod
     def device(self) -> str:
-        """Return the model of the GPU that the framework uses, `cpu` if none; initialises the framework's devices."""
+        """Return the model of the framework's GPU, `cpu` without a GPU; initialises the framework's devices."""
 
     @property
     def keras(self) -> Any:
@@ -66,7 +66,7 @@ class Runtime(ABC):
         return importlib.import_module("keras")
 
     def missing(self) -> list[str]:
-        """Return the distributions that are not installed; imports none."""
+        """Return the distributions that are not installed, without importing any."""
         return [name for name in self.distributions if version_of(name) is None]
 
     def import_libraries(self) -> None:
@@ -76,7 +76,7 @@ class Runtime(ABC):
             0,
             _Hidden(others, f"not available in the runtime {self.name}; choose another with --runtime, or in metadata"),
         )
-        # Keras would import both where they are installed: they take time, matplotlib writes files, and pandas brings
+        # Keras would import both if they are installed: they take time, matplotlib writes files, and pandas starts
         # threads of pyarrow, with which a process cannot be forked.
         with without("matplotlib"), without("pandas"):
             importlib.import_module(self.framework)
@@ -86,14 +86,14 @@ class Runtime(ABC):
             "architecture",
             "legacy",
             "logits",
-        ):  # in the sandbox of a fork the worker's code is at another path
+        ):  # in the sandbox of a fork, the worker's code has another path
             importlib.import_module(f"harness.worker.{name}")
         packages = (*self.distributions, "numpy")
         found = {name.removeprefix("tf-"): version_of(name) or "" for name in packages}  # tf-keras is Keras 2
         self.versions = {"python": sys.version.split()[0]} | found
 
     def _draw_no_bars(self) -> None:
-        """Let a model draw progress bars only if it is asked to: in a record they hide what the submission prints."""
+        """Let a model draw progress bars only on request: in a record they hide the submission's output."""
         for name in ("fit", "evaluate", "predict"):
             method: Any = inspect.unwrap(getattr(self.keras.Model, name))
             method.__defaults__ = tuple(0 if default == "auto" else default for default in method.__defaults__)
@@ -138,7 +138,7 @@ class Runtime(ABC):
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
     def seed(self, seed: int) -> None:
-        """Seed Python, NumPy, the framework and Keras, each differently: else NumPy and PyTorch draw alike."""
+        """Seed Python, NumPy, the framework and Keras differently: equal seeds let NumPy and PyTorch draw alike."""
         import numpy as np
 
         first, second, third = (int(one) for one in np.random.SeedSequence(seed).generate_state(3))
@@ -154,7 +154,7 @@ class Runtime(ABC):
         return submission
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return what may cure an error of the submission in that directory, to end a line; nothing if not known."""
+        """Return a remedy for an error of the submission in `submission`, as the end of a line; empty if not known."""
         from harness.worker.legacy import would_be_cured
 
         advice = " (code of 2020? `keras: 2`, and no other runtime, in its metadata gives it what it expects)"
@@ -162,7 +162,7 @@ class Runtime(ABC):
 
 
 def version_of(distribution: str) -> str | None:
-    """Return the version of a distribution, or of its build for processors alone; None if neither is installed."""
+    """Return the version of a distribution, or of its build without GPU; None if neither is installed."""
     from importlib.metadata import distributions
 
     found = (next(iter(distributions(name=name)), None) for name in (distribution, f"{distribution}-cpu"))
@@ -198,7 +198,7 @@ def without(module: str) -> Iterator[None]:
 def map_arrays(directory: Path) -> tuple[Any, Any]:
     """Return the NumPy arrays of `inputs.npy` and `labels.npy`, mapped: nothing is read, and all calls share the pages.
 
-    The mapping is private: whoever writes to an array gets a copy of the page, which nobody else sees.
+    The mapping is private: a write to an array goes to the process' own copy of the page.
     """
     import numpy as np
 

@@ -11,7 +11,7 @@ from harness.worker.dataset_errors import dataset_advice, refuse_single_example
 from harness.worker.operation_seeds import keep_seeds_of_operations
 from harness.worker.runtimes.runtime import SUBMISSION, Runtime, map_arrays
 
-#: Examples, and bytes of inputs, that a pass over the training data takes at a time.
+#: Maximum number of examples, and bytes of inputs, of a block in a pass over the training data.
 BLOCK, BLOCK_BYTES = 256, 2**22
 
 
@@ -28,7 +28,7 @@ class TensorFlow(Runtime):
         """Return the settings of Keras, kernels, messages, threads and GPU memory."""
         return super().environment(threads, gpu=gpu) | {
             "TF_USE_LEGACY_KERAS": "0",
-            "TF_ENABLE_ONEDNN_OPTS": "1",  # left alone, only some processors get oneDNN's kernels, which are faster
+            "TF_ENABLE_ONEDNN_OPTS": "1",  # otherwise only some processors get oneDNN's faster kernels
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "TF_NUM_INTRAOP_THREADS": str(threads),
             "TF_NUM_INTEROP_THREADS": str(threads),
@@ -63,7 +63,7 @@ class TensorFlow(Runtime):
         model.__call__ = _watching_input(model.__call__)
 
     def load_model(self, directory: Path) -> Any:
-        """Load the model as every runtime does; it refuses single examples, except in code of 2020."""
+        """Load the model as every runtime does, but let it refuse single examples, except in code of 2020."""
         with _not_optimized():
             model = super().load_model(directory)
         if self.name == TensorFlow.name:
@@ -71,27 +71,27 @@ class TensorFlow(Runtime):
         return model
 
     def seed(self, seed: int) -> None:
-        """Seed all; a seed that a submission itself gives to an operation is not mixed with it."""
+        """Seed all generators; a seed that a submission gives to an operation is not mixed with it."""
         super().seed(seed)
         keep_seeds_of_operations()
 
     def admit(self, module: str) -> None:
-        """Refuse code of 2020 that would run in silence as something else."""
+        """Refuse code of 2020 that would silently compute something else."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
             legacy.refuse_what_is_ignored()
 
     def advice(self, error: BaseException, submission: Path) -> str:
-        """Return what to write in place of what a data set cannot do, or what every runtime advises."""
+        """Return advice on an unsupported use of a data set, or the advice of every runtime."""
         return dataset_advice(error) or super().advice(error, submission)
 
     def load_dataset(self, directory: Path) -> Any:
         """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label) over the mapped arrays.
 
-        They are sliced block by block. `from_tensor_slices` alone would hold all examples twice, and zero as many
-        bytes whenever an iterator is made: tf.data optimizes a dataset's graph with a stand-in of every tensor in it.
-        A variable has none.
+        The arrays are sliced block by block. `from_tensor_slices` alone would hold all examples twice, and zero as many
+        bytes for every iterator: tf.data optimizes a dataset's graph with a stand-in of every tensor, but not of a
+        variable.
 
         `dataset.arrays` are inputs and labels as NumPy arrays.
         """
@@ -99,7 +99,7 @@ class TensorFlow(Runtime):
 
         arrays = map_arrays(directory)
         block = max(min(BLOCK, BLOCK_BYTES // arrays[0][0].nbytes), 1)
-        with tf.device("CPU:0"), _not_optimized():  # all of it stays in host memory; batches move to the GPU
+        with tf.device("CPU:0"), _not_optimized():  # the data stay in host memory; batches move to the GPU
             mapped = [tf.Variable(tf.experimental.dlpack.from_dlpack(array.__dlpack__())) for array in arrays]
 
             def examples(start: Any) -> Any:
@@ -107,15 +107,15 @@ class TensorFlow(Runtime):
 
             n_examples = len(arrays[1])
             blocks = tf.data.Dataset.range(0, n_examples, block)
-            as_it_is = tf.autograph.experimental.do_not_convert(examples)  # converting takes time, and changes nothing
+            as_it_is = tf.autograph.experimental.do_not_convert(examples)  # conversion takes time without effect
             dataset = blocks.flat_map(as_it_is).apply(tf.data.experimental.assert_cardinality(n_examples))
-        for name, value in (("arrays", arrays), ("_mapped", mapped)):  # TensorFlow itself keeps no variable alive
+        for name, value in (("arrays", arrays), ("_mapped", mapped)):  # TensorFlow does not keep variables alive
             object.__setattr__(dataset, name, value)  # bypasses TensorFlow's tracking of attributes
         return dataset
 
 
 def _fill_registry() -> None:
-    """Let TensorFlow make its list of all operations now, and not once in every fork: it does so for an unknown one."""
+    """Let TensorFlow list all operations now, by asking for an unknown operation, instead of in every fork."""
     from tensorflow.python.framework import op_def_registry
 
     op_def_registry.get("no such operation")
@@ -125,10 +125,10 @@ def _fill_registry() -> None:
 
 @contextmanager
 def _not_optimized() -> Iterator[None]:
-    """Run operations at once, as long as the harness sets weights and wraps data.
+    """Run operations directly while the harness sets weights and wraps data.
 
-    Otherwise TensorFlow makes a function of each and optimizes it, which takes half of the time to load a small model.
-    No number depends on it here, since nothing is computed; a submission's own operations run as ever.
+    Otherwise TensorFlow makes a function of each operation and optimizes it, which takes half of the time to load a
+    small model. No number depends on it, since nothing is computed here; a submission's own operations run as usual.
     """
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.eager import context
@@ -139,11 +139,12 @@ def _not_optimized() -> Iterator[None]:
     try:
         yield
     finally:
-        pywrap_tfe.TFE_ContextClearCaches(present._handle)  # else the same operations would later run like this, too
+        pywrap_tfe.TFE_ContextClearCaches(present._handle)  # else later operations run so, too
         pywrap_tfe.TFE_ContextSetRunEagerOpAsFunction(present._handle, True)
 
 
-# Both have the module and name of what they call, so that AutoGraph leaves them alone as it does that.
+# AutoGraph must not convert them, just as it does not convert the methods that they wrap: so both take over # module
+# and name.
 
 
 def _remembering_input(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -159,7 +160,7 @@ def _remembering_input(original: Callable[..., Any]) -> Callable[..., Any]:
 def _watching_input(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(self: Any, *args: Any, tape: Any = None, **kwargs: Any) -> Any:
-        if len(args) > 1 and hasattr(args[1], "watch"):  # in 2020 it was the second argument
+        if len(args) > 1 and hasattr(args[1], "watch"):  # in 2020, the tape was the second argument
             args, tape = (args[0], *args[2:]), args[1]
         if tape:
             tape.watch(args[0])

@@ -7,7 +7,7 @@ from harness.worker.runtimes.runtime import Alike, Runtime, map_arrays
 
 
 class Torch(Runtime):
-    """PyTorch: the model is an `nn.Module` on the device, the training set a map-style dataset in host memory."""
+    """PyTorch: the model is an `nn.Module` on the device, the data a map-style dataset in host memory."""
 
     name = "torch"
     summary = "PyTorch with Keras 3"
@@ -25,12 +25,12 @@ class Torch(Runtime):
         return super().environment(threads, gpu=gpu) | {
             "MKL_NUM_THREADS": str(threads),
             "TORCHINDUCTOR_COMPILE_THREADS": "1",  # otherwise torch.compile starts a process for each core
-            # Asks the driver's library for GPUs: CUDA, once initialised, could not be used after a fork.
+            # Lets PyTorch ask the driver's library for GPUs: CUDA, once initialised, could not be used after a fork.
             "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
         }
 
     def import_libraries(self) -> None:
-        """Import PyTorch with file locks that are files: torch.compile takes them, and the sandbox has no flock."""
+        """Import PyTorch with lock files in place of flock, which torch.compile uses and the sandbox does not allow."""
         import filelock
 
         vars(filelock)["FileLock"] = filelock.SoftFileLock
@@ -63,7 +63,7 @@ class Torch(Runtime):
 
 
 def _leave_padding_out_of_means() -> None:
-    """Correct average pooling with `padding="same"`, where Keras 3.15 repeats the border if it pads on one side."""
+    """Correct average pooling with `padding="same"`: Keras 3.15 repeats the border if it pads on one side."""
     from keras.src.backend.torch import nn
 
     pool = nn.average_pool

@@ -7,18 +7,18 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: Their names.
+#: The names of the modules.
 MODULES = ("data_io", "model_utils")
 
 
 def import_modules() -> None:
-    """Import them with the present Keras."""
+    """Import the modules with the present Keras."""
     for name in MODULES:
         importlib.import_module(f"{__name__}.{name}")
 
 
 def offer_modules() -> None:
-    """Let a submission import them; its own modules of these names come first."""
+    """Let a submission import the modules; its own modules of these names come first."""
     sys.meta_path.append(_Finder())
 
 

@@ -1,4 +1,4 @@
-"""What measures of 2020 used of `data_io` in the competition's ingestion program: printing, and files of their own."""
+"""Functions of `data_io` in the competition's ingestion program that measures of 2020 used: printing, and files."""
 
 import json
 import os
@@ -38,18 +38,18 @@ def vprint(mode: Any, t: Any) -> None:
 
 
 def mkdir(d: str) -> None:
-    """Make a directory, unless it is there."""
+    """Make a directory, unless it exists."""
     Path(d).mkdir(parents=True, exist_ok=True)
 
 
 def mvdir(source: str, dest: str) -> None:
-    """Rename a directory, if it is there."""
+    """Rename a directory, if it exists."""
     if Path(source).exists():
         Path(source).rename(dest)
 
 
 def rmdir(d: str) -> None:
-    """Remove a directory with all that is in it, if it is there."""
+    """Remove a directory with its content, if it exists."""
     if Path(d).exists():
         shutil.rmtree(d)
 

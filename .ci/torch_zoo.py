@@ -1,0 +1,181 @@
+"""Tries to translate the architectures of torchvision and timm, and prints docs/torch-zoo.md: torch_zoo.py [NAME ...].
+
+Weights and statistics of normalization are random, images are small. `make torch-zoo` puts both libraries on the path.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from harness.api.comparisons import choose_measures
+from harness.errors import UserError
+from harness.importer.data import of_arrays, write_arrays
+from harness.processes import NoAnswerError, Process
+from harness.torch_import.check import Comparison
+from harness.torch_import.export import Exporter
+from harness.torch_import.pt2 import read_pt2
+from harness.torch_import.translate import translate
+from harness.worker.runtimes import RUNTIMES
+
+#: Larger networks are left out: they have the operations of their smaller siblings.
+MOST_WEIGHTS = 100_000_000
+
+#: Largest network of which measures are counted, and seconds that they may take.
+MEASURED, SECONDS = 30_000_000, 600.0
+
+EXAMPLES, CLASSES = 64, 10
+
+#: The smallest member of each family of timm, or of what differs in it.
+TIMM = [
+    "bat_resnext26ts", "beit_base_patch16_224", "botnet26t_256", "cait_xxs24_224", "caformer_s18",
+    "coat_lite_tiny", "coatnet_nano_rw_224", "convformer_s18", "convit_tiny", "convmixer_768_32",
+    "convnext_atto", "convnextv2_atto", "crossvit_tiny_240", "cspdarknet53", "cspresnet50", "davit_tiny",
+    "deit3_small_patch16_224", "deit_tiny_patch16_224", "densenet121", "dla34", "dm_nfnet_f0", "dpn68",
+    "eca_resnet33ts", "edgenext_xx_small", "efficientformer_l1", "efficientnet_b0", "efficientnet_lite0",
+    "efficientvit_b0", "ese_vovnet19b_dw", "fastvit_t8", "fbnetc_100", "focalnet_tiny_srf", "gernet_s",
+    "ghostnet_100", "gmixer_12_224", "gmlp_ti16_224", "hardcorenas_a", "hgnet_tiny", "hrnet_w18_small",
+    "inception_resnet_v2", "inception_v4", "lcnet_050", "legacy_seresnet18", "levit_128s",
+    "maxvit_rmlp_pico_rw_256", "mixer_s32_224", "mixnet_s", "mnasnet_small", "mobilenetv1_100",
+    "mobilenetv3_small_050", "mobilenetv4_conv_small", "mobileone_s0", "mobilevit_xxs", "mobilevitv2_050",
+    "nextvit_small", "nf_resnet26", "pit_ti_224", "poolformer_s12", "pvt_v2_b0", "regnetx_002", "regnety_002",
+    "repghostnet_050", "repvgg_a0", "res2net50_14w_8s", "resmlp_12_224", "resnest14d", "resnet10t",
+    "resnetv2_50", "rexnet_100", "selecsls42", "semnasnet_050", "sequencer2d_s", "skresnet18", "spnasnet_100",
+    "swin_tiny_patch4_window7_224", "swinv2_cr_tiny_224", "swinv2_tiny_window8_256", "tf_efficientnetv2_b0",
+    "tiny_vit_5m_224", "tinynet_e", "tnt_s_legacy_patch16_224", "tresnet_m", "twins_svt_small", "vgg11_bn",
+    "visformer_tiny", "vit_tiny_patch16_224", "volo_d1_224", "vovnet39a", "xception41", "xcit_nano_12_p16_224",
+]  # fmt: skip
+
+
+@dataclass
+class Row:
+    """What became of an architecture."""
+
+    name: str
+    result: str = "translated"
+    difference: str = ""
+    seconds: str = ""
+    measures: str = ""
+
+    def __str__(self) -> str:
+        return f"| {self.name} | {self.result} | {self.difference} | {self.seconds} | {self.measures} |"
+
+
+def libraries() -> tuple[Any, Any]:
+    """Import torchvision and timm; torchvision declares things of operators that its wheel lacks on this PyTorch."""
+    library = torch.library.Library("torchvision", "DEF")
+    for name in ("nms", "qnms"):
+        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    libraries.kept = library  # type: ignore[attr-defined]
+    import timm
+    import torchvision.models
+
+    return torchvision.models, timm
+
+
+def architectures() -> Iterator[tuple[str, Any, int]]:
+    """Yield the name of each architecture, a function that makes it, and the side of its images."""
+    torchvision, timm = libraries()
+    for name in torchvision.list_models(module=torchvision):
+        side = {"inception_v3": 96, "maxvit_t": 224}.get(name, 64)
+        settings: dict[str, Any] = {"image_size": side} if name.startswith("vit_") else {}
+        settings |= {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
+        yield (f"torchvision {name}",
+               lambda name=name, more=settings: torchvision.get_model(name, weights=None, num_classes=CLASSES, **more),
+               side)  # fmt: skip
+    for name in TIMM:
+        yield f"timm {name}", lambda name=name: timm.create_model(name, num_classes=CLASSES), side_of(timm, name)
+
+
+def side_of(timm: Any, name: str) -> int:
+    """Return the side of the images that a network of timm takes: small, unless its size is fixed."""
+    config = timm.get_pretrained_cfg(name)
+    fixed = getattr(config, "fixed_input_size", False) if config else False
+    return int(config.input_size[-1]) if fixed else 96
+
+
+def as_if_trained(module: nn.Module) -> nn.Module:
+    """Give a module random statistics, and random numbers where it begins with zeros."""
+    with torch.no_grad():
+        for part in module.modules():
+            if isinstance(part, nn.modules.batchnorm._BatchNorm) and part.running_mean is not None:
+                part.running_mean.normal_(0, 0.1)
+                part.running_var.uniform_(0.5, 2)
+        for parameter in module.parameters():
+            if parameter.numel() > 1 and parameter.std() == 0:
+                parameter.add_(0.1 * torch.randn_like(parameter))
+    return module.eval()
+
+
+def attempt(name: str, make: Any, side: int, process: Process, measures: list[str]) -> Row:
+    """Export, translate and compare an architecture, and count the measures that give a value."""
+    torch.manual_seed(0)
+    started = time.monotonic()
+    row = Row(name)
+    with tempfile.TemporaryDirectory() as directory, Comparison(process) as comparison:
+        place = Path(directory)
+        try:
+            module = as_if_trained(make())
+            n_weights = sum(parameter.numel() for parameter in module.parameters())
+            if n_weights > MOST_WEIGHTS:
+                return Row(name, f"left out: {n_weights / 1e6:.0f} million weights")
+            inputs = torch.randn(EXAMPLES, 3, side, side).numpy()
+            exporter = Exporter(module, "model", lambda _: None)
+            expected = exporter.outputs(inputs)
+            exporter.write(place / "model", inputs)
+            model = translate(read_pt2(place / "model")).model
+            model.write_canonical(place / "canonical", "weights.npz")
+            last = np.moveaxis(inputs, 1, -1)
+            difference = comparison.require_same(place / "model", place / "canonical", last, expected)
+            row.difference, row.seconds = f"{difference:.0e}", f"{time.monotonic() - started:.0f}"
+        except (UserError, NoAnswerError) as error:
+            reason = str(error).replace(f"{place}/", "").partition("; docs/")[0]
+            return Row(name, "refused: " + reason.rpartition("found ")[2].replace("|", "\\|")[:160])
+        if measures and n_weights <= MEASURED:
+            labels = np.arange(EXAMPLES) % CLASSES
+            write_arrays(of_arrays("data", last, labels), place / "data", last.shape[1:], CLASSES, 1.0)
+            question = {"model": str(place / "canonical"), "data": str(place / "data"), "measures": measures}
+            try:
+                rows = process.ask(question, seconds=SECONDS)["rows"]
+                row.measures = str(sum(found["value"] is not None for found in rows))
+            except NoAnswerError as error:
+                row.measures = str(error)[:40]
+    return row
+
+
+def main() -> None:
+    """Print the page."""
+    wanted, costs = sys.argv[1:], ["weights", "forward"]
+    measures = [one.submission.name for one in choose_measures(costs)]
+    rows = []
+    with Process("harness.api.measuring", RUNTIMES["tensorflow"], own_data=True) as process:
+        for name, make, side in architectures():
+            if not wanted or name in wanted or name.split()[0] in wanted:
+                rows.append(attempt(name, make, side, process, measures))
+                print(rows[-1], file=sys.stderr, flush=True)
+    tried = [row for row in rows if not row.result.startswith("left out")]
+    translated = [row for row in tried if row.result == "translated"]
+    print(PAGE.format(n=len(translated), tried=len(tried), torch=torch.__version__, measures=len(measures)))
+    for row in rows:
+        print(row)
+
+
+PAGE = """# Which architectures of PyTorch are translated
+
+`make torch-zoo` tries the classification architectures of torchvision, and those of timm that differ in more than their size, with random weights and small images: {n} of {tried} are translated (PyTorch {torch}).
+The difference is the largest one of the outputs for 64 images, as a share of their spread; seconds are those of the export, the translation and the comparison. Of the library's {measures} measures of the costs `weights` and `forward`,
+the last column counts those that give a value; networks of more than 30 million weights were not measured.
+
+| architecture | result | difference | seconds | measures |
+|---|---|---|---|---|"""  # noqa: E501
+
+
+if __name__ == "__main__":
+    main()

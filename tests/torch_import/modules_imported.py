@@ -1,0 +1,110 @@
+"""modules_imported.py DIRECTORY: makes a task of eight modules in it, and prints as JSON what other modules lead to."""
+
+import itertools
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+import pgdl
+
+torch.manual_seed(0)
+INPUTS, LABELS = torch.randn(90, 3, 8, 8), torch.arange(90) % 4
+TRAIN, TEST = (INPUTS[:70], LABELS[:70]), torch.utils.data.TensorDataset(INPUTS[70:], LABELS[70:])
+
+
+def network(width: int = 4, dropout: float = 0.0) -> nn.Module:
+    """Return a network of four classes."""
+    return nn.Sequential(
+        nn.Conv2d(3, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU(), nn.Flatten(), nn.Dropout(dropout),
+        nn.Linear(64 * width, 4),
+    )  # fmt: skip
+
+
+class Branching(nn.Module):
+    """Its control flow depends on data."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return one of two results."""
+        return x.flatten(1) if x.sum() > 0 else -x.flatten(1)
+
+
+class Pair(nn.Module):
+    """It has two outputs."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        """Return two tensors."""
+        return x, x
+
+
+def task(directory: Path) -> None:
+    """Import a full grid, with the weights before training and accuracies where they are known."""
+    told: list[str] = []
+    models = []
+    for width, dropout, rate in itertools.product([2, 4], [0.0, 0.5], [0.1, 0.2]):
+        module = network(width, dropout)
+        start = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+        with torch.no_grad():
+            module[5].weight.mul_(1 + rate)
+        module.train(width == 2 and rate == 0.1)
+        models.append(pgdl.TorchModel(module, {"width": width, "dropout": dropout, "rate": rate}, start))
+    pgdl.import_torch(models, TRAIN, TEST, output=directory, name="modules", tell=told.append)
+    print(json.dumps({"told": told, "training": [model.module.training for model in models]}))
+
+
+def problem(directory: Path, *models: Any, train: Any = TRAIN) -> str:
+    """Return the lines of an import that fails, and whether something is left of it."""
+    try:
+        pgdl.import_torch(models, train, TEST, output=directory / "none")
+    except pgdl.UserError as error:
+        return str(error) + " AND SOMETHING IS LEFT" * (directory / "none").exists()
+    return "no error"
+
+
+def wrong(directory: Path) -> str:
+    """Return the lines of the import of a network whose translation takes another epsilon."""
+    from harness.torch_import.registry import translations
+
+    right: Callable[..., Any] = translations()["batch_norm"]
+    translations()["batch_norm"] = lambda *given, **named: right(*given, **{**named, "eps": 0.5})
+    try:
+        return problem(directory, (network(), {"width": 4}))
+    finally:
+        translations()["batch_norm"] = right
+
+
+def problems(directory: Path) -> None:
+    """Print the problem of each bad input."""
+    a: Mapping[str, Any] = {"width": 4}
+    print(
+        json.dumps(
+            {
+                "half": problem(directory, (network().half(), a)),
+                "no module": problem(directory, ("model.pt", a)),
+                "no pair": problem(directory, network()),
+                "none": problem(directory),
+                "two outputs": problem(directory, (Pair(), a)),
+                "control flow": problem(directory, (nn.Sequential(nn.Conv2d(3, 3, 3), Branching()), a)),
+                "sizes": problem(directory, (nn.Sequential(nn.Flatten(), nn.Linear(99, 4)), a)),
+                "labels": problem(directory, (network(), a), train=(INPUTS, LABELS + 1)),
+                "data": problem(directory, (network(), a), train=[1, 2, 3]),
+                "one cell": problem(directory, (network(), a), (network(), a)),
+                "names": problem(directory, (network(), a), (network(), {"depth": 4})),
+                "result": problem(directory, (network(), {"width": 4, "test_acc": 0.5})),
+                "accuracy": problem(directory, pgdl.TorchModel(network(), a, train_accuracy=1.0)),
+                "initial": problem(directory, pgdl.TorchModel(network(), a, network(8).state_dict())),
+                "wrong translation": wrong(directory),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "task":
+        task(Path(sys.argv[2]))
+    else:
+        problems(Path(sys.argv[2]))

@@ -1,0 +1,90 @@
+"""`pgdl.import_torch` makes a task of modules, and says in one line what it cannot take."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from in_process import Pgdl, in_process
+from in_torch import run_in_torch
+
+from harness.format.reference import read_reference
+from harness.task.layout import TaskDirectory
+from harness.task.task import read_task
+
+PROBLEMS = {
+    "half": r"models\[0\]: expected weights in float32, found torch\.float16; convert it: module\.float\(\)",
+    "no module": r"models\[0\]: expected a torch\.nn\.Module, found str",
+    "no pair": r"models\[0\]: expected a pair of a module and its hyperparameters, or a TorchModel, found Sequential",
+    "none": r"models: expected at least 1, found none",
+    "two outputs": r"models\[0\]: output: expected one tensor \(examples, classes\), found tuple",
+    "control flow": r"models\[0\]: torch\.export cannot export it: found .*data-dependent.*File .*modules_imported\.py",
+    "sizes": r"models\[0\]: cannot be called on inputs of shape \(64, 3, 8, 8\): found RuntimeError: ",
+    "labels": r"train: label: expected 0\.\.3, because the models have 4 outputs, found 4 of example 3",
+    "data": r"train: expected \(inputs, labels\), a Dataset or a DataLoader of such pairs, found list",
+    "one cell": r"models: .*models\[0\].*models\[1\]",
+    "names": r"models\[1\]: hyperparameters: expected the hyperparameters width, found depth",
+    "result": r"hyperparameters: header: expected hyperparameters, found an accuracy, 'test_acc'",
+    "accuracy": r"models\[0\]: train_accuracy of models\[0\]: expected 1\.0 as stated, found",
+    "initial": r"models\[0\]: initial weights: expected a state_dict of the module, found Error",
+    "wrong translation": r"models\[0\]: first differs at 1 \(batch_norm\): expected the same numbers, "
+    r"found \S+ in Keras, \S+ in PyTorch",
+}
+
+
+@pytest.fixture
+def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
+    """Run `pgdl ARGUMENTS`."""
+    return in_process(monkeypatch, capsys)
+
+
+def test_modules_become_a_task(tmp_path: Path) -> None:
+    said = json.loads(run_in_torch("modules_imported.py", "task", tmp_path))
+    assert [line for line in said["told"] if "training mode" in line] == [
+        f"Note: models[{number}] is in training mode: it is exported in evaluation mode" for number in (0, 2)
+    ]
+    assert sum(said["training"]) == 2  # as they were
+    assert re.search(
+        r"^model_7 \(models\[7\]\): train 0\.\d+, test 0\.\d+, gap ", "\n".join(said["told"]), re.MULTILINE
+    )
+    task = read_task(TaskDirectory(tmp_path).runnable()[0])
+    assert len(task.models) == 8
+    assert all(model.has_initial_weights and model.input_shape == (8, 8, 3) for model in task.models)
+    reference = read_reference(tmp_path / "reference_data" / "modules" / "model_configs.json")
+    assert {*reference.grid.names} == {"dropout", "rate", "width"}
+
+
+@pytest.fixture(scope="module")
+def problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Name -> the message."""
+    found: dict[str, Any] = json.loads(run_in_torch("modules_imported.py", "problems", tmp_path_factory.mktemp("bad")))
+    return found
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_bad_input_ends_in_one_line(problems: dict[str, Any], name: str) -> None:
+    assert re.match(PROBLEMS[name], problems[name]), problems[name]
+    assert "\n" not in problems[name]
+    assert "SOMETHING IS LEFT" not in problems[name]
+
+
+def test_exported_files_come_in_by_the_table(networks: Path, tmp_path: Path, pgdl: Pgdl) -> None:
+    for name in ("plain", "residual"):
+        (tmp_path / f"{name}.pt2").write_bytes((networks / name / "network.pt2").read_bytes())
+    inputs = np.load(networks / "plain" / "inputs.npy")
+    np.savez(tmp_path / "data.npz", x=inputs, y=np.arange(len(inputs)) % 4)
+    (tmp_path / "models.csv").write_text("file,kind\nplain.pt2,0\nresidual.pt2,1\n")
+    table, data, output = (tmp_path / name for name in ("models.csv", "data.npz", "tasks"))
+    outcome = pgdl("task", "import", table, "--data", data, "--test", data, "--output", output)
+    assert outcome.code == 0, outcome
+    assert "not compared" not in outcome.out + outcome.err
+
+
+@pytest.mark.rest
+def test_measures_on_a_module_are_those_computed_by_hand() -> None:
+    values = json.loads(run_in_torch("modules_measured.py"))
+    assert len(values) == 11
+    for name, (found, expected) in values.items():
+        assert found == pytest.approx(expected, rel=1e-3), name

@@ -1,0 +1,79 @@
+"""Exported networks compute in Keras what they compute in PyTorch, in layers that measures understand."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from runtimes.each_runtime import run
+
+from harness.errors import UserError
+from harness.torch_import.pt2 import read_pt2
+from harness.torch_import.translate import translate
+
+#: Name -> the layers without weights-free helpers; what a network of PyTorch's modules has, in its order.
+LAYERS = {
+    "plain": "ZeroPadding2D Conv2D BatchNormalization ReLU Dropout Flatten Dense",
+    "residual": "ZeroPadding2D Conv2D BatchNormalization Conv2D ReLU Add AveragePooling2D Flatten Dense",
+    "squeezed": "Conv2D GlobalAveragePooling2D Conv2D Activation Multiply Activation Multiply "
+    "GlobalAveragePooling2D Dense",
+    "depthwise": "DepthwiseConv2D ReLU Conv2D GroupNormalization Activation Flatten Dense Activation",
+    "pools": "Conv2D MaxPooling2D MaxPooling2D ZeroPadding2D AveragePooling2D ReLU ZeroPadding2D MaxPooling2D "
+    "AveragePooling2D MaxPooling2D UpSampling2D Flatten Dense",
+    "activations": None,
+    "shuffled": None,
+    "transformer": "Conv2D Reshape ZeroPadding1D EinsumDense LayerNormalization MultiHeadAttention Add Cropping1D "
+    "Flatten Dense",
+    "windows": None,
+    "mixed": None,
+    "sliced": None,
+}
+
+
+@pytest.fixture(scope="module")
+def outputs(networks: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Name -> what the translation computes; all are loaded by the worker's own code."""
+    places = {}
+    for name in LAYERS:
+        places[name] = tmp_path_factory.mktemp(name)
+        translate(read_pt2(networks / name / "network.pt2")).model.write_canonical(places[name], "weights.npz")
+        (places[name] / "inputs.npy").symlink_to(networks / name / "inputs.npy")
+    run("tensorflow", "forward", *places.values())
+    return {name: np.load(place / "outputs-tensorflow.npy") for name, place in places.items()}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_outputs_are_those_of_the_module(networks: Path, outputs: dict[str, Any], name: str) -> None:
+    expected = np.load(networks / name / "expected.npy")
+    assert np.ptp(expected, axis=0).min() > 1e-3  # which would not notice weights that are mixed up
+    assert np.abs(outputs[name] - expected).max() < 1e-5 * np.ptp(expected)
+
+
+@pytest.mark.parametrize("name", [name for name, layers in LAYERS.items() if layers])
+def test_layers_are_those_of_the_module(networks: Path, name: str) -> None:
+    model = translate(read_pt2(networks / name / "network.pt2")).model
+    assert " ".join(layer["class_name"] for layer in model.architecture.canonical["layers"]) == LAYERS[name]
+
+
+def test_settings_and_names_are_those_of_the_module(networks: Path) -> None:
+    config = translate(read_pt2(networks / "plain" / "network.pt2")).model.config["config"]
+    layers = {layer["name"]: layer["config"] for layer in config["layers"]}
+    assert list(layers) == ["input", "0.ZeroPadding2D", "0.Conv2D", "1", "2", "3", "4", "5"] or "5" in layers
+    assert layers["1"]["epsilon"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("shared", r"weights: expected each in one layer, found 0\.weight in several"),
+        ("divided", r"found the network itself \(div\): aten\.div\.Tensor divides by something computed"),
+        ("mirrored", r"found 1 \(pad\): aten\.pad\.default pads with something else than zeros \(reflect\)"),
+        ("maps", r"output: expected a number for each class, shape \(examples, classes\), found shape \(2, 4, 6, 6\)"),
+    ],
+)
+def test_what_has_no_translation_is_refused_in_one_line(networks: Path, name: str, problem: str) -> None:
+    with pytest.raises(UserError) as refused:
+        translate(read_pt2(networks / name / "network.pt2"))
+    assert re.search(problem, str(refused.value)), refused.value
+    assert "\n" not in str(refused.value)
