@@ -100,6 +100,14 @@ class Board:
         """The titles of the columns."""
         return [column.heading for column in self.columns]
 
+    @property
+    def short_tasks(self) -> dict[str, str]:
+        """Task -> its name without the words that all tasks begin with, such as `digits_`."""
+        words = [name.split("_") for name in self.tasks]
+        while len(words) > 1 and min(map(len, words)) > 1 and len({first for first, *_ in words}) == 1:
+            words = [rest for _, *rest in words]
+        return {name: "_".join(rest) or name for name, rest in zip(self.tasks, words, strict=True)}
+
     def cells(self, row: Row) -> list[str]:
         """Return the text of a row's cells, for readers."""
         return [column.shown(row) for column in self.columns]

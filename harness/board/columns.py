@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from harness.board import ON_REQUEST
 from harness.board.column import Column, TaskColumn
 from harness.board.disclosure import DECIMALS
-from harness.board.row import Row, counted
+from harness.board.on_task import counted
+from harness.board.row import Row
 from harness.board.scores import decimal
 from harness.errors import UserError
 from harness.text import p_value_text
@@ -39,7 +40,7 @@ def _settings(row: Row) -> str:
 
 RANK = Column[Row]("rank", lambda row: row.rank, int, kind="place", low_is_best=True)
 SUBMISSION = Column[Row]("submission", lambda row: row.submission, str, kind="name")
-KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text", spare=2)
+KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text", spare=3)
 TEAM = Column[Row]("team", lambda row: row.about.team, str, kind="text", optional=True, spare=9)
 DESCRIPTION = Column[Row]("description", lambda row: row.about.description, str, kind="words")
 PAPER = Column[Row]("paper", lambda row: row.about.paper, str, kind="words")
@@ -89,7 +90,7 @@ SECONDS_PER_MODEL = Column[Row](
     "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5,
     low_is_best=True,
 )  # fmt: skip
-CALLS_OK = Column[Row]("calls_ok", lambda row: row.calls_ok, int, _calls, title="calls")
+CALLS_OK = Column[Row]("calls_ok", lambda row: row.calls_ok, int, _calls, title="calls", spare=6)
 CALLS_EXPECTED = Column[Row]("calls_expected", lambda row: row.calls_expected, int)
 STALE = Column[Row]("stale", lambda row: row.stale, int)
 SANDBOXED = Column[Row]("sandboxed", lambda row: row.sandboxed, bool, kind="text")

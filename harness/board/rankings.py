@@ -47,7 +47,7 @@ TASKS_LOW, TASKS_HIGH = (_figure(name, float, POINTS) for name in ("tasks_low", 
 GROUP = replace(_figure("group", int), optional=True, spare=3, low_is_best=True)
 
 _INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
-INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, spare=3, note=NOTE)
+INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, spare=4, note=NOTE)
 OTHER_TASKS = replace(
     TASKS_LOW, key="other_tasks", title="other tasks", text=_text(_other_tasks), optional=True, spare=4
 )  # fmt: skip

@@ -1,19 +1,19 @@
-"""The line of its own code at which a measure was when its time was up."""
+"""The line of its own code that a measure had reached when its time was up."""
 
 import re
 
-#: Begins the stack that a worker prints shortly before the deadline (`faulthandler`).
+#: Beginning of the stack that a worker prints shortly before the deadline (`faulthandler`).
 SAMPLE = "Stack (most recent call first):"
 
 #: Longest name of a file in a message.
 NAME = 100
 
-#: A frame of the worker's own code, and that of the program which has started it.
+#: A frame of the worker's own code, and of the program that has started it.
 _WORKER = re.compile(r'^  File "(?:[^"\n]*/harness/worker/[^"\n]*|<string>)", line \d+ in .*\n', re.MULTILINE)
 
 
 def without_worker(output: str) -> str:
-    """Return a worker's output without the frames of its own code in the sample: they say nothing of the measure."""
+    """Return a worker's output without the frames of its own code in the sample, which do not concern the measure."""
     before, begun, sample = output.rpartition(SAMPLE)
     return before + begun + _WORKER.sub("", sample) if begun else output
 
@@ -21,7 +21,7 @@ def without_worker(output: str) -> str:
 def place_in(output: str, directory: str) -> str:
     """Return file and line of the submission's own code in a worker's output, as in `complexity.py:4`.
 
-    `directory` is where the worker has the submission. Empty if the output shows no such line. As all output, it is
+    `directory` has the submission in the worker. Empty if the output shows no such line. Like all output, the line is
     the submission's own claim.
     """
     _, begun, sample = output.rpartition(SAMPLE)

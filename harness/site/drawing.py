@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.site.axis import Axis
+from harness.text import cut
 
 #: Pixels: the drawing, and the frame in it.
 WIDTH, HEIGHT = 560, 350
@@ -94,7 +95,7 @@ class Drawing:
         found: list[tuple[float, float, str, str]] = []
         taken: list[tuple[float, float, float]] = []
         for dot, (x, y) in zip(self.dots, self.view.places, strict=True):
-            text = dot.name if len(dot.name) <= LONGEST else f"{dot.name[: LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
+            text = cut(dot.name, LONGEST)
             length, is_left = CHARACTER * len(text), x > (LEFT + RIGHT) / 2
             start, end = (x - BESIDE - length, x - BESIDE) if is_left else (x + BESIDE, x + BESIDE + length)
             free = all(abs(y - other) >= LINE or end < low or high < start for low, high, other in taken)

@@ -7,7 +7,8 @@ from typing import Any
 from harness.board import columns, rankings
 from harness.board.board import Board
 from harness.board.column import Column
-from harness.board.row import OnTask, Row
+from harness.board.on_task import OnTask
+from harness.board.row import Row
 from harness.board.scores import decimal
 from harness.board.yardstick import Yardstick
 
@@ -37,7 +38,7 @@ def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[
     most = max(chances, default=0.0)
     looks = [_looks(board, number, front) for number, front in enumerate(on_front)]
     return {
-        "task_headings": list(zip(board.tasks, short_names(board.tasks), strict=True)),
+        "task_headings": list(board.short_tasks.items()) if len(board.tasks) > 1 else [],
         "more": [_heading(column) for column in more],
         "rows": [
             _row(row, most) | {"page": page, "anchor": anchor_of(page), "looks": look, "more": _cells(row, more)}
@@ -61,14 +62,6 @@ def anchor_of(page: str) -> str:
 def width_of(n_tasks: int) -> int:
     """Return the width in pixels that the table needs with a cell for each task."""
     return 620 + (72 if n_tasks <= 8 else 48) * n_tasks
-
-
-def short_names(names: Sequence[str]) -> list[str]:
-    """Return names without the words that all of them begin with, such as `digits_`."""
-    words = [name.split("_") for name in names]
-    while len(words) > 1 and min(map(len, words)) > 1 and len({first for first, *_ in words}) == 1:
-        words = [rest for _, *rest in words]
-    return ["_".join(rest) or name for name, rest in zip(names, words, strict=True)]
 
 
 def _looks(board: Board, number: int, on_front: bool) -> list[str]:
@@ -97,7 +90,7 @@ def _row(row: Row, most: float) -> dict[str, Any]:
         "ranks": "" if standing is None else rankings.RANKS.shown(row).replace("-", DASH),
         "marks": [mark for mark in (columns.mark_of(row), row.settings) if mark],
         "score": _shown(decimal(row.score, 1)),
-        "tasks": [_on_task(task, most) for task in row.tasks.values()],
+        "tasks": [_on_task(task, most) for task in row.tasks.values() if len(row.tasks) > 1],
     }
 
 
@@ -142,6 +135,6 @@ def _yardsticks(board: Board) -> list[tuple[str, str, Yardstick]]:
 
 
 def _yardstick(board: Board, name: str, about: str, of: Yardstick) -> dict[str, Any]:
-    scores = [of.score, *(of.tasks.get(task) for task in board.tasks)]
+    scores = [of.score, *(of.tasks.get(task) for task in board.tasks if len(board.tasks) > 1)]
     score, *tasks = [DASH if one is None else decimal(one.mean, 1) for one in scores]
     return {"name": name, "about": about, "score": score, "tasks": tasks, "mean": of.score and of.score.mean}

@@ -153,7 +153,8 @@ def require_cells(world: World, table: Iterable[Sequence[str]], expected: Sequen
     rows = [[cell.strip("`") for cell in row if cell.strip("` ")] for row in table]
     for row in expected:
         figures = [_shown(row.score, 1, 1 if hidden else digits)]
-        figures += [_shown(row.on[task], 100, 1 if task in hidden else digits) for task in sorted(world.tasks)]
+        tasks = sorted(world.tasks) if len(world.tasks) > 1 else []  # the score of a single task is that of the row
+        figures += [_shown(row.on[task], 100, 1 if task in hidden else digits) for task in tasks]
         wanted = ["-" if row.rank is None else str(row.rank), row.version.name, *figures]
         assert any(_has_in_order(cells, wanted) for cells in rows), (wanted, rows)
 

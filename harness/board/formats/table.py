@@ -15,10 +15,7 @@ from harness.tables import print_columns, print_lines, table_width, wide_console
 SUFFIX = None
 
 #: Characters of a drawn interval.
-DRAWN = 16
-
-#: `spare` of a column that all rows fill alike.
-ALIKE = 8
+DRAWN = 10
 
 #: In place of the explanations.
 EXPLAINED = "The rule, and what the columns mean: pgdl board --explain"
@@ -44,32 +41,30 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
     fits = wide or not console.is_terminal
     shown = columns if fits else _fitting(board, columns, console.width)
     _print(board, shown, console)
-    left_out = [column.heading for column in columns if column not in shown]
+    left_out = [column.heading or column.key for column in columns if column not in shown]
     if left_out:
         print_lines(console, [f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."])
     print_lines(console, board.notes if explain else [*board.remarks, *board.layout.marks(board), EXPLAINED])
 
 
 def _columns(board: Board) -> list[Column[Row]]:
-    """Return the columns: after the score its interval as a drawing, and chance, then the tasks, then all others."""
+    """Return the columns: after the score its interval as a drawing, and chance, then the tasks, then all others.
+
+    The score of a single task is the score of the row.
+    """
     found = board.columns
     keys = {c.TASK_SCORE.key_on(task) for task in board.tasks}
     tasks = [column for column in found if column.key in keys]
     first = found.index(next(column for column in found if column.key == c.SCORE.key)) + 1
     drawn = [_drawn(board)] if any(column.key == INTERVAL.key for column in found) else []
     chance = [BESIDE_CHANCE] if BESIDE_CHANCE.is_shown(board.rows) and any(map(_is_compared, board.rows)) else []
-    rest = [_spared(board, column) for column in found[first:] if column not in tasks]
-    return [*found[:first], *drawn, *chance, *tasks, *rest]
+    rest = [column for column in found[first:] if column not in tasks]
+    short = [replace(column, title=board.short_tasks[column.heading]) for column in tasks if len(tasks) > 1]
+    return [*found[:first], *drawn, *chance, *short, *rest]
 
 
 def _is_compared(row: Row) -> bool:
     return row.may_be_chance is not None
-
-
-def _spared(board: Board, column: Column[Row]) -> Column[Row]:
-    """Return the numbers of calls as a column that can well be spared if no call lacks a value."""
-    complete = all(row.calls_ok == row.calls_expected and not row.stale for row in board.rows)
-    return replace(column, spare=ALIKE) if column.key == c.CALLS_OK.key and complete else column
 
 
 def _drawn(board: Board) -> Column[Row]:
