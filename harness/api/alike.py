@@ -7,7 +7,7 @@ from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return the measures that order all networks as another of these names does: name -> that measure."""
+    """Return each measure that orders all networks as another of these names: name -> the other measure."""
     found: dict[str, str] = {}
     if len(names) < 2:
         return found
@@ -22,14 +22,14 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
 
 
 def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
-    """Leave out measures beside which another one, in the same settings, orders all networks alike.
+    """Leave out measures if another measure, in the same settings, orders all networks alike.
 
     Args:
         collected: the calls of a board.
         keep: calls that stay in any case.
 
     Returns:
-        The calls, and a remark that names what is left out; none for none.
+        The calls, and remarks that name the left-out measures.
     """
     in_settings: dict[object, set[str]] = {}
     for calls in collected.shown:

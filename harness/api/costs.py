@@ -95,7 +95,7 @@ def forecast_costs(
     Args:
         measures: of the library, or their names, families, costs, `all` or `cheap`, as in `compare`.
         tasks_dir: directory of the tasks.
-        task_names: the one task, unless the directory has no other.
+        task_names: the name of a task; may be empty if the directory has only one task.
         execution: limits, sandbox and engine.
         progress: shows the work.
 
