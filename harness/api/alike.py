@@ -1,4 +1,4 @@
-"""Measures that order all networks alike, such as one and its logarithm: boards and comparisons show them once."""
+"""Measures that order all networks alike, such as one and its logarithm, are shown once on boards and comparisons."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace

@@ -110,7 +110,7 @@ def forecast_costs(
             raise UserError("a forecast is of one task", found=found, remedy="choose it with --task NAME")
         if run.withheld:
             raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
-        progress.step("timing a forward pass and one there and back on two models")
+        progress.step("timing a forward pass, and a forward and backward pass, on two models")
         timed = time_passes(run)
     task, workers = run.tasks[0], run.executor.workers
     forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in chosen)

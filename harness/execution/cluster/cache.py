@@ -120,7 +120,7 @@ def require_digests(directory: Path, expected: Mapping[str, str]) -> None:
     """Raise `UserError` unless an entry holds these files."""
     if digests_of(directory) != dict(expected):
         remedy = "run the same command again"
-        raise UserError("what arrived from the driver is not what it had sent", file=directory, remedy=remedy)
+        raise UserError("the files from the driver arrived damaged", file=directory, remedy=remedy)
 
 
 def _digest(file: Path) -> str:
