@@ -1,7 +1,7 @@
 """Watches which measures have their values compared in the tests of the families, and fails a run that leaves one out.
 
-The value that a measure returns in such a test is a float that knows its measure, and so is what is computed of it with
-+, -, *, / and abs. Comparing it, by itself or within `pytest.approx`, counts as a test of the measure's value.
+In such a test, a measure returns a float that knows its measure, as do results of +, -, *, / and abs on it. A
+comparison of such a float, directly or within `pytest.approx`, counts as a test of the measure's value.
 """
 
 from pathlib import Path

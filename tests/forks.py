@@ -64,7 +64,7 @@ class Fork:
 
 
 class Forks:
-    """The processes that fork; `end` ends them."""
+    """The forking processes; `end` ends them."""
 
     def __init__(self) -> None:
         self._starting = threading.Lock()

@@ -1,4 +1,4 @@
-"""Each room imports only what the table in docs/architecture.md allows, and what a room names in its `__init__`."""
+"""Each room imports only rooms that the table in docs/architecture.md allows, and only names in their `__init__`."""
 
 import ast
 import functools

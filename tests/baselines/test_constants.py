@@ -28,7 +28,7 @@ CONSTANTS = {
 #: Weight layers that put out four channels.
 OF_FOUR = {name: make for name, make in WEIGHT_LAYERS.items() if name != "multiplied"}
 
-#: What may lie between a weight layer and constants that it takes.
+#: Operations that may lie between a weight layer and its constants.
 BETWEEN = {
     "nothing": [],
     "ReLU": [layers.ReLU],

@@ -265,7 +265,7 @@ def test_a_subclass_that_computes_the_same_counts_as_the_layer():
 
 
 def relu(values):
-    """Not Keras' own, whose name it has."""
+    """A layer with the name of a layer of Keras."""
     return tf.square(tf.nn.relu(values))
 
 

@@ -77,7 +77,7 @@ def work():
     rng = np.random.default_rng(5)
     images, model = rng.uniform(size=(90, 7, 7, 3)).astype(np.float32), network()
     model.layers[-1].bias.assign_sub(model(images).numpy().mean(axis=0))  # or one class would be predicted for all
-    data = dataset(images, model(images).numpy().argmax(axis=1))  # it is right about all of them
+    data = dataset(images, model(images).numpy().argmax(axis=1))  # all predictions are right
     with patch.context(), baselines.sharing():
         for name in baselines.MEASURES:
             tf.keras.utils.set_random_seed(0)

@@ -49,7 +49,7 @@ def main(directory: str) -> None:
 
 
 def ratio(found: dict[str, list[float]]) -> float:
-    """Processor time of preparing over that of what it is compared with."""
+    """Processor time of the preparation, divided by the processor time of the reference."""
     return found["prepared"][1] / (found["sha256sum"][1] + found["TFRecord reader"][1])
 
 

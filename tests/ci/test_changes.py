@@ -1,4 +1,4 @@
-"""The submissions that a change touches: which they are, what they are called, and whose name that is."""
+"""The submissions that a change touches, their names, and the owners of these names."""
 
 from pathlib import Path
 

@@ -123,7 +123,7 @@ def test_a_submission_whose_run_was_interrupted_at_once_has_a_row_at_the_base(re
 
 
 def planned(*made, withheld=False):
-    """The calls that these records are of."""
+    """The calls of these records."""
     return [SimpleNamespace(key=row.key, submission=MINE, withheld=withheld) for row in made]
 
 

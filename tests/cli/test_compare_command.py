@@ -70,7 +70,7 @@ def _names() -> list[str]:
 
 
 def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) -> None:
-    """The records are those of `pgdl run`, which calls as it is asked to, and so are the scores."""
+    """Records and scores are the same as after `pgdl run` with the same settings."""
     again = pgdl("compare", "--measures", MEASURES)
     assert again.out.startswith("40 of 40 calls are recorded already")
     _compare_with_the_best(pgdl)

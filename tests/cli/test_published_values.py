@@ -1,4 +1,4 @@
-"""`pgdl compare --published`: the scores that others reported beside one's own, with their sources."""
+"""`pgdl compare --published`: published scores beside computed scores, with their sources."""
 
 import csv
 import statistics

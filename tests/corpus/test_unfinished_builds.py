@@ -1,4 +1,4 @@
-"""Builds that are not finished, diverge, or lack TensorFlow: what is shown of them, and what is refused."""
+"""Unfinished builds, diverging models, and a missing TensorFlow: their display and their errors."""
 
 import json
 from pathlib import Path

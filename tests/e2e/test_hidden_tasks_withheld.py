@@ -1,4 +1,4 @@
-"""A submission that says what it sees of a hidden model: nobody hears it but an organiser who asks."""
+"""Output of a submission about a hidden model: only an organiser can see it."""
 
 from pathlib import Path
 

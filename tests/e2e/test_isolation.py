@@ -1,4 +1,4 @@
-"""What a submission sees of the machine, and what the arguments of a run tell: its own files, and no password."""
+"""A submission sees only its own files, and the arguments of a run show no password."""
 
 import json
 import subprocess

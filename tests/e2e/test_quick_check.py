@@ -14,7 +14,7 @@ from harness.execution import partial_calls
 
 pytestmark = pytest.mark.usefixtures("sandbox")
 
-#: Seconds that each of these measures takes for an example.
+#: Seconds per example of these measures.
 EACH_S = 0.004
 
 

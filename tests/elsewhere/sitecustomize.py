@@ -1,7 +1,7 @@
 """Makes a process one of another system, as far as the project's code can tell: put its directory onto PYTHONPATH.
 
 `PGDL_TEST_SYSTEM` names the system: `darwin` or `win32`. If the project imports one of the modules below, it lacks the
-names that are missing on that system, and has the names that exist only there. Libraries see this machine as it is.
+names that are missing on that system, and has the names that exist only there. Libraries see the real machine.
 """
 
 import builtins
@@ -37,7 +37,7 @@ NOT_WINDOWS = {
 }
 MISSING = {"landlockpy", "pyseccomp"} | ({"fcntl", "grp", "pwd", "resource", "termios"} if system == "win32" else set())
 
-#: Beginning of a program that makes its process one of that system.
+#: Beginning of a program whose process imitates that system.
 HERE = (
     f"import os, sys; os.environ[{SYSTEM!r}] = {system!r}; sys.path.insert(0, {str(Path(__file__).parent)!r}); "
     "import sitecustomize; sys.path.pop(0); "
@@ -125,7 +125,7 @@ class Seen(ModuleType):
 
 
 def of_that_system(name: str, variables: Any = None, *more: Any, **named: Any) -> Any:
-    """Import for modules of the project what that system has, and for all others what is there."""
+    """Import modules of that system for the project's own modules, and real modules for all others."""
     package = variables and (variables.get("__package__") or variables.get("__name__"))
     ours = package and package.partition(".")[0] in OURS
     if not ours or name not in CHANGED:

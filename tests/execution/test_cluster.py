@@ -48,7 +48,7 @@ class TestContract(ExecutorContract):
 
 
 class Stage:
-    """A cluster of two machines with one lane each, what it has said, and a run on it."""
+    """A cluster of two machines with one lane each, its messages, and a run on it."""
 
     def __init__(self, *names: str) -> None:
         self.engine, self.lines, self.parts = Threads(*names), list[str](), Parts()

@@ -19,7 +19,7 @@ class Served:
     Attributes:
         directory: of the files.
         url: its address.
-        etag: of all files; None for none.
+        etag: tag of all files; None: no tag.
         cut_every: bytes after which a connection ends; None for never.
         stall_s: seconds of silence before each answer, but for the first.
         ranges: whether parts are sent.

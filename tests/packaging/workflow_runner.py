@@ -28,7 +28,7 @@ STATUS = re.compile(r"\b(always|cancelled|failure)\(")
 class Runner:
     """What GitHub keeps for one repository, and a machine for its jobs.
 
-    `harness` has the name of a repository whose checkout and actions are those of this one.
+    `harness` names a repository whose checkout and actions are taken from this repository.
     """
 
     def __init__(self, directory: Path, origin: Repo, harness: str = "", **variables: str) -> None:
@@ -91,7 +91,7 @@ class Job:
         }  # fmt: skip
 
     def run_steps(self, steps: list[dict[str, Any]], inputs: Mapping[str, Any], action: str = "") -> None:
-        """Run steps in order; after one that fails, only those whose condition asks for it."""
+        """Run steps in order; after a failure, only steps whose condition allows it."""
         outer, self.contexts = self.contexts, self.contexts | {"inputs": inputs, "steps": {}}
         self.contexts["github"] = outer["github"] | {"action_path": action}
         for step in steps:

@@ -1,4 +1,4 @@
-"""Compares what the commands show with what the referee says."""
+"""Compares the output of commands with the referee."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ def check_board(world: World, database: str) -> list[Row]:
 
 
 def show(world: World, database: str, *command: str) -> str:
-    """What a command that only reads prints."""
+    """The output of a command that only reads."""
     done = world.pgdl(*command, "--tasks", world.root, "--results", world.location(database))
     assert done.returncode in (0, 1), done.stderr
     return done.stdout

@@ -133,7 +133,7 @@ class Competition(RuleBasedStateMachine):
 
     @rule(is_given=st.booleans(), choice=usual)
     def run_claiming(self, is_given: bool, choice: Choice) -> None:
-        """A run of what is refused for the name that it claims, unless it is given another one."""
+        """A run of a submission whose claimed name is refused, unless --as gives it another name."""
         self.world.run(Order((CLAIMING,), names=("wide",) if is_given else (), choice=choice))
 
     # Records, software and tasks
@@ -180,7 +180,7 @@ class Competition(RuleBasedStateMachine):
     change_task = rule(what=to_tasks, name=tasks, model=models, path=files)(often(_change_task))
     change_task_again = rule(what=to_tasks, name=tasks, model=models, path=files)(often(_change_task))
 
-    # What they look at
+    # Commands that only read
 
     @invariant()
     def board(self) -> None:

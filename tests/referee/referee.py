@@ -25,7 +25,7 @@ MACHINE = "INFRA_ERROR"
 
 
 class Choice(NamedTuple):
-    """What a user chooses: two of them are two rows."""
+    """The settings of a user: different settings are different rows."""
 
     seed: int = 0
     limit: float = 300.0
@@ -49,7 +49,7 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
-    """Everything that makes one call another one than a second."""
+    """Everything that distinguishes two calls."""
 
     version: Version
     task: str
@@ -161,7 +161,7 @@ class Database:
         return found
 
     def settle(self, version: Version, source: str, *, given: bool) -> str:
-        """The path under which a submission stays known; raises `Refusal` where its name is that of another one."""
+        """The path under which a submission stays known; raises `Refusal` if another submission has its name."""
         if version.is_baseline:
             return source
         if version.name in RESERVED:

@@ -1,7 +1,7 @@
 """A throw-away competition, on disk and as the referee knows it.
 
-Everything is done through the command line, in this process. Whatever is printed or written is searched for passwords
-and for what nobody may learn of a hidden task.
+Everything is done through the command line, in this process. All output and files are searched for passwords and for
+secrets of a hidden task.
 """
 
 import itertools
@@ -378,7 +378,7 @@ class World:
             return connection.execute(query).fetchall()
 
     def _note_requests(self, order: Order, expected: Expected, n_before: int, n_runs: int) -> None:
-        """Tell the referee what was asked for; what it calls a version and a configuration only a database knows."""
+        """Tell the referee about a request; only a database knows the names of version and configuration."""
         new = self.request_rows(order.database)[n_before:]
         by_name = {version.name: version for version in expected.known_as}
         asked = sorted((name, task, expected.known_as[by_name[name]]) for name in by_name for task in expected.tasks)

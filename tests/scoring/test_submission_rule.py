@@ -249,7 +249,7 @@ def test_wrong_times_are_refused(times: dict[str, dict[str, float]], message: st
     ("costs", "scores", "front"),
     [
         ([1, 2, 3, 4], [10, 30, 20, 40], [True, True, False, True]),
-        ([1, 1, 2], [5, 5, 5], [True, True, False]),  # equals do not exclude each other
+        ([1, 1, 2], [5, 5, 5], [True, True, False]),  # equal rows both stay
         ([1, 2], [None, 5], [False, True]),
         ([1, 2], [math.nan, None], [False, False]),
         ([3], [0], [True]),

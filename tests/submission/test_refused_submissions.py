@@ -162,7 +162,7 @@ def test_no_damaged_byte_of_a_zip_ends_the_run(change: int, tmp_path: Path) -> N
         damaged = bytearray(whole)
         damaged[position] ^= change
         (tmp_path / "margin.zip").write_bytes(damaged)
-        answer = inspect(read_zip, str(tmp_path / "margin.zip"))  # as it is called in its process
+        answer = inspect(read_zip, str(tmp_path / "margin.zip"))  # as in its own process
         assert (answer.problem is None) == ("complexity.py" in answer.files), position
         assert answer.unreadable is None
 

@@ -18,7 +18,7 @@ GOOD = example(inputs=ZEROS, output=LABEL_0)
 
 
 def short_tensor():
-    """A tensor that holds one number of the four that its shape asks for."""
+    """A tensor with a single number, although its shape needs four."""
     tensor_of_one = TensorProto.FromString(ZEROS)
     tensor_of_one.tensor_content = b"1234"
     return tensor_of_one.SerializeToString()

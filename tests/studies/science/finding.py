@@ -27,7 +27,7 @@ class Finding:
 
     Attributes:
         number: the figures that decide, with their names.
-        interval: 90 % intervals of them, or why there are none.
+        interval: 90 % intervals of the figures, or the reason why they are missing.
         verdict: what follows.
         needed: how many networks would decide what is undecided (`tests.studies.science.judgement`); empty otherwise.
         remark: why the verdict is not `reproduced`, or what limits it.

@@ -11,7 +11,7 @@ from tests.studies.science.settings import Setting
 
 DIRECTORY = Path(__file__).with_name("findings")
 
-#: What is found of a claim whose test was never run, or another one.
+#: The finding on a claim whose test was never run, or was changed since.
 NOT_RUN = Finding("", "", Verdict.NOT_TRIED, remark="the test as it is now has not been run")
 
 
