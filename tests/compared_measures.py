@@ -15,7 +15,7 @@ FAMILIES = Path(__file__).parent / "baselines"
 #: Tests that treat all measures alike.
 GENERAL = {"test_every_measure.py", "test_shared_work.py", "test_retained.py", "test_families.py"}
 
-#: Spectral norms of convolutions are tested in test_spectral_norms.py; what is made of them, in its plain form.
+#: Spectral norms of convolutions are tested in test_spectral_norms.py; measures of them in plain form.
 VARIANTS = ("_fft", "_op")
 
 #: In this process: the file of the running test, and what has been compared.
@@ -30,7 +30,7 @@ class Value(float):
 
 
 def value_of(number, *measures):
-    """`number`, knowing what the measures are that it comes from."""
+    """`number` with the measures that it was computed from."""
     found = Value(number)
     found.measures = frozenset().union(*measures)
     return found

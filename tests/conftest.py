@@ -2,7 +2,7 @@
 
 import os
 
-#: One thread for each test process, and for what it starts: they share the cores, and threads without work spin.
+#: A single thread for each test process and its children: they share the cores, and threads without work spin.
 #: Set before anything imports TensorFlow or NumPy.
 for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")

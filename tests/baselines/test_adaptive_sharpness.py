@@ -1,4 +1,4 @@
-"""Adaptive sharpness: closed forms of a linear classifier, all corners of a box, and what scale does not change."""
+"""Adaptive sharpness: closed forms of a linear classifier, all corners of a box, and invariance to scale."""
 
 import itertools
 import math

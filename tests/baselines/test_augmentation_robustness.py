@@ -1,4 +1,4 @@
-"""Changes of images as in data augmentation, and the penalty for what they do to a network's answers."""
+"""Changes of images as in data augmentation, and the penalty for changed predictions."""
 
 import hypothesis.strategies as st
 import numpy as np

@@ -28,7 +28,7 @@ def conv(*first, shape=(8, 8, 1), n_classes=3):
 
 
 def output(model, number, inputs):
-    """What a layer of the model puts out."""
+    """The output of a layer of the model."""
     return tf.keras.Model(model.inputs[0], model.layers[number].output)(inputs).numpy()
 
 

@@ -1,4 +1,4 @@
-"""Kinds of networks and what measures make of them: the values of the same function written plainly, or a refusal."""
+"""Measures of kinds of networks: the values of the same function written plainly, or a refusal."""
 
 import inspect
 import json
@@ -93,7 +93,7 @@ def test_an_end_that_makes_probabilities_of_logits_changes_nothing(end, of_logit
     assert_alike(values(chain(*end()), DATA, names), of_logits)
 
 
-#: Ends of a network behind which there are no logits, with what says so.
+#: Ends of a network without logits, with the message about them.
 NO_LOGITS = {
     "sigmoids": (lambda: [layers.Dense(3, "sigmoid", name="end")], "lost in layer end activation (sigmoid)"),
     "tempered": (lambda: [layers.Dense(3), layers.Softmax(name="end"), layers.Rescaling(0.5)], "layer end (softmax)"),
@@ -306,7 +306,7 @@ def test_an_update_of_low_rank_inside_of_a_layer_is_refused_by_name():
         MEASURES["cross_entropy"].function(model, DATA)
 
 
-#: What some layers must be told to be made.
+#: Required arguments of some layers.
 SETTINGS = {
     "rate": 0.5, "stddev": 0.5, "factor": 0.3, "height_factor": 0.3, "width_factor": 0.3, "max_factor": 0.3,
     "value_range": (0, 1),

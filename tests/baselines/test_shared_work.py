@@ -134,14 +134,14 @@ def digest(*arrays):
     return found.hexdigest()
 
 
-#: What is computed with gradients, and how many different times on the 90 examples, which are one batch.
+#: Computations with gradients, and their numbers on the 90 examples, which are a single batch.
 GRADIENTS = {
     "per example": 1,  # of weights: gradient, Fisher trace, Fisher-Rao norm
     "input gradients": 1,
     "input Jacobians": 1,
     "layer margins": 1,
     # Where training ended: with two losses, and of the first batches of two chains. Seven calls leave there: three
-    # second steps, the first ones of three ascents, and that of a descent.
+    # second steps, the first steps of three ascents, and the step of a descent.
     "gradient at": 2 + 2 + 7,
 }
 

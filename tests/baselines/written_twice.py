@@ -1,4 +1,4 @@
-"""A network that is written in two ways, which are one function, and what such networks are built of."""
+"""A network written in two ways that are the same function, and parts of such networks."""
 
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ def graph(build, shape=(8, 8, 1)):
 
 
 def written(make, same, translate=list, *, inputs=IMAGES):
-    """A kind from two architectures, and what makes the weights of the second of those of the first."""
+    """A kind from two architectures, and a function from the weights of the first to the weights of the second."""
     model, other = drawn(make()), same()
     data = dataset(inputs, answered(model, inputs))
     other.set_weights(translate(model.get_weights()))

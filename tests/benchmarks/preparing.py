@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.preparing SHARDS
 
-SHARDS is a directory of training shards, such as `real_size` writes. What it is compared with is measured in the same
-run: `sha256sum`, and TensorFlow's bare TFRecord reader, which checks checksums and parses nothing.
+SHARDS is a directory of training shards, such as `real_size` writes. References are measured in the same run:
+`sha256sum`, and TensorFlow's bare TFRecord reader, which checks checksums and parses nothing.
 """
 
 import json

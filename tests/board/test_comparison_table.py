@@ -1,4 +1,4 @@
-"""A comparison of measures: its rows, and the files that are made of them."""
+"""A comparison of measures: its rows, and files with them."""
 
 import csv
 import io

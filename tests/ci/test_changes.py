@@ -1,4 +1,4 @@
-"""The submissions that a change touches, their names, and the owners of these names."""
+"""Submissions touched by a change, and the owners of their names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`pgdl ci` without a call: whose records count, what is withheld, and mistakes in one line."""
+"""`pgdl ci` without a call: records that count, withheld content, and mistakes in one line."""
 
 import json
 from datetime import UTC, datetime

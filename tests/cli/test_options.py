@@ -1,4 +1,4 @@
-"""The vocabulary of options: one word, one meaning, in every command and in the environment."""
+"""The vocabulary of options: an option has the same meaning in every command and in the environment."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a user sees, and a notebook is told: steps before the first call, the progress of runs, downloads and builds."""
+"""Progress for a user and for a notebook: steps before the first call, and of runs, downloads and builds."""
 
 import io
 import time

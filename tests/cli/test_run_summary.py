@@ -23,7 +23,7 @@ from tests.records.evaluation_rows import evaluation
 
 
 def recorded(row: Evaluation) -> CallSummary:
-    """What a run knows of a call with this record."""
+    """The summary of a call with this record."""
     (planned,) = plan_calls([make_submission(row.submission)], [make_task(1, row.task)], SETTINGS, NOWHERE_TO_RUN)
     return CallSummary(planned, row.outcome, row.call_wall_s, row.call_cpu_s)
 

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: writing submissions, reading records, looking after processes."""
+"""Helpers of the end-to-end tests: writing submissions, reading records, looking after processes."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""A check of a measure that takes long: a verdict from parts of the data, and what is said of it."""
+"""A check of a slow measure: a verdict from parts of the data, and its explanation."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Makes a process one of another system, as far as the project's code can tell: put its directory onto PYTHONPATH.
+"""Makes a process imitate another system for the project's code: put its directory onto PYTHONPATH.
 
 `PGDL_TEST_SYSTEM` names the system: `darwin` or `win32`. If the project imports one of the modules below, it lacks the
 names that are missing on that system, and has the names that exist only there. Libraries see the real machine.
@@ -24,7 +24,7 @@ system = os.environ[SYSTEM]
 #: The packages whose modules are shown another system.
 OURS = ("baselines", "harness", "scoring")
 
-#: Module -> what it lacks on all other systems than Linux, and on Windows.
+#: Module -> its missing names on all systems but Linux, and on Windows.
 ONLY_LINUX = {
     "os": "sched_getaffinity memfd_create pidfd_open setns unshare O_PATH eventfd setresuid",
     "resource": "prlimit",
@@ -88,7 +88,7 @@ class WindowsJob:
             os.killpg(self._process.pid, signal.SIGKILL)
 
 
-#: Module -> what it has there alone.
+#: Module -> names that only that system has.
 MORE: dict[str, dict[str, Any]] = {
     "platform": {"system": lambda: {"darwin": "Darwin", "win32": "Windows"}[system]},
     "subprocess": {"Popen": Popen, "run": lambda command, **named: subprocess.run(there(command), **named)},

@@ -1,4 +1,4 @@
-"""What makes two calls the same call, and the order in which calls are made."""
+"""The identity of calls, and their order."""
 
 from dataclasses import replace
 

@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass
 class Served:
-    """What a server does.
+    """The behaviour of a server.
 
     Attributes:
         directory: of the files.

@@ -21,7 +21,7 @@ MORE_FILES = (
     "/proc/sys/kernel", "/proc/driver",
 )  # fmt: skip
 
-#: What the traced program does in each framework.
+#: The traced program of each framework.
 FRAMEWORK = {
     "torch": "import torch; print(torch.ones(4, device='cuda').sum().item())",
     "jax": "import jax; print(jax.numpy.ones(4).sum(), jax.devices())",

@@ -1,4 +1,4 @@
-"""What `make` does, and how a machine with nothing becomes a working environment."""
+"""The commands of `make`, and the setup of an environment on an empty machine."""
 
 import os
 import sys

@@ -55,7 +55,7 @@ class Runner:
         return self._log.read_text().splitlines()
 
     def run(self, workflow: Mapping[Any, Any], event_name: str, **github: Any) -> dict[str, "Job"]:
-        """Run the jobs of a workflow for an event that it names; returns those that were not skipped."""
+        """Run the jobs of a workflow for an event that it names; returns the jobs that were not skipped."""
         assert event_name in workflow[EVENTS]
         self._runs += 1
         jobs: dict[str, Job] = {}

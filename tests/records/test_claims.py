@@ -1,4 +1,4 @@
-"""Which of two runs at once makes a call."""
+"""Two concurrent runs: one of them makes a call."""
 
 import os
 import sqlite3

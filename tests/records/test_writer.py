@@ -1,4 +1,4 @@
-"""Records that a run writes in groups: each once, whatever happens to the database or to the run."""
+"""Records that a run writes in groups: each once, even after faults of the database or the run."""
 
 import sqlite3
 import subprocess

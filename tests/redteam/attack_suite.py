@@ -1,4 +1,4 @@
-"""The attacks, and what each is expected to do.
+"""The attacks, and their expected outcomes.
 
 A file in attacks/ has the attacks of one kind, each a function; the files' letters are those of docs/security.md. A
 submission is made of each: the function as `complexity`, with the definitions of its file and of tools.py that it uses.

@@ -214,7 +214,7 @@ def check_site(world: World, database: str, expected: Sequence[Row]) -> None:
 
 
 def check_score(world: World, database: str, path: str) -> None:
-    """The score of files: under their own name, or under one that they were given, and of no other submission."""
+    """The score of files, under their own or a given name, and never of another submission."""
     version, source = world.version(path), str(world.directory / path)
     known = world.databases[database].requests
     names = {
@@ -236,7 +236,7 @@ def check_score(world: World, database: str, path: str) -> None:
 
 
 def check_tasks(world: World, path: Path) -> None:
-    """What is said of tasks and of a trial on them, also of hidden and of damaged ones."""
+    """Messages about tasks and a trial on them, also about hidden and damaged tasks."""
     for form in ("table", "json"):
         for command in ("list", "show", "validate"):
             world.pgdl("task", command, "--tasks", world.root, "--format", form)

@@ -56,7 +56,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a run must do: the submissions with the paths under which they are known, and the calls to make."""
+    """The expected work of a run: the submissions with the paths under which they are known, and the calls to make."""
 
     known_as: dict[Version, str]
     tasks: tuple[str, ...]
@@ -170,7 +170,7 @@ class World:
 
     @property
     def software(self) -> Software:
-        """What runs at present."""
+        """The running processes."""
         return Software(self.stage.libraries, str(self.loader))
 
     def edit_loader(self) -> None:
@@ -298,7 +298,7 @@ class World:
         return Path(source).exists() and self.version(source, version.name).files == version.files
 
     def version(self, argument: str, name: str | None = None) -> Version:
-        """What an argument of a command hands in."""
+        """The submission of a command's argument."""
         if argument == MEASURE:
             return Version(MEASURE, f"edition {self.library}", is_baseline=True)
         path = self.directory / argument
@@ -316,7 +316,7 @@ class World:
         return line + (["--unsafe-no-sandbox"] if choice.isolation == "none" else [])
 
     def _expect(self, order: Order) -> Expected | Refusal:
-        """What a run must do, or why it must not begin."""
+        """The expected work of a run, or the reason why it must not begin."""
         try:
             return self._accept(order)
         except Refusal as refusal:

@@ -142,7 +142,7 @@ SEEDED = [
     ("tf.random.set_seed(5)\nfloat(tf.random.normal([1], seed=1)[0])", -1.3768897),
 ]
 
-#: Code of 2020 under another runtime, and whether its error is one that `keras: 2` cures.
+#: Code of 2020 under another runtime, and whether `keras: 2` cures its error.
 ADVISED = {
     "np.int": True,
     "np.in1d([1], [1])": True,

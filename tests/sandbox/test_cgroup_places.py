@@ -1,4 +1,4 @@
-"""Where control groups are found or made, and the files of one."""
+"""The places of control groups, and the files of a group."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""GPUs as their driver describes them, and the files that a sandbox shows of one."""
+"""GPUs as their driver describes them, and a GPU's files in a sandbox."""
 
 from pathlib import Path
 

@@ -222,7 +222,7 @@ def test_a_grid_of_another_size_is_refused() -> None:
 
 
 def known_step_by_step(grid: np.ndarray, generators) -> tuple[np.ndarray, int]:
-    """What is known in the end of a grid, and after how many steps."""
+    """The known margins of a grid at the end, and the number of steps."""
     known, steps = np.full_like(grid, np.nan), 0
     while (wanted := needed_shifts(known, generators) & np.isnan(known)).any():
         known[wanted] = grid[wanted]

@@ -1,4 +1,4 @@
-"""The pages say what a reader needs, whatever strangers wrote."""
+"""The pages have the content that a reader needs, with any text of strangers."""
 
 import re
 from pathlib import Path

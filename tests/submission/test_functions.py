@@ -1,4 +1,4 @@
-"""Python functions as submissions: their source and what they use come with them, and nothing else does."""
+"""Python functions as submissions: only their source and the objects that they use come with them."""
 
 import math
 import sys

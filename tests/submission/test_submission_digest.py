@@ -1,4 +1,4 @@
-"""Digests: whether two submissions are the same, what counts of code, and which files of the library are in them."""
+"""Digests: equality of submissions, the parts of code that count, and the covered files of the library."""
 
 import json
 import shutil

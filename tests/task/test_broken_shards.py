@@ -25,7 +25,7 @@ def short_tensor():
 
 
 def declaring(*shape, numbers=(1.0,)):
-    """A tensor that lists some numbers, the last of which is to be repeated until its shape is full."""
+    """A tensor that lists some numbers; the last is repeated until the shape is full."""
     listed = TensorProto(dtype=1, float_val=numbers)
     for size in shape:
         listed.tensor_shape.dim.add(size=size)

@@ -1,4 +1,4 @@
-"""What came out in each setting, kept in tests/studies/science/findings: a setting can be tried without the others."""
+"""The findings of each setting, kept in tests/studies/science/findings: a setting can be tried alone."""
 
 import json
 from collections.abc import Mapping

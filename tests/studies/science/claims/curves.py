@@ -17,7 +17,7 @@ from tests.studies.science.settings import DIGITS, FASHION
 
 SCHIFF = "Schiff et al. 2021"
 
-#: The measures of which it is asked whether they tell anything, the level of all these tests, and permutations.
+#: The tested measures, the level of all their tests, and the number of permutations.
 TELLING, LEVEL, PERMUTATIONS = ("gi_inter_l0", "gi_intra_l0", "pal_inter_l0", "pal_intra_l0"), 0.05, 10_000
 
 #: The power of these measures' tests, by simulation.
