@@ -6,6 +6,5 @@ and a mistake of the user raises a `UserError`.
 
 #: Modules that other rooms may import.
 MODULES = (
-    "boards", "calls", "check_report", "checks", "ci", "commands", "costs", "doctor", "execution", "finding", "needs",
-    "progress", "reports", "runs", "scores", "starts", "tally", "task_sources",
+    "calls", "check_report", "checks", "ci", "commands", "costs", "finding", "needs", "progress", "starts", "tally",
 )  # fmt: skip

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from harness.board import ON_REQUEST
 from harness.board.column import Column, TaskColumn
 from harness.board.disclosure import DECIMALS
-from harness.board.row import Row, counted
+from harness.board.on_task import counted
+from harness.board.row import Row
 from harness.board.scores import decimal
 from harness.errors import UserError
 from harness.text import p_value_text

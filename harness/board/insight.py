@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.board.row import SIGNIFICANT, OnTask, Row, Vector, vectors_of
+from harness.board.on_task import SIGNIFICANT, OnTask, Vector, vectors_of
+from harness.board.row import Row
 from harness.text import p_value_equation
 from scoring import (
     Chance,

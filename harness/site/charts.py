@@ -6,7 +6,8 @@ from math import ceil, floor, log10
 import numpy as np
 from scipy.stats import rankdata
 
-from harness.board.row import OnTask, Row
+from harness.board.on_task import OnTask
+from harness.board.row import Row
 from harness.format.reference import Reference
 from harness.site.axis import Axis
 from harness.site.drawing import Dot, Drawing, View

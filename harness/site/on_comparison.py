@@ -7,7 +7,7 @@ from typing import Any
 from scipy.stats import rankdata
 
 from harness.board.board import Board
-from harness.board.row import OnTask
+from harness.board.on_task import OnTask
 from harness.board.scores import decimal
 from harness.site.charts import described
 from harness.site.data import SiteData

@@ -5,7 +5,8 @@ from typing import Any
 
 from harness.board.collect import value_of
 from harness.board.insight import Insight
-from harness.board.row import OnTask, Row
+from harness.board.on_task import OnTask
+from harness.board.row import Row
 from harness.board.scores import decimal
 from harness.board.states import beside_chance, state_on
 from harness.configuration import MIB

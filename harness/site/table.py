@@ -7,7 +7,8 @@ from typing import Any
 from harness.board import columns, rankings
 from harness.board.board import Board
 from harness.board.column import Column
-from harness.board.row import OnTask, Row
+from harness.board.on_task import OnTask
+from harness.board.row import Row
 from harness.board.scores import decimal
 from harness.board.yardstick import Yardstick
 

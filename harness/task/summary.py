@@ -37,7 +37,7 @@ class GapsOfValue:
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of a task; hyperparameters and gaps are None without reference data, or if withheld."""
+    """The figures of a task; its size is None if withheld, hyperparameters and gaps also without reference data."""
 
     task: str
     layout: str

@@ -110,6 +110,7 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "zero": _filled(0.0),
     "chunk": lambda x, chunks, dim=0: _split(x, math.ceil(x.shape[dim] / chunks), dim),
     "clamp": lambda x, min=None, max=None: np.clip(x, min, max),
+    "cumsum": lambda x, dim, **_: np.cumsum(x, dim),
     "dropout": lambda x, **_: x,
     "expand": _expand,
     "flatten": lambda x, start_dim=0, end_dim=-1: x.reshape(

@@ -228,7 +228,6 @@ def test_combinations():
     assert mean == pytest.approx((pal["inter_l0"] + pal["intra_l0"]) / 2)
 
 
-@pytest.mark.rest
 def test_a_perfect_network():
     """Two points per class, straight regions: always right, even close to half and half."""
     model = dense(np.eye(2), np.eye(2))

@@ -55,7 +55,7 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
         "29.54", "1.50", "16/16",
     ]  # fmt: skip
     assert shown["half"] == [
-        "3", "half", "", "29.54", "-", "-", "-", "4.0", "-", "-", "failed", "29.54", "1.50", "8/16",
+        "3", "half", "", "29.54", "-", "-", "-", "4.0", "-", "-", "not run", "29.54", "1.50", "8/16",
     ]  # fmt: skip
     assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "failed", "failed", "1.50", "0/16"]
     assert shown["bold"] == [

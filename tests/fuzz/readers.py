@@ -43,6 +43,8 @@ from harness.site.files import read_files
 from harness.submission import find_flaw
 from harness.task.contents import read_known
 from harness.task.layout import TaskDirectory
+from harness.torch_import.pt2 import read_pt2
+from harness.torch_import.translate import translate
 from tests.fuzz import samples
 from tests.fuzz.bounded import Reader, main
 
@@ -174,6 +176,7 @@ READERS = {
     "import: JSON and .npz": Reader(samples.models, _model("b.json", "b.npz"), "b.*"),
     "import: JSON and .h5": Reader(samples.models, _model("b.json", "c.h5"), "c.h5"),
     "import: whole .h5": Reader(samples.models, _model("d.h5"), "d.h5"),
+    "import: .pt2": Reader(samples.exported, lambda at: translate(read_pt2(at / "e.pt2")).model.architecture, "e.pt2"),
     "data: .npz": Reader(samples.arrays, _examples("data.npz"), "data.npz"),
     "data: .npy": Reader(samples.arrays, _examples("x.npy"), "*.npy"),
     "data: images": Reader(samples.arrays, _examples("images"), "images/*/*"),

@@ -237,6 +237,7 @@ def test_completion_tells_nothing_of_a_hostile_file(file: Path) -> None:
     assert recorded(context, click.Argument(["name"]), "") == []
 
 
+@pytest.mark.rest
 def test_a_board_of_a_hostile_file_is_one_line(file: Path, tmp_path: Path) -> None:
     change(file, "DROP TABLE requests", f"CREATE VIEW requests AS {ENDLESS}")
     tasks = write_reference(tmp_path / "tasks")

@@ -158,7 +158,9 @@ def _attention(network: Network, scores: Scores, value: Value) -> Value:
 
     scale = by_windows(scores.scale)
     if not (scale == scale[:1]).all():
-        raise RefusedError("multiplies the scores of windows by different numbers")
+        shape = [size_of([axis for axis in group if not axis.is_batch]) for group in query.view[:-2]]
+        query = network.scaled(query, np.broadcast_to(scores.scale, size_of(inner)).reshape(*shape, 1, 1))
+        scale = np.ones_like(scale)
     made = [_projection(network, one, windows, heads) for one in (query, key, value)]
     scaled = scale[0][:, None]
     made[0] = replace(made[0], kernel=made[0].kernel * scaled, bias=made[0].bias * scaled)
@@ -181,7 +183,7 @@ def _projection(network: Network, value: Value, windows: Group, heads: Group) ->
     outer = (*((axis,) for axis in windows), places)
     wanted = (*heads, *numbers)
     last = value.stored[-1] if value.stored else ()
-    layer = _dense_of(network, value)
+    layer, factor = _dense_of(network, value)
     if layer is not None and {*last} == {*wanted, *value.fixed} and all(axis in last for axis in value.fixed):
         kernel, *bias = layer.weights
         channels = group_of(kernel.shape[0])
@@ -192,7 +194,7 @@ def _projection(network: Network, value: Value, windows: Group, heads: Group) ->
             chosen = apart[(slice(None), *(value.fixed.get(axis, slice(None)) for axis in last))]
             left = [axis for axis in last if axis not in value.fixed]
             order = [0, *(left.index(axis) + 1 for axis in wanted)]
-            arrays.append(chosen.transpose(order).reshape(-1, size_of(heads), size_of(numbers)))
+            arrays.append(factor * chosen.transpose(order).reshape(-1, size_of(heads), size_of(numbers)))
         return _Projection(network.stored_as(source, (*outer, channels)), arrays[0], arrays[1][0])
     stored = network.stored_as(value, (*outer, wanted))
     n = size_of(wanted)
@@ -200,10 +202,14 @@ def _projection(network: Network, value: Value, windows: Group, heads: Group) ->
     return _Projection(stored, identity, np.zeros(identity.shape[1:], np.float32))
 
 
-def _dense_of(network: Network, value: Value) -> Layer | None:
-    number = network.source(value)
+def _dense_of(network: Network, value: Value) -> tuple[Layer | None, float]:
+    """Return the dense layer whose output, times a number, a value is."""
+    number, factor = network.source(value), 1.0
+    while number != INPUT and network.layers[number].class_name == "Rescaling":
+        config, (number,) = network.layers[number].config, network.layers[number].inputs
+        factor *= config["scale"] if config["offset"] == 0 else 0.0
     layer = None if number == INPUT else network.layers[number]
-    return layer if layer is not None and layer.class_name == "Dense" else None
+    return (layer, factor) if layer is not None and layer.class_name == "Dense" and factor else (None, 1.0)
 
 
 def _with_bias(network: Network, query: _Projection, key: _Projection, bias: Array) -> list[_Projection]:
