@@ -22,7 +22,7 @@ def find_versions(
     """Return the calls of a board of these tasks, shown and left out, without records.
 
     Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
-    only in versions of libraries and the harness, the most recent request. Each further configuration has its own row.
+    only in versions of libraries and the harness, the most recent request. Different configurations have separate rows.
     A requested version has a row even without any record: a run may have been interrupted before its first one. If some
     settings of a version have records, only these settings have a row.
     Recorded versions that were never requested count as requested before all others, in the order of their records.

@@ -12,5 +12,5 @@ __all__ = [
     "columns_of",
 ]  # fmt: skip
 
-#: Modules that other rooms may import, beside the names above: formats of records, removal, and queries of boards.
+#: Modules for other rooms, beside the names above: formats of records, removal, and queries of boards.
 MODULES = ("export", "removal", "versions")

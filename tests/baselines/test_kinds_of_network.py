@@ -21,7 +21,7 @@ from harness.format.output import Output
 
 pytestmark = pytest.mark.rest
 
-#: All cheap measures, and some measures of each other family.
+#: All cheap measures, and a few measures of every expensive family.
 NAMES = sorted(
     {name for name, measure in MEASURES.items() if measure.is_cheap and measure.family != "control"}
     | {"asam_sharpness", "fisher_trace", "geometric_complexity", "gi_intra_l1", "input_jacobian_norm", "jacobian_norm"}

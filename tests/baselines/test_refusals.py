@@ -1,4 +1,4 @@
-"""Inputs that every measure refuses, and inputs that it accepts."""
+"""Inputs that every measure refuses or accepts."""
 
 import numpy as np
 import pytest

@@ -81,7 +81,7 @@ def bare(model, images, labels):
 
 
 def answered(model, images, labels):
-    """Labels, half of them right, so that there are margins."""
+    """Labels with a half of right answers, for margins of both signs."""
     found = model.predict(images, verbose=0).argmax(axis=1).astype(np.int32)
     return np.where(np.arange(len(labels)) % 2, found, labels)
 

@@ -88,7 +88,7 @@ class WindowsJob:
             os.killpg(self._process.pid, signal.SIGKILL)
 
 
-#: Module -> names that only that system has.
+#: Module -> names that exist only on that system.
 MORE: dict[str, dict[str, Any]] = {
     "platform": {"system": lambda: {"darwin": "Darwin", "win32": "Windows"}[system]},
     "subprocess": {"Popen": Popen, "run": lambda command, **named: subprocess.run(there(command), **named)},

@@ -82,7 +82,7 @@ class Stage:
 class Stub(Executor):
     """Plays every call at once."""
 
-    name, summary = Local.name, Local.summary  # commands that are imported now keep it
+    name, summary = Local.name, Local.summary  # imported commands keep it
     workers = wanted = 1
     limits = Limits()
     shown: frozenset[Path] = frozenset()

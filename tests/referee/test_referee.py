@@ -1,6 +1,6 @@
 """Boards, reports and sites agree with the referee after random sequences of actions: the short form.
 
-`make referee` runs it for longer, with other examples each time.
+`make referee` is the long form, with new examples in each run.
 """
 
 import os

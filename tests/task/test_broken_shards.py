@@ -1,4 +1,4 @@
-"""Broken shards and weights: one line names the file, what was expected and what was found."""
+"""Broken shards and weights: a line names the file, the expected and the found content."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""The commands that make the evidence, in order. Each command resumes its earlier work."""
+"""The commands that make the evidence, in order; a repeated command resumes its work."""
 
 from pathlib import Path
 
