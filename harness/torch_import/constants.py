@@ -66,7 +66,7 @@ def _filled(value: float) -> Callable[..., Array]:
 
 def _arange(end: float, start: float = 0, step: float = 1, dtype: Any = None, **_: Any) -> Array:
     is_whole = all(isinstance(number, int) for number in (start, end, step))
-    return np.arange(start, end, step, _TYPES.get(dtype, np.int64 if is_whole else np.float32))
+    return np.asarray(np.arange(start, end, step), _TYPES.get(dtype, np.int64 if is_whole else np.float32))
 
 
 def _split(x: Array, split_size: Any, dim: int = 0) -> list[Array]:
@@ -74,7 +74,7 @@ def _split(x: Array, split_size: Any, dim: int = 0) -> list[Array]:
     return np.split(x, np.cumsum(sizes)[:-1].tolist(), dim)
 
 
-_BINARY = {
+_BINARY: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power, "eq": np.equal,
     "ne": np.not_equal, "maximum": np.maximum, "minimum": np.minimum, "matmul": np.matmul,
     "floor_divide": np.floor_divide,
@@ -82,7 +82,7 @@ _BINARY = {
     "copy": lambda x, src, **_: np.broadcast_to(src, x.shape),
 }  # fmt: skip
 
-_UNARY = {
+_UNARY: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "cos": np.cos, "exp": np.exp, "log": np.log, "neg": np.negative, "sin": np.sin, "sqrt": np.sqrt,
     "relu": lambda x: np.maximum(x, 0), "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "sign": np.sign, "log2": np.log2, "square": np.square,

@@ -77,7 +77,7 @@ def _of_each_example(value: Value, numbers: Any) -> Array:
     apart = np.broadcast_to(numbers, value.shape).reshape(axes[0].size, -1)
     if not (apart == apart[0]).all():
         raise RefusedError("combines the scores of each example with other constants")
-    return apart[0].reshape(-1, *value.shape[-2:])
+    return np.asarray(apart[0].reshape(-1, *value.shape[-2:]))
 
 
 def product_of_heads(query: Value, key: Value) -> Value:
@@ -165,8 +165,8 @@ def _attention(network: Network, scores: Scores, value: Value) -> Value:
     scaled = scale[0][:, None]
     made[0] = replace(made[0], kernel=made[0].kernel * scaled, bias=made[0].bias * scaled)
     if scores.bias.size > 1:
-        shape = (len(scores.bias), query.shape[-2], key.shape[-2])
-        made[:2] = _with_bias(network, made[0], made[1], by_windows(np.broadcast_to(scores.bias, shape)))
+        full = np.broadcast_to(scores.bias, (len(scores.bias), query.shape[-2], key.shape[-2]))
+        made[:2] = _with_bias(network, made[0], made[1], by_windows(full))
     return _layer(network, made, windows, heads, query, value)
 
 
@@ -257,7 +257,7 @@ def _layer(
 ) -> Value:
     (_, n_heads, key_dim), (_, _, value_dim) = made[0].kernel.shape, made[2].kernel.shape
     scale = math.sqrt(key_dim)  # Keras divides by it
-    weights = [array for part, factor in zip(made, (scale, 1, 1), strict=True)
+    weights: list[Array] = [array for part, factor in zip(made, (scale, 1, 1), strict=True)
                for array in (part.kernel * factor, part.bias * factor)]  # fmt: skip
     n = n_heads * value_dim
     weights += [np.eye(n, dtype=np.float32).reshape(n_heads, value_dim, n), np.zeros(n, np.float32)]
