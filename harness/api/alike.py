@@ -1,4 +1,4 @@
-"""Measures that order all networks alike, such as one and its logarithm: boards and comparisons show them once."""
+"""Measures that order all networks alike, such as one and its logarithm, are shown once on boards and comparisons."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return the measures that order all networks as another of these names does: name -> that measure."""
+    """Return each measure that orders all networks as another of these names: name -> the other measure."""
     found: dict[str, str] = {}
     if len(names) < 2:
         return found

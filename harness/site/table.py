@@ -69,14 +69,14 @@ def _looks(board: Board, number: int, on_front: bool) -> list[str]:
     row, standing = board.rows[number], board.rows[number].standing
     before = board.rows[number - 1].standing if number else standing
     group = standing.group if standing else None
-    any_ranked = any(other.rank is not None for other in board.rows)
+    lacks = [other.rank is None or not other.complete for other in board.rows]
     found = {
         "beyond": row.may_be_chance is False,
         "first-group": group == 1,
         "front": on_front,
         "odd": group is not None and group % 2 == 1,
         "opens": group != (before.group if before else None),
-        "faint": row.may_be_chance or (any_ranked and row.rank is None),
+        "faint": row.may_be_chance or (lacks[number] and not all(lacks)),
     }
     return [row.kind, *(name for name, holds in found.items() if holds)]
 

@@ -196,14 +196,12 @@ def padded(network: Network, x: Value, dim: int, before: int, behind: int) -> Va
     value, group = network.settled(x), x.view[dim]
     axes = tuple(axis for axis in flat(value.stored) if axis not in group)
     is_first = flat(value.stored)[: len(group)] == group
-    outer, inner = ((), axes) if is_first else (axes, ())
-    value = network.stored_as(value, (group, inner) if is_first else (outer, group, ()))
     made = group_of(x.shape[dim] + before + behind)
+    stored: Groups = (made, axes) if is_first else (axes, made, ())
+    value = network.stored_as(value, _put(stored, stored.index(made), group))
     if is_first:
-        stored = (made, inner)
         found = network.after(value, "ZeroPadding1D", {"padding": [before, behind]}, stored=stored)
     else:
-        stored = (outer, made, ())
         found = network.after(value, "ZeroPadding2D", {"padding": [[0, 0], [before, behind]]}, stored=stored)
     return Value(found.source, stored, _put(x.view, dim, made))
 
