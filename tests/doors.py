@@ -204,7 +204,9 @@ DOORS: dict[str, dict[str, Door]] = {
     "table of models": {"table": table},
     "model to import": {
         name: _of_import(f"{name},{weights}", name)
-        for name, weights in (("model.keras", ""), ("model.h5", ""), ("model.json", "weights.h5"))
+        for name, weights in (
+            ("model.keras", ""), ("model.pt2", ""), ("model.h5", ""), ("model.json", "weights.h5"),
+        )
     } | {"weights.npz": _of_import("tiny/model_0/config.json,weights.npz", "weights.npz")},
     "arrays, `.npz`": {"data": _data("data.npz", lambda folder: None)},
     "arrays, `.npy`": {"inputs": _data("x.npy", _arrays), "labels": _data("y.npy", _arrays)},

@@ -111,7 +111,7 @@ class RangeReader(io.RawIOBase):
         """Move to a position, without any request."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._file.length}[whence]
         if base + offset < 0:
-            raise ValueError(f"{self._file.length} bytes, too few for what is looked for in them")
+            raise ValueError(f"{self._file.length} bytes, too few for a zip archive")
         self._position = base + offset
         return self._position
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.format.architecture import MAX_CONFIG_BYTES, Architecture, ModelShapes, parse_architecture
-from harness.format.archive import open_archive
 from harness.format.files import START, other_kind, parse_json
 from harness.format.hdf5 import SIGNATURE
 from harness.format.saved_models import (
@@ -24,21 +23,18 @@ from harness.format.weights import Array, read_weight_file, read_weights
 from harness.format.writer import VERSION
 from harness.importer.table import ImportedRow
 from harness.reading import open_regular, read_regular
-from harness.torch_import.pt2 import MAX_MEMBERS, is_pt2, read_pt2
-from harness.torch_import.translate import translate
 
-#: Parts of Keras' JSON that describe the model itself; other parts describe its compilation.
+#: Parts of Keras' JSON that describe the model, not its compilation.
 _PARTS = ("module", "class_name", "config", "registered_name", "build_config", VERSION)
 
 _ZIP = b"PK"
 
 
 class StoredModel:
-    """The files of one model; their kind shows in their first bytes, not in their names.
+    """The files of a model, whose kind is determined by their first bytes, not by their names.
 
     Attributes:
         row: the model's row of the table.
-        is_exported: whether it is a network of PyTorch.
         config: the content of config.json.
         architecture: the layers.
     """
@@ -46,8 +42,7 @@ class StoredModel:
     def __init__(self, row: ImportedRow) -> None:
         """Read the architecture; raises `UserError`."""
         self.row = row
-        self.is_exported = _is_exported(row.file)
-        content = translate(read_pt2(row.file)).model.config if self.is_exported else _config(row.file)
+        content = _config(row.file)
         self.config = {name: content[name] for name in _PARTS if name in content} or content
         self.architecture: Architecture = parse_architecture(self.config, row.file)
         self._weights = row.weights or row.file
@@ -67,22 +62,12 @@ class StoredModel:
         return None if self.row.initial is None else self._read(self.row.initial, shapes)
 
     def _read(self, path: Path, shapes: ModelShapes) -> list[Array]:
-        if _is_exported(path):
-            return translate(read_pt2(path)).model.weights_for(self.architecture, shapes)
         if _start(path).startswith(_ZIP):
             read = read_keras_weights if is_keras_file(path) else read_listed_weights
             return read(path, self.architecture, shapes)
         content = read_weight_file(path, shapes)
         read_hdf5: Callable[..., list[Array]] = read_variables if holds_variables(content, path) else read_weights
         return read_hdf5(content, path, self.architecture, shapes)
-
-
-def _is_exported(path: Path) -> bool:
-    """Whether a file is one of `torch.export.save`."""
-    if not _start(path).startswith(_ZIP):
-        return False
-    with open_archive(path, MAX_MEMBERS) as archive:
-        return is_pt2(archive)
 
 
 def _start(path: Path) -> bytes:

@@ -30,6 +30,7 @@ from harness.format.shards import write_shards
 from harness.format.weights import write_weights
 from harness.importer.completeness import notes_on_grid
 from harness.importer.data import Examples, read_examples, write_arrays
+from harness.importer.exported import translated_rows
 from harness.importer.model import StoredModel
 from harness.importer.stated import Stated
 from harness.importer.table import TEST_ACCURACY, ImportedRow, Table, read_table
@@ -100,9 +101,9 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
             raise UserError(TEST_ACCURACY, file=row.where, expected="a value", found="none", remedy=remedy)
     for line in (*table.notes, *notes_on_grid(table.grid)):
         warn(f"Note: {line}")
-    models = _read_models(table)
-    shapes = _shapes_of(models)
     with _workplace(order) as place:
+        models = _read_models(translated_rows(table.rows, place))
+        shapes = _shapes_of(models)
         made = ImportOrder(order.table, order.data, order.test, place, order.name)
         data = _write_data(order, made.task, place, models[0].architecture.input_shape, shapes[0].output_shape[0])
         _write_models(models, shapes, made.task)
@@ -127,9 +128,9 @@ def _require_free(order: ImportOrder) -> None:
             raise UserError("already exists", file=directory, remedy="choose another --output or --name, or remove it")
 
 
-def _read_models(table: Table) -> list[StoredModel]:
+def _read_models(rows: Sequence[ImportedRow]) -> list[StoredModel]:
     problems = Problems()
-    models = [problems.attempt(StoredModel, row) for row in table.rows]
+    models = [problems.attempt(StoredModel, row) for row in rows]
     problems.raise_if_any()
     return [model for model in models if model is not None]
 
@@ -141,23 +142,23 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
     shapes = []
     first = models[0]
     for model in models:
-        file, answer = model.row.file, answers[model.architecture.digest]
+        file, answer = model.row.name, answers[model.architecture.digest]
         if isinstance(answer, str):
             problems.lines.append(str(UserError("refused by Keras", file=file, found=answer)))
             continue
         shapes.append(answer)
         if model.architecture.input_shape != first.architecture.input_shape:
-            expected = f"{first.architecture.input_shape} as in {first.row.file}"
+            expected = f"{first.architecture.input_shape} as in {first.row.name}"
             problems.lines.append(
                 str(UserError("input shape", file=file, expected=expected, found=model.architecture.input_shape))
             )
         if answer.output_shape != shapes[0].output_shape:
-            expected = f"shape {shapes[0].output_shape} as of {first.row.file}"
+            expected = f"shape {shapes[0].output_shape} as of {first.row.name}"
             problems.lines.append(str(UserError("output", file=file, expected=expected, found=answer.output_shape)))
     problems.raise_if_any()
     if len(shapes[0].output_shape) != 1 or shapes[0].output_shape[0] < 2:
         expected, found = "one number for each of at least 2 classes", f"shape {shapes[0].output_shape}"
-        raise UserError("output", file=first.row.file, expected=expected, found=found)
+        raise UserError("output", file=first.row.name, expected=expected, found=found)
     return shapes
 
 
@@ -225,9 +226,8 @@ def _accuracies(
     parts = list(data)
     sizes = {part: len(np.load(data[part] / "labels.npy", mmap_mode="r")) for part in parts}
     inputs = np.array(np.load(data["train"] / "inputs.npy", mmap_mode="r")[:EXAMPLES])
-    exported = [model for model in models if model.is_exported]
-    compared = [model for model in exported if model.row.outputs is not None or can_run_torch()]
-    if len(compared) < len(exported):
+    can_compare = can_run_torch()
+    if not can_compare and any(model.row.exported and model.row.outputs is None for model in models):
         warn("Note: PyTorch is not installed: the outputs of .pt2 files were not compared with it")
     process = Process("harness.processes.accuracies", installed_runtime(PREFERRED))
     with process, Comparison(process) as comparison:
@@ -235,8 +235,8 @@ def _accuracies(
             directory = task / model_name(str(number))
             with tempfile.TemporaryDirectory(dir=place) as canonical, located(model.row.name):
                 read_model(directory, model.architecture, shape).write_canonical(Path(canonical))
-                if model in compared:
-                    comparison.require_same(model.row.file, Path(canonical), inputs, model.row.outputs)
+                if model.row.exported and (can_compare or model.row.outputs is not None):
+                    comparison.require_same(model.row.exported, Path(canonical), inputs, model.row.outputs)
                 try:
                     answer = process.ask({"model": canonical, "data": [str(part) for part in data.values()]})
                 except NoAnswerError as error:

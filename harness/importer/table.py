@@ -109,7 +109,8 @@ class ImportedRow:
         train: stated accuracy on the training data, if any.
         test: stated accuracy on the test data, if any.
         initial: file of the weights before training, if any.
-        outputs: outputs (n, classes) of the network for the first training examples, if they are known.
+        exported: the `.pt2` file that `file` and `weights` were translated from, if any.
+        outputs: outputs (n, classes) of that network for the first training examples, if they are known.
     """
 
     where: str
@@ -119,12 +120,13 @@ class ImportedRow:
     train: Stated | None
     test: Stated | None
     initial: Path | None = None
+    exported: Path | None = None
     outputs: NDArray[np.float32] | None = None
 
     @property
     def name(self) -> str:
         """The files, as messages name the model."""
-        return str(self.file if self.weights is None else self.weights)
+        return str(self.exported or self.weights or self.file)
 
 
 @dataclass(frozen=True)

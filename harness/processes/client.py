@@ -183,7 +183,7 @@ class Process(AbstractContextManager["Process"]):
 def _limit_memory(pid: int, share: float) -> None:
     if sys.platform != "linux":  # only Linux lets a process limit another; `pgdl doctor` says so
         return
-    import resource  # here: Windows has none
+    import resource  # here: Windows lacks it
 
     limit = int(share * usable_memory().total)
     with suppress(ProcessLookupError):

@@ -76,7 +76,7 @@ class Claims:
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 
     def held(self, connection: Connection, keys: Collection[str]) -> set[str]:
-        """Return the calls that this run still claims; no other run can claim them until the transaction ends.
+        """Return the calls that this run still claims, locked against other runs until the transaction ends.
 
         A run that was suspended for long, as on a sleeping machine, has lost its claims: another run may have made its
         calls, and each call must have only one record.

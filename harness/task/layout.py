@@ -197,7 +197,7 @@ def _looks_like_task(directory: Path) -> bool:
 
 
 def _reference_directories(task: Path) -> list[Path]:
-    """Return the directories that may contain a task's reference data: its own, and the layout's other ones."""
+    """Return the directories that may contain a task's reference data: its own, and separate directories."""
     task = task if task.name not in ("", "..") else task.resolve()
     parent = task.parent if task.parent.name else task.parent.resolve()
     directories = [task, parent / REFERENCES / task.name]

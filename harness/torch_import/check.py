@@ -11,8 +11,8 @@ from harness.errors import UserError
 from harness.processes import NoAnswerError, Process, cannot_be_run
 from harness.processes.models import Question
 from harness.torch_import.pt2 import Array, read_pt2
-from harness.torch_import.translate import Translation, translate
-from harness.torch_import.values import Value, flat
+from harness.torch_import.translate import translate
+from harness.torch_import.values import Value, arranged, flat
 from harness.worker.runtimes import RUNTIMES
 
 #: Examples that are compared, and the largest difference of outputs, as a share of their spread.
@@ -50,22 +50,21 @@ class Comparison(AbstractContextManager["Comparison"]):
         Raises:
             UserError: the translation computes something else; names the first operation where it does.
         """
-        graph = read_pt2(file)
-        translation = translate(graph)
         if expected is None:
-            (expected,) = self._of_torch(file, inputs, [graph.output])
+            (expected,) = self._of_torch(file, inputs, None)
         (found,) = self._of_keras(model, inputs, None)
         spread = float(np.ptp(expected)) or 1.0
         differences = np.abs(found - expected).reshape(len(inputs), -1).max(axis=1) / spread
         worst = int(np.argmax(np.where(np.isfinite(differences), differences, np.inf)))
         if differences[worst] <= TOLERANCE:
             return float(differences[worst])
-        raise self._first_difference(file, model, inputs[worst : worst + 1], translation, differences[worst])
+        raise self._first_difference(file, model, inputs[worst : worst + 1], differences[worst])
 
-    def _first_difference(
-        self, file: Path, model: Path, inputs: Array, translation: Translation, difference: np.floating[Any]
-    ) -> UserError:
-        """Return the error that names the first operation whose result differs."""
+    def _first_difference(self, file: Path, model: Path, example: Array, difference: np.floating[Any]) -> UserError:
+        """Return the error that names the first operation whose result differs, for an example (1, ...)."""
+        graph = read_pt2(file)
+        translation = translate(graph)
+        inputs = np.repeat(example, graph.input_shape[0], axis=0)
         architecture, names = translation.model.architecture, translation.model.names
         places = {name: place for place, name in enumerate(architecture.names)}
         order = {name: (value, places[names[value.source]]) for name, value in translation.values.items()
@@ -86,7 +85,7 @@ class Comparison(AbstractContextManager["Comparison"]):
         remedy = "the file was exported for another module, or the module draws random numbers"
         return UserError("outputs", expected=expected_outputs, found=f"{difference:.2g}", remedy=remedy)
 
-    def _of_torch(self, file: Path, inputs: Array, names: list[str]) -> list[Array]:
+    def _of_torch(self, file: Path, inputs: Array, names: list[str] | None) -> list[Array]:
         if self._torch is None:
             program = Process("harness.torch_import.reference", RUNTIMES["torch"])
             self._torch = self._stack.enter_context(program)
@@ -114,8 +113,5 @@ def _as_stored(array: Array, value: Value) -> Array | None:
     axes = flat(value.view)
     if value.fixed or {axis for axis in axes if not axis.is_batch} != {*flat(value.stored)}:
         return None
-    sizes = [1 if axis.is_batch else axis.size for axis in axes]
-    if array.size != np.prod(sizes):
-        return None
-    order = [axes.index(axis) for axis in flat(value.stored)]
-    return array.reshape(sizes).transpose([*[k for k, axis in enumerate(axes) if axis.is_batch], *order])
+    batch = [axis for axis in axes if axis.is_batch]
+    return arranged(array, axes, (*batch, *flat(value.stored)))

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from harness.errors import UserError
-from harness.format.architecture import Architecture, ModelShapes, parse_architecture
-from harness.format.files import located
+from harness.format.architecture import Architecture, parse_architecture
 from harness.format.inbound import INPUT, NAMED_INPUTS
-from harness.format.weights import finite
 from harness.format.writer import VERSION
 from harness.torch_import.network import Layer
 from harness.torch_import.pt2 import Array
@@ -32,13 +30,13 @@ class KerasModel:
     Attributes:
         file: the file that it was translated from, for messages.
         config: the content of config.json.
-        by_name: the weights of each layer, in the order of `get_weights()`.
+        weights: those of each layer by its name, in the order of `get_weights()`.
         names: number of a layer of the translation -> its name; superfluous ones have none.
     """
 
     file: Path
     config: dict[str, Any]
-    by_name: Mapping[str, tuple[Array, ...]]
+    weights: Mapping[str, tuple[Array, ...]]
     names: Mapping[int, str]
 
     @cached_property
@@ -46,26 +44,13 @@ class KerasModel:
         """The architecture in canonical form."""
         return parse_architecture(self.config, self.file)
 
-    @property
-    def weights(self) -> list[Array]:
-        """The weights in the order of `architecture`."""
-        return [array for name in self.architecture.names for array in self.by_name[str(name)]]
-
-    def weights_for(self, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-        """Return the weights; raises `UserError` unless they are finite, and those of an architecture."""
-        if self.architecture.digest != architecture.digest:
-            expected = f"the network of {architecture.file}"
-            raise UserError("weights", file=self.file, expected=expected, found="those of another one")
-        names = [f"{owner}: {name}" for owner, layer in zip(architecture.names, shapes.layers, strict=True)
-                 for name, _ in layer.weights]  # fmt: skip
-        with located(self.file):
-            return [finite(name, array) for name, array in zip(names, self.weights, strict=True)]
-
     def write_canonical(self, directory: Path, archive: str) -> None:
         """Write the files of a worker: architecture.json, and the weights into an archive beside it."""
         directory.mkdir(exist_ok=True)
         (directory / "architecture.json").write_text(json.dumps(self.architecture.canonical))
-        np.savez(directory / archive, **{f"w{number}": array for number, array in enumerate(self.weights)})
+        arrays = [array for name in self.architecture.names for array in self.weights[str(name)]]
+        named: dict[str, Any] = {f"w{number}": array for number, array in enumerate(arrays)}
+        np.savez(directory / archive, **named)
 
 
 def keras_model(layers: Sequence[Layer], output: int, input_shape: Sequence[int], file: Path) -> KerasModel:
@@ -97,13 +82,15 @@ def _leading_to(output: int, layers: Sequence[Layer]) -> list[int]:
 
 
 def _names(numbers: Sequence[int], layers: Sequence[Layer]) -> dict[int, str]:
-    """Return a name for each layer: that of its module, with the class if the module has several layers."""
+    """Return a name for each layer: that of its module, for the one layer with weights, or the only layer, of it."""
     uses = Counter(layers[number].path for number in numbers)
+    weighty = Counter(layers[number].path for number in numbers if layers[number].weights)
     found: dict[int, str] = {}
     taken = {_INPUT_NAME}
     for number in numbers:
         layer = layers[number]
-        base = layer.path if layer.path and uses[layer.path] == 1 else f"{layer.path}.{layer.class_name}".strip(".")
+        is_main = 1 in (uses[layer.path], weighty[layer.path] * bool(layer.weights))
+        base = layer.path if layer.path and is_main else f"{layer.path}.{layer.class_name}".strip(".")
         name, count = base, 1
         while name in taken:
             count += 1

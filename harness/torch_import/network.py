@@ -56,6 +56,7 @@ class Network:
     layers: list[Layer] = field(default_factory=list)
     path: str = ""  #: the module whose operation is being translated
     _known: dict[str, int] = field(default_factory=dict)  #: layers without weights by all that they are
+    _sizes: dict[int, tuple[int, ...]] = field(default_factory=dict)  #: shapes of what some layers put out
 
     def add(
         self, class_name: str, inputs: Sequence[int], config: dict[str, Any] | None = None,
@@ -77,6 +78,7 @@ class Network:
     ) -> Value:  # fmt: skip
         """Return the value that a layer makes of another; its axes stay, if no others are given."""
         number = self.add(class_name, [self.source(value)], config, weights)
+        self._sizes[number] = sizes_of(value.stored if stored is None else stored)
         return replace(value, source=number, stored=value.stored if stored is None else stored)
 
     def source(self, value: Value) -> int:
@@ -103,10 +105,14 @@ class Network:
         return self._reshaped(value, groups)
 
     def _reshaped(self, value: Value, groups: Groups) -> Value:
-        if value.stored == groups:
-            return value
         if sizes_of(value.stored) == sizes_of(groups):
             return replace(value, stored=groups)
+        before = self.layers[value.source] if self.source(value) != INPUT else None
+        if before is not None and before.class_name in ("Flatten", "Reshape"):
+            (source,) = before.inputs
+            if self._sizes.get(source) == sizes_of(groups):
+                return replace(value, source=source, stored=groups)
+            value = replace(value, source=source)
         if len(groups) == 1:
             return self.after(value, "Flatten", stored=groups)
         return self.after(value, "Reshape", {"target_shape": list(sizes_of(groups))}, stored=groups)
@@ -154,21 +160,22 @@ class Network:
 
     # Constants
 
-    def shifted(self, value: Value, array: Array) -> Value:
-        """Return the value plus constants, an array as PyTorch would add it."""
-        return self._with_constants(value, array, is_factor=False)
+    def shifted(self, value: Value, constants: Any) -> Value:
+        """Return the value plus constants, a number or an array as PyTorch would add it."""
+        return self._with_constants(value, np.asarray(constants), is_factor=False)
 
-    def scaled(self, value: Value, array: Array) -> Value:
-        """Return the value times constants, an array as PyTorch would multiply by it."""
-        return self._with_constants(value, array, is_factor=True)
+    def scaled(self, value: Value, constants: Any) -> Value:
+        """Return the value times constants, a number or an array as PyTorch would multiply by it."""
+        return self._with_constants(value, np.asarray(constants), is_factor=True)
 
     def _with_constants(self, value: Value, array: Array, *, is_factor: bool) -> Value:
-        value = self.settled(_widened(value, array))
+        value = _widened(value, array)
         array = _without_batch(array, value)
         if array.size == 1:
             number = float(array.reshape(()))
             config = {"scale": number, "offset": 0.0} if is_factor else {"scale": 1.0, "offset": number}
             return self.after(value, "Rescaling", config)
+        value = self.settled(value)
         axes = flat(value.view)
         shape = [size_of([axis for axis in group if not axis.is_batch]) for group in value.view]
         if np.broadcast_shapes(array.shape, tuple(shape)) != tuple(shape):
@@ -233,7 +240,6 @@ def _widened(value: Value, array: Array) -> Value:
 
 def _without_batch(array: Array, value: Value) -> Array:
     """Return constants with size 1 in place of the batch; raises `RefusedError` unless examples have the same ones."""
-    array = np.asarray(array)
     array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
     for place, group in enumerate(value.view):
         batch = [axis for axis in group if axis.is_batch]

@@ -171,7 +171,7 @@ def _graph(archive: _Archive, module: Mapping[str, Any]) -> Graph:
         if kind == "user_input":
             inputs.append(_one(argument))
             continue
-        name = next(content[key] for key in content if key.endswith("_name"))
+        (name,) = [content[key] for key in content if key.endswith("_name")]
         tensors[argument["name"]] = archive.read(name, *stored[name])
         if kind == "parameter":
             parameters[argument["name"]] = name

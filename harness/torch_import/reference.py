@@ -1,8 +1,9 @@
 """The program that runs an exported network in PyTorch, operation by operation, to compare a translation with it.
 
-A question is `{"file": PT2, "inputs": NPY, "names": [...], "output": NPZ}`; the inputs are channels last. The answer is
-empty: the results of these names are in the archive, in their order. Only operations of ATen that have a translation
-are called, so that a stranger's file can ask for nothing else.
+A question is `{"file": PT2, "inputs": NPY, "names": [...], "output": NPZ}`; the inputs are channels last, and as many
+as the network was exported with. The answer is empty: the results of these names are in the archive, in their order.
+With null in place of names, those of the network are, for any number of inputs. Only operations of ATen that have a
+translation are called, so that a stranger's file can ask for nothing else.
 """
 
 import operator
@@ -26,15 +27,17 @@ def answer(_: Runtime, question: Question) -> Answer:
     if inputs.ndim > 2:
         inputs = np.ascontiguousarray(np.moveaxis(inputs, -1, 1))
     size = graph.input_shape[0]
-    found: list[list[Any]] = [[] for _ in question["names"]]
+    names = [graph.output] if question["names"] is None else question["names"]
+    found: list[list[Any]] = [[] for _ in names]
     with faults_of_the_model(), torch.inference_mode():
         for start in range(0, len(inputs), size):
             batch = inputs[start : start + size]
             full = np.concatenate([batch, np.repeat(batch[-1:], size - len(batch), axis=0)])
             values = _results(graph, torch.from_numpy(full))
-            for parts, name in zip(found, question["names"], strict=True):
+            for parts, name in zip(found, names, strict=True):
                 parts.append(values[name].numpy())
-    np.savez(question["output"], *[np.concatenate(parts) for parts in found])
+    whole = [np.concatenate(parts) for parts in found]
+    np.savez(question["output"], *([whole[0][: len(inputs)]] if question["names"] is None else whole))
     return {}
 
 

@@ -93,8 +93,7 @@ class _Translator:
     def __post_init__(self) -> None:
         batch, *shape = self.graph.input_shape
         groups = [group_of(size) for size in shape]
-        # Keras has channels last: the first layers that care say so by a permutation, which is then the input's order.
-        stored = (*groups[1:], groups[0]) if len(groups) > 1 else tuple(groups)
+        stored = (*groups[1:], *groups[:1])  # a task has the channels last
         view = ((Axis(batch, is_batch=True),), *groups)
         self.values = {**self.graph.tensors, self.graph.input: Value(INPUT, stored, view)}
 
@@ -106,17 +105,11 @@ class _Translator:
         try:
             arguments = {name: self._known(argument) for name, argument in operation.arguments.items()}
             found = self._result(operation, arguments)
+            self._keep(operation, found)
         except RefusedError as error:
             raise self._refusal(operation, str(error)) from error
         except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
             raise self._refusal(operation, f"has arguments that are not supported: {error}") from error
-        results = found if operation.is_list else [found]
-        for name, result in zip(operation.outputs, results, strict=False):
-            if name is not None:
-                self.values[name] = result
-                self.paths[name] = _place(operation)
-        if operation.name.endswith("_"):
-            self._change(operation, found)
 
     def _known(self, argument: Any) -> Any:
         if isinstance(argument, Reference):
@@ -141,8 +134,14 @@ class _Translator:
             raise RefusedError("has a translation for constants alone")
         return function(self.network, given[0], **others)
 
-    def _change(self, operation: Operation, found: Any) -> None:
-        """Change the first argument of an operation in place."""
+    def _keep(self, operation: Operation, found: Any) -> None:
+        """Keep the results of an operation; one in place changes its first argument."""
+        for name, result in zip(operation.outputs, found if operation.is_list else [found], strict=False):
+            if name is not None:
+                self.values[name] = result
+                self.paths[name] = _place(operation)
+        if not operation.name.endswith("_"):
+            return
         target = next(iter(operation.arguments.values()))
         before = self.values[target.name]
         if isinstance(before, np.ndarray) and isinstance(found, np.ndarray):
@@ -152,13 +151,15 @@ class _Translator:
 
     def output(self) -> int:
         """Return the number of the layer that puts out the logits."""
-        value = self.values[self.graph.output]
+        value = self.values.get(self.graph.output)
         self.network.path = ""
-        if not isinstance(value, Value) or len(value.view) != 2 or not value.view[0]:
-            shape = getattr(value, "shape", "constant")
-            expected = "a number for each class, shape (examples, classes)"
-            raise UserError("output", file=self.graph.file, expected=expected, found=f"shape {shape}")
-        return self.network.source(self.network.stored_as(value, (value.view[1],)))
+        try:
+            if isinstance(value, Value) and len(value.view) == 2 and value.view[0]:
+                return self.network.source(self.network.stored_as(value, (value.view[1],)))
+        except RefusedError:
+            pass
+        expected, found = "a number for each class, shape (examples, classes)", getattr(value, "shape", "a constant")
+        raise UserError("output", file=self.graph.file, expected=expected, found=f"shape {found}")
 
     def _refusal(self, operation: Operation, reason: str) -> UserError:
         found = f"{_place(operation)}: {operation.target} {printable(reason)[:300]}"

@@ -188,7 +188,7 @@ def mutated(content: bytes, form: str, chance: Random) -> bytes:
     suitable = _FORMS.get(form)
     for number in range(chance.choice((1, 1, 1, 2, 5))):
         if suitable is not None and chance.random() < 0.75 and not (number and form in _ONCE):
-            with suppress(Exception):  # what is no longer of the form
+            with suppress(Exception):  # content without the form
                 content = suitable(content, chance)
         else:
             content = changed(content, chance)
@@ -198,7 +198,8 @@ def mutated(content: bytes, form: str, chance: Random) -> bytes:
 _FORMS: dict[str, Change] = {
     "json": changed_json, "predict": changed_json, "jsonl": changed_json_line, "yaml": changed_text,
     "metadata": changed_text, "toml": changed_text, "csv": changed_text, "py": changed_text, "html": changed_text,
-    "zip": changed_zip, "npz": changed_zip, "keras": changed_zip, "tar": changed_tar, "gz": changed_gzip,
+    "zip": changed_zip, "npz": changed_zip, "keras": changed_zip, "pt2": changed_zip, "tar": changed_tar,
+    "gz": changed_gzip,
     "tfrecord": changed_records, "h5": changed_hdf5, "hdf5": changed_hdf5, "npy": changed_array, "png": changed_png,
     "db": changed_database,
 }  # fmt: skip

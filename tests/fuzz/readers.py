@@ -1,6 +1,6 @@
 """Every reader of files that a stranger may have written, with a sample that it accepts.
 
-A reader takes the directory of a sample in which a file has been changed. What may come out is a result, `UserError`,
+A reader takes the directory of a sample in which a file has been changed. It must return a result, or raise `UserError`
 or an error that its room documents.
 """
 
@@ -43,6 +43,8 @@ from harness.site.files import read_files
 from harness.submission import find_flaw
 from harness.task.contents import read_known
 from harness.task.layout import TaskDirectory
+from harness.torch_import.pt2 import read_pt2
+from harness.torch_import.translate import translate
 from tests.fuzz import samples
 from tests.fuzz.bounded import Reader, main
 
@@ -157,7 +159,7 @@ def _report(directory: Path) -> object:
     return ChangeReport.parse((directory / "report.json").read_bytes())
 
 
-#: Name -> reader. A name begins with what it reads.
+#: Name -> reader. A name begins with the kind of sample.
 READERS = {
     "submission": Reader(samples.submission, _submission),
     "submission: flaw": Reader(samples.submission, _flaw, "folder/*.py"),
@@ -174,6 +176,7 @@ READERS = {
     "import: JSON and .npz": Reader(samples.models, _model("b.json", "b.npz"), "b.*"),
     "import: JSON and .h5": Reader(samples.models, _model("b.json", "c.h5"), "c.h5"),
     "import: whole .h5": Reader(samples.models, _model("d.h5"), "d.h5"),
+    "import: .pt2": Reader(samples.exported, lambda at: translate(read_pt2(at / "e.pt2")).model.architecture, "e.pt2"),
     "data: .npz": Reader(samples.arrays, _examples("data.npz"), "data.npz"),
     "data: .npy": Reader(samples.arrays, _examples("x.npy"), "*.npy"),
     "data: images": Reader(samples.arrays, _examples("images"), "images/*/*"),

@@ -157,6 +157,48 @@ def models(directory: Path) -> None:
     )
 
 
+def exported(directory: Path) -> None:
+    """A dense layer as `torch.export.save` writes it."""
+    sizes = {"x": [2, 3, 2], "flatten": [2, 6], "linear": [2, 4]}
+    tensors = {name: {"sizes": [{"as_int": size} for size in shape]} for name, shape in sizes.items()}
+    weight = {
+        "path_name": "weight_0", "use_pickle": False,
+        "tensor_meta": {
+            "dtype": 7, "storage_offset": {"as_int": 0}, "sizes": [{"as_int": 4}, {"as_int": 6}],
+            "strides": [{"as_int": 6}, {"as_int": 1}],
+        },
+    }  # fmt: skip
+    signature = {
+        "input_specs": [
+            {"parameter": {"arg": {"name": "p_weight"}, "parameter_name": "0.weight"}},
+            {"user_input": {"arg": _tensor("x")}},
+        ],
+        "output_specs": [{"user_output": {"arg": _tensor("linear")}}],
+    }
+    nodes = [
+        _node("flatten.using_ints", "flatten", self=_tensor("x"), start_dim={"as_int": 1}),
+        _node("linear.default", "linear", input=_tensor("flatten"), weight=_tensor("p_weight")),
+    ]
+    graph = {"nodes": nodes, "tensor_values": tensors}
+    config = {"config": {"0.weight": weight}}
+    with zipfile.ZipFile(directory / "e.pt2", "w") as archive:
+        archive.writestr("e/archive_format", "pt2")
+        archive.writestr("e/models/model.json", json.dumps({"graph_module": {"graph": graph, "signature": signature}}))
+        archive.writestr("e/data/weights/model_weights_config.json", json.dumps(config))
+        archive.writestr("e/data/weights/weight_0", np.linspace(-1, 1, 24, dtype=np.float32).tobytes())
+        archive.writestr("e/data/constants/model_constants_config.json", '{"config": {}}')
+
+
+def _tensor(name: str) -> dict[str, object]:
+    return {"as_tensor": {"name": name}}
+
+
+def _node(target: str, output: str, **arguments: object) -> dict[str, object]:
+    inputs = [{"name": name, "arg": argument, "kind": 1} for name, argument in arguments.items()]
+    metadata = {"nn_module_stack": "L__self___0,0,torch.nn.modules.linear.Linear"}
+    return {"target": f"torch.ops.aten.{target}", "inputs": inputs, "outputs": [_tensor(output)], "metadata": metadata}
+
+
 def arrays(directory: Path) -> None:
     """Arrays and images."""
     images = np.linspace(0, 255, 4 * 5 * 5).reshape(4, 5, 5, 1)

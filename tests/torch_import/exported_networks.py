@@ -122,7 +122,7 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "sliced": lambda: Of(sliced, first=conv(3, 2, 1), head=nn.Linear(48, 4)),
     # Refused
     "shared": lambda: nn.Sequential(*2 * [conv(3, 3, 3, padding=1)], nn.Flatten(), nn.Linear(192, 4)),
-    "divided": lambda: Of(lambda net, x: net.head((x / (1 + x.abs())).flatten(1)), head=nn.Linear(192, 4)),
+    "divided": lambda: Of(lambda net, x: net.head((x / (1 + x.sigmoid())).flatten(1)), head=nn.Linear(192, 4)),
     "mirrored": lambda: nn.Sequential(nn.Identity(), nn.ReflectionPad2d(1), nn.Flatten(), nn.Linear(300, 4)),
     "maps": lambda: nn.Sequential(conv(3, 4, 3)),
 }  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.errors import UserError
-from harness.importer.model import StoredModel
+from harness.importer.exported import translated_rows
 from harness.importer.table import ImportedRow
 from harness.torch_import.pt2 import read_pt2
 
@@ -78,8 +78,8 @@ CHANGES: dict[str, tuple[str, Change, str]] = {
 }  # fmt: skip
 
 
-def stored(file: Path) -> StoredModel:
-    return StoredModel(ImportedRow("models.csv: line 2", file, None, {}, None, None))
+def imported(file: Path) -> None:
+    translated_rows([ImportedRow("models.csv: line 2", file, None, {}, None, None)], file.parent)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -87,7 +87,7 @@ def test_other_files_are_refused_in_one_line(networks: Path, tmp_path: Path, nam
     member, change, problem = CHANGES[name]
     file = changed(networks / "plain" / "network.pt2", tmp_path / "other.pt2", member, change)
     with pytest.raises(UserError) as refused:
-        stored(file)
+        imported(file)
     assert re.search(problem, str(refused.value)), refused.value
     assert str(refused.value).startswith(f"{file}: ")
     assert "\n" not in str(refused.value)
@@ -99,7 +99,7 @@ def test_weights_alone_say_how_to_export(tmp_path: Path) -> None:
         archive.writestr("weights/data.pkl", b"\x80\x02}q\x00.")
         archive.writestr("weights/version", b"3")
     with pytest.raises(UserError, match=r"pickled weights of PyTorch, without a network; torch\.export\.save"):
-        stored(file)
+        imported(file)
 
 
 def test_sample_inputs_are_skipped(networks: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from harness.torch_import.translate import translate
 #: Name -> the layers without weights-free helpers; what a network of PyTorch's modules has, in its order.
 LAYERS = {
     "plain": "ZeroPadding2D Conv2D BatchNormalization ReLU Dropout Flatten Dense",
-    "residual": "ZeroPadding2D Conv2D BatchNormalization Conv2D ReLU Add AveragePooling2D Flatten Dense",
+    "residual": "ZeroPadding2D Conv2D BatchNormalization ReLU Conv2D Add AveragePooling2D Flatten Dense",
     "squeezed": "Conv2D GlobalAveragePooling2D Conv2D Activation Multiply Activation Multiply "
     "GlobalAveragePooling2D Dense",
     "depthwise": "DepthwiseConv2D ReLU Conv2D GroupNormalization Activation Flatten Dense Activation",
@@ -59,14 +59,14 @@ def test_layers_are_those_of_the_module(networks: Path, name: str) -> None:
 def test_settings_and_names_are_those_of_the_module(networks: Path) -> None:
     config = translate(read_pt2(networks / "plain" / "network.pt2")).model.config["config"]
     layers = {layer["name"]: layer["config"] for layer in config["layers"]}
-    assert list(layers) == ["input", "0.ZeroPadding2D", "0.Conv2D", "1", "2", "3", "4", "5"] or "5" in layers
+    assert list(layers) == ["input", "0.ZeroPadding2D", "0", "1", "2", "3", "5.Flatten", "5"]
     assert layers["1"]["epsilon"] == 0.1
 
 
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("shared", r"weights: expected each in one layer, found 0\.weight in several"),
+        ("shared", r"weights: expected each in one layer, found [01]\.weight in several"),
         ("divided", r"found the network itself \(div\): aten\.div\.Tensor divides by something computed"),
         ("mirrored", r"found 1 \(pad\): aten\.pad\.default pads with something else than zeros \(reflect\)"),
         ("maps", r"output: expected a number for each class, shape \(examples, classes\), found shape \(2, 4, 6, 6\)"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from harness.torch_import.network import Network
 from harness.torch_import.operations.attention import Scores, attend, product_of_heads
+from harness.torch_import.operations.convolutions import linear
 from harness.torch_import.operations.normalization import Length, normalized
 from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
@@ -69,7 +70,7 @@ def leaky_relu(network: Network, x: Value, negative_slope: float = 0.01) -> Valu
     return network.after(x, "LeakyReLU", {"negative_slope": negative_slope})
 
 
-@translates("elu", "celu")
+@translates("elu")
 def elu(network: Network, x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
     """Translate an ELU."""
     if (scale, input_scale) != (1, 1):
@@ -86,7 +87,13 @@ def clamp(network: Network, x: Value, **bounds: Any) -> Value:
     return network.after(x, "ReLU", {} if high is None else {"max_value": float(high)})
 
 
-@translates("softmax", "log_softmax", "_softmax", "_log_softmax")
+@translates("log_softmax")
+def log_softmax(network: Network, x: Value, dim: int, **_: Any) -> Value:
+    """Translate the logarithm of a softmax along one axis."""
+    return activated(network, network.with_last(x, x.view[dim]), "log_softmax")
+
+
+@translates("softmax")
 def softmax(network: Network, x: Value, dim: int, **_: Any) -> Value:
     """Translate a softmax along one axis."""
     if isinstance(x.source, Scores):
@@ -99,21 +106,25 @@ def softmax(network: Network, x: Value, dim: int, **_: Any) -> Value:
 def add(network: Network, x: Any, other: Any, alpha: float = 1) -> Value:
     """Translate a sum."""
     if isinstance(x, Value) and isinstance(other, Value):
-        return _merged(network, "Add", x, other if alpha == 1 else network.scaled(other, np.float32(alpha)))
+        return _merged(network, "Add", x, _times(network, other, alpha))
     value, numbers = (x, np.multiply(alpha, other)) if isinstance(x, Value) else (other, x)
     if isinstance(value.source, Scores):
         return value.source.shifted(value, numbers)
     return network.shifted(value, numbers)
 
 
+def _times(network: Network, value: Value, factor: float) -> Value:
+    return value if factor == 1 else network.scaled(value, factor)
+
+
 @translates("sub")
 def sub(network: Network, x: Any, other: Any, alpha: float = 1) -> Value:
     """Translate a difference."""
     if isinstance(x, Value) and isinstance(other, Value):
-        return _merged(network, "Subtract", x, other)
+        return _merged(network, "Subtract", x, _times(network, other, alpha))
     if isinstance(x, Value):
         return add(network, x, np.negative(other), alpha)
-    return network.shifted(network.scaled(other, np.float32(-1)), x)
+    return network.shifted(network.scaled(other, -alpha), x)
 
 
 @translates("rsub")
@@ -146,7 +157,7 @@ def div(network: Network, x: Any, other: Any) -> Value:
 @translates("neg")
 def neg(network: Network, x: Value) -> Value:
     """Translate a change of sign."""
-    return network.scaled(x, np.float32(-1))
+    return network.scaled(x, -1)
 
 
 @translates("pow", "square")
@@ -175,7 +186,9 @@ def matmul(network: Network, x: Any, other: Any = None, mat2: Any = None) -> Val
     other = mat2 if other is None else other
     if isinstance(x, Value) and isinstance(other, Value):
         return attend(network, x, other) if isinstance(x.source, Scores) else product_of_heads(x, other)
-    raise RefusedError("multiplies by a matrix that is not a dense layer's")
+    if isinstance(x, Value) and np.ndim(other) == 2:
+        return linear(network, x, other.T)
+    raise RefusedError("multiplies something computed from the left, or by several matrices")
 
 
 def _multiplied(network: Network, one: Value, other: Value) -> Value:

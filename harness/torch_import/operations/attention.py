@@ -77,7 +77,7 @@ def _of_each_example(value: Value, numbers: Any) -> Array:
     apart = np.broadcast_to(numbers, value.shape).reshape(axes[0].size, -1)
     if not (apart == apart[0]).all():
         raise RefusedError("combines the scores of each example with other constants")
-    return apart[0].reshape(-1, *value.shape[-2:])
+    return np.asarray(apart[0].reshape(-1, *value.shape[-2:]))
 
 
 def product_of_heads(query: Value, key: Value) -> Value:
@@ -130,7 +130,7 @@ class _Projection:
     """Queries, keys or values as a dense layer makes them of its input.
 
     Attributes:
-        input: stored as (*windows, places, channels).
+        input: stored as (windows, places, channels), or (places, channels).
         kernel: (channels, heads, numbers).
         bias: (heads, numbers).
     """
@@ -158,13 +158,15 @@ def _attention(network: Network, scores: Scores, value: Value) -> Value:
 
     scale = by_windows(scores.scale)
     if not (scale == scale[:1]).all():
-        raise RefusedError("multiplies the scores of windows by different numbers")
+        shape = [size_of([axis for axis in group if not axis.is_batch]) for group in query.view[:-2]]
+        query = network.scaled(query, np.broadcast_to(scores.scale, size_of(inner)).reshape(*shape, 1, 1))
+        scale = np.ones_like(scale)
     made = [_projection(network, one, windows, heads) for one in (query, key, value)]
     scaled = scale[0][:, None]
     made[0] = replace(made[0], kernel=made[0].kernel * scaled, bias=made[0].bias * scaled)
     if scores.bias.size > 1:
-        shape = (len(scores.bias), query.shape[-2], key.shape[-2])
-        made[:2] = _with_bias(network, made[0], made[1], by_windows(np.broadcast_to(scores.bias, shape)))
+        full = np.broadcast_to(scores.bias, (len(scores.bias), query.shape[-2], key.shape[-2]))
+        made[:2] = _with_bias(network, made[0], made[1], by_windows(full))
     return _layer(network, made, windows, heads, query, value)
 
 
@@ -178,10 +180,10 @@ def _heads(query: Value) -> Group:
 def _projection(network: Network, value: Value, windows: Group, heads: Group) -> _Projection:
     """Return a value as its dense layer's, or with a projection that changes nothing."""
     numbers, places = value.view[-1], value.view[-2]
-    outer = (*((axis,) for axis in windows), places)
+    outer = (*([windows] if windows else []), places)
     wanted = (*heads, *numbers)
     last = value.stored[-1] if value.stored else ()
-    layer = _dense_of(network, value)
+    layer, factor = _dense_of(network, value)
     if layer is not None and {*last} == {*wanted, *value.fixed} and all(axis in last for axis in value.fixed):
         kernel, *bias = layer.weights
         channels = group_of(kernel.shape[0])
@@ -192,7 +194,7 @@ def _projection(network: Network, value: Value, windows: Group, heads: Group) ->
             chosen = apart[(slice(None), *(value.fixed.get(axis, slice(None)) for axis in last))]
             left = [axis for axis in last if axis not in value.fixed]
             order = [0, *(left.index(axis) + 1 for axis in wanted)]
-            arrays.append(chosen.transpose(order).reshape(-1, size_of(heads), size_of(numbers)))
+            arrays.append(factor * chosen.transpose(order).reshape(-1, size_of(heads), size_of(numbers)))
         return _Projection(network.stored_as(source, (*outer, channels)), arrays[0], arrays[1][0])
     stored = network.stored_as(value, (*outer, wanted))
     n = size_of(wanted)
@@ -200,10 +202,14 @@ def _projection(network: Network, value: Value, windows: Group, heads: Group) ->
     return _Projection(stored, identity, np.zeros(identity.shape[1:], np.float32))
 
 
-def _dense_of(network: Network, value: Value) -> Layer | None:
-    number = network.source(value)
+def _dense_of(network: Network, value: Value) -> tuple[Layer | None, float]:
+    """Return the dense layer whose output, times a number, a value is."""
+    number, factor = network.source(value), 1.0
+    while number != INPUT and network.layers[number].class_name == "Rescaling":
+        config, (number,) = network.layers[number].config, network.layers[number].inputs
+        factor *= config["scale"] if config["offset"] == 0 else 0.0
     layer = None if number == INPUT else network.layers[number]
-    return layer if layer is not None and layer.class_name == "Dense" else None
+    return (layer, factor) if layer is not None and layer.class_name == "Dense" and factor else (None, 1.0)
 
 
 def _with_bias(network: Network, query: _Projection, key: _Projection, bias: Array) -> list[_Projection]:
@@ -233,10 +239,7 @@ def _extended(network: Network, part: _Projection, constants: Array, kernel: Arr
     value = network.after(value, "ZeroPadding2D", {"padding": [[0, 0], [0, n]]}, stored=stored)
     value = network.stored_as(Value(value.source, stored, (*outer, made)), (*outer, made))
     full = np.zeros((*sizes[:-1], size_of(made)), np.float32)
-    full[..., sizes[-1] :] = np.broadcast_to(
-        constants.reshape(*(sizes[:-2] if len(constants) > 1 else [1] * len(sizes[:-2])), *constants.shape[1:]),
-        (*sizes[:-1], n),
-    )
+    full[..., sizes[-1] :] = constants if len(sizes) > 2 else constants[0]
     value = network.shifted(replace(value, view=(*outer, made)), full)
     old, (channels, heads, numbers) = part.kernel, part.kernel.shape
     more = kernel.shape[-1]
@@ -251,16 +254,16 @@ def _layer(
 ) -> Value:
     (_, n_heads, key_dim), (_, _, value_dim) = made[0].kernel.shape, made[2].kernel.shape
     scale = math.sqrt(key_dim)  # Keras divides by it
-    weights = [array for part, factor in zip(made, (scale, 1, 1), strict=True)
+    weights: list[Array] = [array for part, factor in zip(made, (scale, 1, 1), strict=True)
                for array in (part.kernel * factor, part.bias * factor)]  # fmt: skip
     n = n_heads * value_dim
     weights += [np.eye(n, dtype=np.float32).reshape(n_heads, value_dim, n), np.zeros(n, np.float32)]
     config: dict[str, Any] = {"num_heads": n_heads, "key_dim": key_dim, "value_dim": value_dim, "output_shape": [n]}
     if windows:
-        config["attention_axes"] = [len(windows) + 1]
+        config["attention_axes"] = [2]
     sources = [network.source(part.input) for part in made]
     number = network.add(_KIND, sources[:1], config, weights, {"value": sources[2], "key": sources[1]})
-    stored = (*((axis,) for axis in windows), query.view[-2], (*heads, *value.view[-1]))
+    stored = (*([windows] if windows else []), query.view[-2], (*heads, *value.view[-1]))
     return Value(number, stored, (*query.view[:-1], value.view[-1]))
 
 

@@ -9,7 +9,7 @@ from harness.torch_import.network import Network
 from harness.torch_import.pt2 import Array
 from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
-from harness.torch_import.values import Group, Value, arranged, flat, group_of, size_of, sizes_of
+from harness.torch_import.values import Group, Value, arranged, flat, size_of
 
 
 @translates("batch_norm", "instance_norm", "_native_batch_norm_legit_no_training", "native_batch_norm")
@@ -129,51 +129,3 @@ def dropout(network: Network, input: Value, p: float, train: bool = False) -> Va
     if train and p:
         raise RefusedError("drops numbers, because the module is in training mode; export module.eval()")
     return network.after(input, "Dropout", {"rate": p}) if isinstance(input.source, int) else input
-
-
-@translates("mean", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
-def mean(
-    network: Network, x: Value, dim: Any = None, keepdim: bool = False, output_size: Any = None, **_: Any
-) -> Value:
-    """Translate a mean, and a pooling to a given number of places."""
-    if output_size is not None:
-        return _adaptive(network, x, output_size)
-    dims = [axis % len(x.view) for axis in (range(len(x.view)) if dim is None else dim)]
-    axes = flat(tuple(x.view[axis] for axis in dims))
-    value = network.settled(x)
-    rest = tuple(axis for axis in flat(value.stored) if axis not in axes)
-    if any(axis.is_batch for axis in axes) or not rest:
-        raise RefusedError("is a mean over the batch, or over all numbers of an example")
-    is_map = len(value.stored) == 3 and value.stored[2] == rest
-    if not is_map:
-        inner = tuple(axis for axis in flat(value.stored) if axis in axes)
-        value = network.stored_as(value, (inner, rest))
-    kind = f"GlobalAveragePooling{len(value.stored) - 1}D"
-    stored = (*[()] * (len(value.stored) - 1) * keepdim, rest)
-    found = network.after(value, kind, {"keepdims": True} if keepdim else {}, stored=stored)
-    view = [() if axis in dims else group for axis, group in enumerate(x.view) if keepdim or axis not in dims]
-    return Value(found.source, stored, tuple(view))
-
-
-def _adaptive(network: Network, x: Value, output_size: Any) -> Value:
-    value = network.channels_last(x)
-    rank = len(value.stored) - 1
-    have = sizes_of(value.stored)[:-1]
-    sizes = list(output_size) * (rank if len(output_size) == 1 else 1)
-    wanted = tuple(n if size is None else size for n, size in zip(have, sizes, strict=True))
-    if set(wanted) == {1}:
-        return mean(network, x, list(range(2, len(x.view))), keepdim=True)
-    if wanted == have:
-        return x
-    stored = (*map(group_of, wanted), value.stored[-1])
-    if all(n % size == 0 for n, size in zip(have, wanted, strict=True)):
-        pool = [n // size for n, size in zip(have, wanted, strict=True)]
-        config: dict[str, Any] = {"pool_size": pool, "strides": pool, "padding": "valid"}
-        found = network.after(value, f"AveragePooling{rank}D", config, stored=stored)
-    elif all(size % n == 0 for n, size in zip(have, wanted, strict=True)):  # each place is repeated
-        times = [size // n for n, size in zip(have, wanted, strict=True)]
-        size = times if rank > 1 else times[0]
-        found = network.after(value, f"UpSampling{rank}D", {"size": size}, stored=stored)
-    else:
-        raise RefusedError(f"pools {have} places to {wanted}, which takes windows of several sizes")
-    return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))

@@ -11,7 +11,7 @@ from harness.torch_import.network import Network
 from harness.torch_import.operations.convolutions import pad_places
 from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
-from harness.torch_import.values import Value, aligned, flat, group_of
+from harness.torch_import.values import Group, Groups, Value, aligned, flat, group_of
 
 
 @translates("view", "reshape", "_unsafe_view", "unflatten", "flatten")
@@ -97,7 +97,7 @@ def part_of(network: Network, x: Value, dim: int, start: int, step: int, count: 
         raise RefusedError(f"takes every {step}th place of {x.shape[dim]}")
     cut = network.cut(network.settled(x), x.view[dim], start, start + count)
     made = tuple(axis for axis in flat(cut.stored) if axis not in flat(x.stored))
-    return replace(cut, view=(*x.view[:dim], made, *x.view[dim + 1 :]))
+    return replace(cut, view=_put(x.view, dim, made))
 
 
 @translates("split", "split_with_sizes")
@@ -129,9 +129,8 @@ def roll(network: Network, x: Value, shifts: Any, dims: Any = ()) -> Value:
     for shift, dim in zip(shifts, dims, strict=True):
         size = x.shape[dim]
         if start := -shift % size:
-            x = cat(
-                network, [part_of(network, x, dim, start, 1, size - start), part_of(network, x, dim, 0, 1, start)], dim
-            )
+            end, beginning = part_of(network, x, dim, start, 1, size - start), part_of(network, x, dim, 0, 1, start)
+            x = cat(network, [end, beginning], dim)
     return x
 
 
@@ -147,17 +146,27 @@ def cat(network: Network, tensors: list[Any], dim: int = 0) -> Value:
     first = _with_own_axis(network, values[0], dim)
     place = len(first.stored) - 1 - first.stored[::-1].index(first.view[dim])
     sources = [network.source(first)]
-    outer = [(*first.view[:dim], (), *first.view[dim + 1 :]), first.stored[:place], first.stored[place + 1 :]]
     for value in values[1:]:
-        group = value.view[dim]
-        rest = replace(value, view=(*value.view[:dim], (), *value.view[dim + 1 :]))
-        _, same = aligned(Value(first.source, first.stored, outer[0]), rest)
-        same = network.stored_as(same, (*outer[1], group, *outer[2]))
-        sources.append(network.source(same))
+        first, other = (replace(one, view=_put(one.view, dim, ())) for one in (first, value))
+        first, other = aligned(first, other)
+        other = network.stored_as(other, _put(first.stored, place, value.view[dim]))
+        sources.append(network.source(other))
     made = group_of(sum(value.shape[dim] for value in values))
     number = network.add("Concatenate", sources, {"axis": place + 1})
-    stored = (*first.stored[:place], made, *first.stored[place + 1 :])
-    return Value(number, stored, (*first.view[:dim], made, *first.view[dim + 1 :]))
+    return Value(number, _put(first.stored, place, made), _put(first.view, dim, made))
+
+
+def _put(groups: Groups, place: int, group: Group) -> Groups:
+    """Return groups with another one at a place."""
+    return (*groups[:place], group, *groups[place + 1 :])
+
+
+@translates("stack")
+def stack(network: Network, tensors: list[Any], dim: int = 0) -> Value:
+    """Put values beside each other along a new axis."""
+    place = dim % (len(tensors[0].shape) + 1)
+    return cat(network, [one.with_axis(place) if isinstance(one, Value) else np.expand_dims(one, place)
+                         for one in tensors], place)  # fmt: skip
 
 
 def _with_own_axis(network: Network, value: Value, dim: int) -> Value:
@@ -175,9 +184,7 @@ def _with_own_axis(network: Network, value: Value, dim: int) -> Value:
 def _with_constants(network: Network, tensors: list[Any], dim: int) -> Value:
     (number,) = [number for number, one in enumerate(tensors) if isinstance(one, Value)]
     value = tensors[number]
-    before, behind = (
-        sum(one.shape[dim] for one in part) for part in (tensors[:number], tensors[number + 1 :])
-    )  # fmt: skip
+    before, behind = (sum(one.shape[dim] for one in part) for part in (tensors[:number], tensors[number + 1 :]))
     empty = [np.asarray(one) if not isinstance(one, Value) else np.zeros([1, *value.shape[1:]]) for one in tensors]
     count = max(len(one) for one in empty)
     constants = np.concatenate([np.broadcast_to(one, (count, *one.shape[1:])) for one in empty], dim)
@@ -189,16 +196,14 @@ def padded(network: Network, x: Value, dim: int, before: int, behind: int) -> Va
     value, group = network.settled(x), x.view[dim]
     axes = tuple(axis for axis in flat(value.stored) if axis not in group)
     is_first = flat(value.stored)[: len(group)] == group
-    outer, inner = ((), axes) if is_first else (axes, ())
-    value = network.stored_as(value, (group, inner) if is_first else (outer, group, ()))
     made = group_of(x.shape[dim] + before + behind)
+    stored: Groups = (made, axes) if is_first else (axes, made, ())
+    value = network.stored_as(value, _put(stored, stored.index(made), group))
     if is_first:
-        stored = (made, inner)
         found = network.after(value, "ZeroPadding1D", {"padding": [before, behind]}, stored=stored)
     else:
-        stored = (outer, made, ())
         found = network.after(value, "ZeroPadding2D", {"padding": [[0, 0], [before, behind]]}, stored=stored)
-    return Value(found.source, stored, (*x.view[:dim], made, *x.view[dim + 1 :]))
+    return Value(found.source, stored, _put(x.view, dim, made))
 
 
 @translates("pad", "constant_pad_nd")

@@ -1,4 +1,4 @@
-"""The page docs/science.md: what holds of the papers' claims.
+"""The page docs/science.md: findings on the papers' claims.
 
 `python -m tests.studies.science.page` writes it from the findings that are kept.
 """

@@ -1,0 +1,56 @@
+"""Rows of a table whose files are exported networks of PyTorch: a process with bounded memory translates them."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.format.archive import open_archive
+from harness.format.problems import Problems
+from harness.importer.table import ImportedRow
+from harness.processes import NoAnswerError, Process
+from harness.processes.runtimes import QUICKEST, installed_runtime
+from harness.reading import open_regular
+from harness.torch_import.pt2 import MAX_MEMBERS, is_pt2
+from harness.torch_import.translating import INITIAL, MODEL, WEIGHTS
+
+#: Seconds in which a network must be translated.
+SECONDS = 600.0
+
+_ZIP = b"PK"
+
+
+def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRow]:
+    """Return the rows with files in a directory in place of `.pt2` files; raises `UserError` with all problems."""
+    problems = Problems()
+    found = [problems.attempt(is_exported, row.file) for row in rows]
+    if any(found):
+        with Process("harness.torch_import.translating", installed_runtime(QUICKEST), gpu=False) as process:
+            rows = [problems.attempt(_translated, row, place / str(number), process) or row if found[number] else row
+                    for number, row in enumerate(rows)]  # fmt: skip
+    problems.raise_if_any()
+    return list(rows)
+
+
+def is_exported(path: Path) -> bool:
+    """Whether a file is one of `torch.export.save`; raises `UserError` for a damaged archive."""
+    if not os.path.lexists(path):
+        return False
+    with open_regular(path, links=True) as stream:
+        if stream.read(len(_ZIP)) != _ZIP:
+            return False
+    with open_archive(path, MAX_MEMBERS) as archive:
+        return is_pt2(archive)
+
+
+def _translated(row: ImportedRow, place: Path, process: Process) -> ImportedRow:
+    place.mkdir()
+    files = {"file": str(row.file.absolute()), "initial": row.initial and str(row.initial.absolute())}
+    try:
+        process.ask(files | {"directory": str(place)}, seconds=SECONDS)
+    except NoAnswerError as error:
+        reason = str(error).replace(str(row.file.absolute()), str(row.file))
+        raise UserError(reason if str(row.file) in reason else f"{row.file}: {reason}") from error
+    initial = place / INITIAL if row.initial else None
+    return replace(row, file=place / MODEL, weights=place / WEIGHTS, initial=initial, exported=row.file)
