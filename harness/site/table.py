@@ -44,8 +44,7 @@ def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[
         "task_headings": list(board.short_tasks.items()) if len(board.tasks) > 1 else [],
         "more": [_heading(column) for column in more],
         "rows": [
-            _row(row, most)
-            | {"page": page, "anchor": f"row-{PurePosixPath(page).stem}", "looks": look, "more": _cells(row, more)}
+            _row(row, page, most) | {"looks": look, "more": _cells(row, more)}
             for row, page, look in zip(board.rows, pages, looks, strict=True)
         ],
         "yardsticks": [_yardstick(board, *one) for one in _yardsticks(board) if any(one[2].tasks.values())],
