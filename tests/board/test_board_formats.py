@@ -57,7 +57,7 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
     assert shown["half"] == [
         "3", "half", "", "29.54", "-", "-", "-", "4.0", "-", "-", "not run", "29.54", "1.50", "8/16",
     ]  # fmt: skip
-    assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "failed", "failed", "1.50", "0/16"]
+    assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "not run", "failed", "1.50", "0/16"]
     assert shown["bold"] == [
         "-", "bold", "not sandboxed", "100.00", "-", "-", "-", "73.5", "-", "-", "100.00", "100.00", "1.50",
         "16/16",

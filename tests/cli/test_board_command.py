@@ -220,7 +220,7 @@ def test_of_measures_that_order_models_alike_one_is_shown(pgdl: Pgdl, folder: Pa
     record(rows("param_norm", MEASURE, is_baseline=True, run_seed=7))
     ended = pgdl("board")
     assert "order models alike, and are shown once: param_norm as l2_norm." in ended.out
-    assert _names(ended.out) == ["l2_norm", "param_norm"]  # in other settings it is alone
+    assert _names(ended.out) == ["l2_norm", "param_norm"]  # alone in its settings
     assert _names(pgdl("board", "--all").out) == ["l2_norm", "param_norm", "param_norm"]
     assert [line for line in pgdl("report").lines if line.startswith(two)] == ["l2_norm", "param_norm (seed 7)"]
     asked = [line for line in pgdl("report", "param_norm").lines if line.startswith(two)]

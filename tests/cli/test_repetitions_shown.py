@@ -1,4 +1,4 @@
-"""What `pgdl score`, `board` and `results` show of repetitions, and what a run prints of them."""
+"""Repetitions in the output of `pgdl score`, `board`, `results` and `run`."""
 
 import csv
 import json

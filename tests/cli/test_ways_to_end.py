@@ -1,4 +1,4 @@
-"""Exit codes, and what a user can mend said in one line: typing errors, full disks, places that cannot be written."""
+"""Exit codes, and one line for errors that a user can mend: typing errors, full disks, read-only places."""
 
 import os
 import signal

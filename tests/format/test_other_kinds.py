@@ -1,4 +1,4 @@
-"""Files of another kind than expected, whole as they are: each says what it is and what to do, and quotes nothing."""
+"""Files of another kind than expected: the error names the kind and the remedy, and quotes nothing."""
 
 import bz2
 import gzip

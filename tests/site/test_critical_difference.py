@@ -1,4 +1,4 @@
-"""The section on mean ranks of the first page, and what the page of a submission says of other tasks."""
+"""The section on mean ranks of the first page, and statements about other tasks on the page of a submission."""
 
 import re
 from itertools import pairwise

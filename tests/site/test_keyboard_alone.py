@@ -8,10 +8,10 @@ pytestmark = pytest.mark.rest
 
 PAGES = ["index.html", "submissions/team_0.html", "tasks/toy.html", "reading.html", "compare.html"]
 
-#: What a mouse can click; `[tabindex]` are boxes that scroll, and drawings.
+#: Elements that a mouse can click; `[tabindex]` are boxes that scroll, and drawings.
 CLICKABLE = "a[href]:not([tabindex='-1']), button, input, select, summary, [tabindex='0']"
 
-#: Numbers the visible elements, and returns the numbers of those that can be clicked, and of what looks so but is none.
+#: Numbers the visible elements; returns the numbers of clickable elements, and of elements that only look clickable.
 NUMBERED = """(clickable) => {
     const all = [...document.querySelectorAll("header *, main *, footer *")];
     all.forEach((element, number) => { element.dataset.number = number; });

@@ -1,4 +1,4 @@
-"""The pages say what a reader needs, whatever strangers wrote."""
+"""The pages have the content that a reader needs, with any text of strangers."""
 
 import re
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_text_of_strangers_is_no_markup(pages: dict[str, str]) -> None:
 
 
 def site_with(directory: Path, **said: str) -> dict[str, str]:
-    """The pages of a site with one submission that says this of itself."""
+    """The pages of a site with a submission that has this metadata."""
     tasks, records = references(directory), rows("mine")
     collected = collect(records, tasks, [request(records[0], **said)])
     site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
@@ -202,7 +202,7 @@ def test_a_hyperparameter_whose_effect_is_missed_is_named(tmp_path: Path) -> Non
 
 
 def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]) -> None:
-    """Each has a heading of its own, to which other pages can link."""
+    """Every section has its own heading, to which other pages can link."""
     text = pages["reading.html"]
     explained = {
         "interval": "nine of ten", "own": "own ±", "groups": "thick line",

@@ -1,4 +1,4 @@
-"""The first page says who leads, and claims no more than the ranks and groups of the board do."""
+"""The first page names the leaders, and claims no more than the ranks and groups of the board."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -321,7 +321,7 @@ def test_a_flaw(source: str, flaw: str) -> None:
         "import sys\nsys.modules[__name__].__dict__['complexity'] = print",
         "class complexity: pass",
         "for complexity in []: pass",
-        "(" * 5_000,  # whatever the parser says of it
+        "(" * 5_000,  # with any message of the parser
         "x = " + "-" * 200_000 + "1",
     ],
 )
