@@ -48,7 +48,7 @@ def any_cache() -> Iterator[None]:
 
 
 def _name_cache(directory: str | None) -> None:
-    """Set the variable of the cache for this process and those that it starts; None removes it."""
+    """Set the variable of the cache for this process and its children; None removes it."""
     if directory is None:
         os.environ.pop(VARIABLE, None)
     else:

@@ -28,7 +28,7 @@ class SignErrorScore:
     """Sign-errors of a measure on one task."""
 
     overall: SignErrors  #: over all environments
-    #: hyperparameter -> errors over the environments in which it differs; absent without such an environment
+    #: hyperparameter -> errors over the environments in which it differs, if there is such an environment
     varied: Mapping[str, SignErrors]
     n_discarded: int  #: environments left out, because noise or too few seeds leave the order of their gaps uncertain
 

@@ -4,7 +4,7 @@ The command line, a notebook, a job of CI and a service all call them. Nothing h
 and a mistake of the user raises a `UserError`.
 """
 
-#: Modules that other rooms may import.
+#: Modules for other rooms.
 MODULES = (
     "calls", "check_report", "checks", "ci", "commands", "costs", "finding", "needs", "progress", "starts", "tally",
 )  # fmt: skip

@@ -72,7 +72,7 @@ class OnTask:
 
     @property
     def official(self) -> float | None:
-        """The official score, 0 to 100; None if there is none."""
+        """The official score, 0 to 100; None without an official score."""
         return None if self.score is None else percent(self.score.official)
 
     def official_text(self, digits: int = 2) -> str:

@@ -37,7 +37,7 @@ def network(centres, hidden=9, seed=1):
 def test_partners(kind):
     labels = np.random.default_rng(5).integers(0, 4, 200)
     labels[labels == 3] = 7
-    labels[17] = 3  # the only one of its class
+    labels[17] = 3  # a class with a single example
     some, others = partners(labels, kind, np.random.default_rng(0))
     assert sorted(some) == [i for i in range(200) if kind == "inter" or i != 17]
     assert np.all((labels[some] == labels[others]) == (kind == "intra"))

@@ -1,4 +1,4 @@
-"""A comparison of measures: its rows, and the files that are made of them."""
+"""A comparison of measures: its rows, and files with them."""
 
 import csv
 import io
@@ -43,7 +43,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
 
 @pytest.fixture(scope="module")
 def table(known: dict[str, Reference]) -> Board:
-    """Two that are well, one that lacks a task, one that is late in the first, one that fails, one never called."""
+    """Measures: two complete, and one each without a task, late in the first task, failing, and never called."""
     evaluations = [
         *(row for task in TASKS for row in rows("best:seed=3", GAPS, task, call_wall_s=4.0)),
         *(row for task in TASKS for row in rows("good", MEASURE, task)),

@@ -1,4 +1,4 @@
-"""Which version and configuration a row shows: the one that was asked for last."""
+"""The version and configuration of a row: the last request decides."""
 
 import shlex
 from dataclasses import replace
@@ -151,7 +151,7 @@ def of_library(known: dict[str, Reference]) -> Calls:
 
 
 def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str, Reference]) -> None:
-    """They may say `keras: 2`, whatever the row was made with; only a measure of the library has none."""
+    """Files may have `keras: 2` in any row; only a measure of the library has no files."""
     assert renewal(known)["runtime"] == "tensorflow"
     assert "--runtime" not in run_command([of_library(known)], Path("task_data"), RESULTS)
 

@@ -1,4 +1,4 @@
-"""What `pgdl check` makes of a trial: its table, formats for CI, warnings, forecasts, and what it says of hidden tasks.
+"""Reports of `pgdl check` on a trial: its table, formats for CI, warnings, forecasts, and hidden tasks.
 
 The table stays whole; what calls printed is below it.
 """
@@ -165,7 +165,7 @@ BAD = CallResult(Outcome.EXCEPTION, message="ValueError: \x1b[2Jno", output_tail
 
 
 def shown(capsys: pytest.CaptureFixture[str], *results: CallResult, whole: bool = False) -> tuple[list[str], list[str]]:
-    """The table and what is below it."""
+    """The table, and the lines below it."""
     task = make_task(len(results))
     table = CallTable([task], (), wide_console())
     calls = plan_calls([make_submission()], [task], SETTINGS, NOWHERE_TO_RUN)

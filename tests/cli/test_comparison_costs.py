@@ -1,4 +1,4 @@
-"""Before many calls of measures, `pgdl compare` says what they will take."""
+"""Before many calls of measures, `pgdl compare` forecasts their cost."""
 
 from collections.abc import Sequence
 from dataclasses import replace

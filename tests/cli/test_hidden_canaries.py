@@ -42,7 +42,7 @@ def drop_a_model(reference: Path) -> None:
 
 
 def spoil(reference: Path) -> None:
-    """An accuracy that is not one."""
+    """An invalid accuracy."""
     edit_json(reference, lambda content: content["3"]["metrics"].update(train_acc=4713.0))
 
 

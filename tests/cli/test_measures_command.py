@@ -1,4 +1,4 @@
-"""`pgdl measures`: what the library holds, at once and without TensorFlow."""
+"""`pgdl measures`: the content of the library, at once and without TensorFlow."""
 
 import json
 import re

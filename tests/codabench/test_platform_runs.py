@@ -1,4 +1,4 @@
-"""Submissions through the stand-in of the platform's worker: scores are those of `pgdl run` and `pgdl score`."""
+"""Submissions through the stand-in of the platform's worker: scores equal the scores of `pgdl run` and `pgdl score`."""
 
 import json
 import zipfile

@@ -1,4 +1,4 @@
-"""From nothing to a leaderboard: what `pgdl demo` prints can be pasted."""
+"""From nothing to a leaderboard: the commands that `pgdl demo` prints can be pasted."""
 
 import subprocess
 from collections.abc import Callable

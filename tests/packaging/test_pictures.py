@@ -1,4 +1,4 @@
-"""Pages and pictures of the documents are drawn from what `pgdl` prints."""
+"""Pages and pictures of the documents are drawn from output of `pgdl`."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A release: what is pinned, what the workflows and the image try, and which tag is accepted."""
+"""A release: pinned versions, trials by the workflows and the image, and accepted tags."""
 
 import json
 import os

@@ -173,7 +173,7 @@ def test_a_statement_has_a_deadline(file: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 class StoppedError(KeyboardInterrupt):
-    """What the handler of a signal raises."""
+    """The exception of a signal's handler."""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")

@@ -1,4 +1,4 @@
-"""Compares what the commands show with what the referee says."""
+"""Compares the output of commands with the referee."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ def check_board(world: World, database: str) -> list[Row]:
 
 
 def show(world: World, database: str, *command: str) -> str:
-    """What a command that only reads prints."""
+    """The output of a command that only reads."""
     done = world.pgdl(*command, "--tasks", world.root, "--results", world.location(database))
     assert done.returncode in (0, 1), done.stderr
     return done.stdout
@@ -214,7 +214,7 @@ def check_site(world: World, database: str, expected: Sequence[Row]) -> None:
 
 
 def check_score(world: World, database: str, path: str) -> None:
-    """The score of files: under their own name, or under one that they were given, and of no other submission."""
+    """The score of files, under their own or a given name, and never of another submission."""
     version, source = world.version(path), str(world.directory / path)
     known = world.databases[database].requests
     names = {
@@ -236,7 +236,7 @@ def check_score(world: World, database: str, path: str) -> None:
 
 
 def check_tasks(world: World, path: Path) -> None:
-    """What is said of tasks and of a trial on them, also of hidden and of damaged ones."""
+    """Messages about tasks and a trial on them, also about hidden and damaged tasks."""
     for form in ("table", "json"):
         for command in ("list", "show", "validate"):
             world.pgdl("task", command, "--tasks", world.root, "--format", form)

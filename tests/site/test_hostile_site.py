@@ -1,4 +1,4 @@
-"""A site of a stranger: whatever is in it, its verification ends, within bounds, in printable lines."""
+"""A site of a stranger with any content: its verification ends within bounds, in printable lines."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""The pages say what a reader needs, whatever strangers wrote."""
+"""The pages have the content that a reader needs, with any text of strangers."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.records.evaluation_rows import request
 
 #: The only links that leave a site: to papers, without a referrer and without a recommendation to search engines.
 TO_PAPERS = re.compile(
-    r'<a href="https?://[^"]+" rel="nofollow noopener noreferrer external" aria-label="paper of [^"]+">[^<]+</a>'
+    r'<a href="https?://[^"]+" rel="nofollow noopener noreferrer external" aria-label="[^"]+ of [^"]+">[^<]+</a>'
 )
 
 
@@ -53,7 +53,7 @@ def test_text_of_strangers_is_no_markup(pages: dict[str, str]) -> None:
 
 
 def site_with(directory: Path, **said: str) -> dict[str, str]:
-    """The pages of a site with one submission that says this of itself."""
+    """The pages of a site with a submission that has this metadata."""
     tasks, records = references(directory), rows("mine")
     collected = collect(records, tasks, [request(records[0], **said)])
     site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
@@ -65,7 +65,7 @@ def test_a_submission_says_who_made_it_and_where_it_is_described(tmp_path: Path)
     for name, text in (("index.html", "paper"), ("submissions/mine.html", "https://example.org/a?b=c&amp;d")):
         assert "The Seven" in pages[name]
         assert "a margin" in pages[name]
-        link = f'aria-label="paper of mine">{text}</a>'
+        link = f'aria-label="{text} of mine">{text}</a>'
         assert [found[-len(link) :] for found in TO_PAPERS.findall(pages[name])] == [link]
     test_every_link_leads_to_a_file_of_the_site(pages)
 
@@ -202,7 +202,7 @@ def test_a_hyperparameter_whose_effect_is_missed_is_named(tmp_path: Path) -> Non
 
 
 def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]) -> None:
-    """Each has a heading of its own, to which other pages can link."""
+    """Every section has its own heading, to which other pages can link."""
     text = pages["reading.html"]
     explained = {
         "interval": "nine of ten", "own": "own ±", "groups": "thick line",
