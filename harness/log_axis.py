@@ -1,7 +1,4 @@
-"""Logarithmic axes of matplotlib: ticks at 1, 2 and 5, as many as their labels have room for.
-
-The site's plots choose theirs in the same way (`harness/site/assets/ticks.js`).
-"""
+"""Logarithmic axes of matplotlib: ticks at 1, 2 and 5, as many as their labels have room for."""
 
 import math
 from collections.abc import Iterator

@@ -57,7 +57,7 @@ def import_torch(
     """Make a task of networks that were trained in PyTorch.
 
     Args:
-        models: the networks, as pairs of a module and its hyperparameters, or as `TorchModel`s.
+        models: the networks, as pairs of a module and its hyperparameters, or as objects of `TorchModel`.
         train: the training data as the networks take them: arrays or tensors (inputs, labels), a `Dataset` of single
             examples, or a `DataLoader`; without augmentation.
         test: test data likewise; without them, all models need their test accuracy.
@@ -77,8 +77,8 @@ def import_torch(
         found = [_model(given, number) for number, given in enumerate(models)]
         rows = [_exported(model, number, Path(directory), training, tell) for number, model in enumerate(found)]
         rows = _with_accuracies(found, rows)
-        data = training.channels_last, testing and testing.channels_last
-        order = ImportOrder(Path("models"), *data, Path(output), name)
+        tested = None if testing is None else testing.channels_last
+        order = ImportOrder(Path("models"), training.channels_last, tested, Path(output), name)
 
         def named(line: object) -> str:
             """Return a line with the models' own names in place of paths."""
@@ -113,17 +113,18 @@ def _exported(
     if initial is not None:
         exporter.write(initial, data.inputs, model.initial)
     hyperparameters = {str(name): str(value) for name, value in model.hyperparameters.items()}
-    return ImportedRow(where, file, None, hyperparameters, None, None, initial, outputs)
+    return ImportedRow(where, file, None, hyperparameters, None, None, initial, outputs=outputs)
 
 
 def _with_accuracies(models: Sequence[TorchModel], rows: Sequence[ImportedRow]) -> list[ImportedRow]:
     """Return the rows with the accuracies that are stated, each as exact as the longest of its kind."""
     found = list(rows)
-    for kind, name in (("train", TRAIN_ACCURACY), ("test", TEST_ACCURACY)):
+    for name in (TRAIN_ACCURACY, TEST_ACCURACY):
         cells = ["" if (value := getattr(model, name)) is None else str(float(value)) for model in models]
         rounding = rounding_of(cells)
-        stated = (read_stated(row.where, name, cell, rounding) for row, cell in zip(found, cells, strict=True))
-        found = [replace(row, **{kind: one}) for row, one in zip(found, stated, strict=True)]
+        for number, (row, cell) in enumerate(zip(found, cells, strict=True)):
+            stated = read_stated(row.where, name, cell, rounding)
+            found[number] = replace(row, train=stated) if name == TRAIN_ACCURACY else replace(row, test=stated)
     return found
 
 

@@ -40,7 +40,7 @@ def _settings(row: Row) -> str:
 
 RANK = Column[Row]("rank", lambda row: row.rank, int, kind="place", low_is_best=True)
 SUBMISSION = Column[Row]("submission", lambda row: row.submission, str, kind="name")
-KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text", spare=3)
+KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text", spare=4)
 TEAM = Column[Row]("team", lambda row: row.about.team, str, kind="text", optional=True, spare=9)
 DESCRIPTION = Column[Row]("description", lambda row: row.about.description, str, kind="words")
 PAPER = Column[Row]("paper", lambda row: row.about.paper, str, kind="words")
@@ -71,11 +71,11 @@ EXCESS_HIGH = Column[Row]("excess_high", lambda row: row.excess_high, unit=POINT
 P_VALUE = Column[Row]("p_value", lambda row: row.p_value, unit=SHARE)
 ADJUSTED_P_VALUE = Column[Row](
     "adjusted_p_value", lambda row: row.adjusted_p_value, text=lambda row: p_value_text(row.adjusted_p_value),
-    title="p", unit=SHARE, optional=True, spare=4, low_is_best=True,
+    title="p", unit=SHARE, optional=True, spare=5, low_is_best=True,
 )  # fmt: skip
 BEYOND = Column[Row](
     "beyond_hyperparameters", lambda row: row.beyond_hyperparameters, bool,
-    lambda row: "yes" if row.beyond_hyperparameters else "-", title="beyond", kind="text", optional=True, spare=2,
+    lambda row: "yes" if row.beyond_hyperparameters else "-", title="beyond", kind="text", optional=True, spare=5,
     note=BEYOND_NOTE,
 )  # fmt: skip
 KENDALL = Column[Row](
@@ -112,7 +112,7 @@ REASON = Column[Row]("reason", lambda row: row.reason, str, kind="words")
 
 TASK = TaskColumn("task", lambda task: task.name, str, kind="name")
 TASK_SCORE = TaskColumn(
-    "score", lambda task: task.official, title="", unit=POINTS, spare=1,
+    "score", lambda task: task.official, title="", unit=POINTS, spare=2,
     text=lambda task: task.official_text() if task.was_called else "-",
 )  # fmt: skip
 TASK_PRINTED = TaskColumn("printed", lambda task: task.printed, unit=POINTS)

@@ -47,11 +47,11 @@ TASKS_LOW, TASKS_HIGH = (_figure(name, float, POINTS) for name in ("tasks_low", 
 GROUP = replace(_figure("group", int), optional=True, spare=3, low_is_best=True)
 
 _INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
-INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, spare=4, note=NOTE)
+INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, spare=5, note=NOTE)
 OTHER_TASKS = replace(
     TASKS_LOW, key="other_tasks", title="other tasks", text=_text(_other_tasks), optional=True, spare=4
 )  # fmt: skip
-RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=2)
+RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=4)
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:

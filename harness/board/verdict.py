@@ -57,7 +57,7 @@ def _interval(row: Row) -> list[Words]:
     if row.standing is None:
         return []
     low, high = row.standing.low, row.standing.high
-    return [Words(f" With these networks trained anew, it would be {low:.1f} to {high:.1f} (90 %).")]
+    return [Words(f" With these networks trained anew, it would score {low:.1f} to {high:.1f} (90 %).")]
 
 
 def _nobody(board: Board) -> str:

@@ -62,11 +62,17 @@ class SiteRecord(_Model):
 
 
 class TaskFacts(_Model):
-    """A task; `n_test` is the number of test samples, None if it is not known."""
+    """A task.
+
+    Attributes:
+        n_test: the number of test samples; None if it is not known.
+        networks: a line on its networks; empty if there is nothing to say.
+    """
 
     withheld: bool
     n_models: Count
     n_test: PositiveCount | None
+    networks: str = ""
 
 
 class Repeated(_Model):
@@ -220,13 +226,14 @@ def gather(
     n_test: Mapping[str, int | None],
     outputs: Mapping[str, str],
     *,
+    networks: Mapping[str, str] | None = None,
     title: str = TITLE,
     organiser: str = "",
 ) -> SiteData:
     """Return the data behind a board: `shown` are the calls behind its rows.
 
     `n_test` is the number of test samples of each task, `outputs` the end of the output of failed calls by their keys.
-    `title` heads the site, and `organiser` says who runs it.
+    `networks` has a line on the networks of a task, `title` heads the site, and `organiser` says who runs it.
     """
     withheld = board.withheld
     settings = SiteSettings(
@@ -235,6 +242,7 @@ def gather(
                 withheld=name in withheld,
                 n_models=len(reference.models),
                 n_test=None if name in withheld else n_test.get(name),
+                networks="" if name in withheld else (networks or {}).get(name, ""),
             )
             for name, reference in references.items()
         },

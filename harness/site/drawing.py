@@ -8,7 +8,7 @@ from harness.text import cut
 
 #: Pixels: the drawing, and the frame in it.
 WIDTH, HEIGHT = 560, 350
-LEFT, TOP, RIGHT, BOTTOM = 52, 22, 548, 300
+LEFT, TOP, RIGHT, BOTTOM = 52, 26, 542, 300
 
 #: Pixels of a character and of a line, by which names keep apart; characters of a name; distance from its dot.
 CHARACTER, LINE, LONGEST, BESIDE = 7, 15, 28, 9

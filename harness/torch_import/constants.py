@@ -35,25 +35,20 @@ def _var(x: Array, dim: Any = None, unbiased: bool = True, correction: Any = Non
     return np.asarray(x.var(axis=_dims(dim), ddof=ddof, keepdims=keepdim))
 
 
-def _linear(input: Array, weight: Array, bias: Array | float = 0.0) -> Array:
-    return np.asarray(input @ weight.T + bias, np.float32)
+def _linear(x: Array, weight: Array, bias: Array | float = 0.0) -> Array:
+    return np.asarray(x @ weight.T + bias, np.float32)
 
 
-def _batch_norm(input: Array, weight: Any = None, bias: Any = None, eps: float = 1e-5, **other: Any) -> Array:
-    """Standardize weights, as networks with standardized convolutions do."""
-    if not other.get("training") or weight is not None or bias is not None:
-        scale = np.ones(input.shape[1], np.float32) if weight is None else weight
-        axes, shape = (0, *range(2, input.ndim)), (1, -1, *[1] * (input.ndim - 2))
-        mean, variance = (
-            (input.mean(axes), input.var(axes))
-            if other.get("training") else (other["running_mean"], other["running_var"])
-        )  # fmt: skip
-        shift = 0.0 if bias is None else bias.reshape(shape)
-        normal = (input - mean.reshape(shape)) / np.sqrt(variance.reshape(shape) + eps)
-        return np.asarray(normal * scale.reshape(shape) + shift, np.float32)
-    axes = (0, *range(2, input.ndim))
-    mean, variance = input.mean(axes, keepdims=True), input.var(axes, keepdims=True)
-    return np.asarray((input - mean) / np.sqrt(variance + eps), np.float32)
+def _batch_norm(
+    x: Array, weight: Any = None, bias: Any = None, running_mean: Any = None, running_var: Any = None,
+    training: bool = False, eps: float = 1e-5, **_: Any,
+) -> Array:  # fmt: skip
+    """Normalize weights, as convolutions with standardized weights do."""
+    axes, shape = (0, *range(2, x.ndim)), (1, -1, *[1] * (x.ndim - 2))
+    mean, variance = (x.mean(axes), x.var(axes)) if training else (running_mean, running_var)
+    factor = (1.0 if weight is None else weight) / np.sqrt(variance + eps)
+    shift = (0.0 if bias is None else bias) - mean * factor
+    return np.asarray(x * factor.reshape(shape) + shift.reshape(shape), np.float32)
 
 
 def _filled(value: float) -> Callable[..., Array]:
@@ -64,9 +59,10 @@ def _filled(value: float) -> Callable[..., Array]:
     return make
 
 
-def _arange(end: float, start: float = 0, step: float = 1, dtype: Any = None, **_: Any) -> Array:
+def _arange(first: float, end: float | None = None, step: float = 1, dtype: Any = None, **_: Any) -> Array:
+    start, end = (0, first) if end is None else (first, end)
     is_whole = all(isinstance(number, int) for number in (start, end, step))
-    return np.arange(start, end, step, _TYPES.get(dtype, np.int64 if is_whole else np.float32))
+    return np.asarray(np.arange(start, end, step), _TYPES.get(dtype, np.int64 if is_whole else np.float32))
 
 
 def _split(x: Array, split_size: Any, dim: int = 0) -> list[Array]:
@@ -74,15 +70,14 @@ def _split(x: Array, split_size: Any, dim: int = 0) -> list[Array]:
     return np.split(x, np.cumsum(sizes)[:-1].tolist(), dim)
 
 
-_BINARY = {
+_BINARY: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power, "eq": np.equal,
     "ne": np.not_equal, "maximum": np.maximum, "minimum": np.minimum, "matmul": np.matmul,
-    "floor_divide": np.floor_divide,
-    "gt": np.greater, "lt": np.less, "fill": lambda x, value: np.full_like(x, value),
-    "copy": lambda x, src, **_: np.broadcast_to(src, x.shape),
+    "floor_divide": np.floor_divide, "gt": np.greater, "lt": np.less, "fill": lambda x, value: np.full_like(x, value),
+    "copy": lambda x, src: np.broadcast_to(src, x.shape),
 }  # fmt: skip
 
-_UNARY = {
+_UNARY: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "cos": np.cos, "exp": np.exp, "log": np.log, "neg": np.negative, "sin": np.sin, "sqrt": np.sqrt,
     "relu": lambda x: np.maximum(x, 0), "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "sign": np.sign, "log2": np.log2, "square": np.square,
@@ -91,6 +86,7 @@ _UNARY = {
 #: Operations that make constants, of which the first argument may say the shape alone.
 MAKING = {"full_like", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like"}
 
+#: Other operations, by functions of the first argument and of the others by name.
 _OTHERS: dict[str, Callable[..., Any]] = {
     "arange": _arange,
     "batch_norm": _batch_norm,
@@ -134,9 +130,11 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "var": _var,
     "view": lambda x, size: x.reshape(size),
     "reshape": lambda x, shape: x.reshape(shape),
+    "reshape_as": lambda x, other: x.reshape(other.shape),
+    "view_as": lambda x, other: x.reshape(other.shape),
 }
 
-
+#: The names of all.
 ON_CONSTANTS = {*_UNARY, *_BINARY, *_OTHERS}
 
 
@@ -153,6 +151,9 @@ def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
     if name in _UNARY:
         return np.asarray(_UNARY[name](first))
     if name in _BINARY:
-        found = np.asarray(_BINARY[name](first, *list(others.values())[:1]))
+        (other, *more) = others.values()
+        if more and name != "copy":
+            raise RefusedError("has no translation for constants with further arguments")
+        found = np.asarray(_BINARY[name](first, other))
         return found.astype(np.float32) if found.dtype == np.float64 else found
     raise RefusedError("has no translation for constants")

@@ -49,7 +49,8 @@ class KerasModel:
         directory.mkdir(exist_ok=True)
         (directory / "architecture.json").write_text(json.dumps(self.architecture.canonical))
         arrays = [array for name in self.architecture.names for array in self.weights[str(name)]]
-        np.savez(directory / archive, **{f"w{number}": array for number, array in enumerate(arrays)})
+        named: dict[str, Any] = {f"w{number}": array for number, array in enumerate(arrays)}
+        np.savez(directory / archive, **named)
 
 
 def keras_model(layers: Sequence[Layer], output: int, input_shape: Sequence[int], file: Path) -> KerasModel:

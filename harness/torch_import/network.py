@@ -160,13 +160,13 @@ class Network:
 
     # Constants
 
-    def shifted(self, value: Value, array: Array) -> Value:
-        """Return the value plus constants, an array as PyTorch would add it."""
-        return self._with_constants(value, array, is_factor=False)
+    def shifted(self, value: Value, constants: Any) -> Value:
+        """Return the value plus constants, a number or an array as PyTorch would add it."""
+        return self._with_constants(value, np.asarray(constants), is_factor=False)
 
-    def scaled(self, value: Value, array: Array) -> Value:
-        """Return the value times constants, an array as PyTorch would multiply by it."""
-        return self._with_constants(value, array, is_factor=True)
+    def scaled(self, value: Value, constants: Any) -> Value:
+        """Return the value times constants, a number or an array as PyTorch would multiply by it."""
+        return self._with_constants(value, np.asarray(constants), is_factor=True)
 
     def _with_constants(self, value: Value, array: Array, *, is_factor: bool) -> Value:
         value = _widened(value, array)
@@ -240,7 +240,6 @@ def _widened(value: Value, array: Array) -> Value:
 
 def _without_batch(array: Array, value: Value) -> Array:
     """Return constants with size 1 in place of the batch; raises `RefusedError` unless examples have the same ones."""
-    array = np.asarray(array)
     array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
     for place, group in enumerate(value.view):
         batch = [axis for axis in group if axis.is_batch]

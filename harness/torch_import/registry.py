@@ -4,18 +4,20 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 #: From the translator and the operation's arguments by name to a `Value`, a list of values, or an array.
 Translate = Callable[..., Any]
 
+T = TypeVar("T", bound=Translate)
+
 _TRANSLATIONS: dict[str, Translate] = {}
 
 
-def translates(*names: str) -> Callable[[Translate], Translate]:
+def translates(*names: str) -> Callable[[T], T]:
     """Register a function as the translation of operations of ATen, with all overloads and forms in place."""
 
-    def register(function: Translate) -> Translate:
+    def register(function: T) -> T:
         for name in names:
             if name in _TRANSLATIONS:
                 raise ValueError(f"two translations of {name}")

@@ -57,7 +57,7 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
     assert shown["half"] == [
         "3", "half", "", "29.54", "-", "-", "-", "4.0", "-", "-", "not run", "29.54", "1.50", "8/16",
     ]  # fmt: skip
-    assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "failed", "failed", "1.50", "0/16"]
+    assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "not run", "failed", "1.50", "0/16"]
     assert shown["bold"] == [
         "-", "bold", "not sandboxed", "100.00", "-", "-", "-", "73.5", "-", "-", "100.00", "100.00", "1.50",
         "16/16",
@@ -243,15 +243,15 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
 @pytest.mark.parametrize(
     ("width", "headings"),
     [
-        (48, "rank submission score chance"),
-        (80, "rank submission score 0 to 100 chance second toy kind"),
+        (48, "rank submission score chance calls"),
+        (80, "rank submission score 0 to 100 chance second toy group calls"),
         (200, "rank submission score 0 to 100 chance second toy interval ranks group excess p beyond s/model calls"),
     ],
 )
 def test_a_narrow_terminal_is_shown_scores_first_and_details_last(board: Board, width: int, headings: str) -> None:
     text = on_terminal(board, width)
     first, *lines = text.splitlines()
-    assert first.split() == headings.replace("kind", "").split()
+    assert first.split() == headings.split()
     assert max(map(len, lines[: len(board.rows)])) <= width
     assert ("Left out, since the terminal is too narrow" in text) == (width < 200)
     assert on_terminal(board, 48, wide=True).splitlines()[0] == on_terminal(board, 200).splitlines()[0]

@@ -13,7 +13,7 @@ CLICKABLE = "a[href]:not([tabindex='-1']), button, input, select, summary, [tabi
 
 #: Numbers the visible elements; returns the numbers of clickable elements, and of elements that only look clickable.
 NUMBERED = """(clickable) => {
-    const all = [...document.querySelectorAll("main *, nav *, footer *")];
+    const all = [...document.querySelectorAll("header *, main *, footer *")];
     all.forEach((element, number) => { element.dataset.number = number; });
     const seen = all.filter((element) => element.checkVisibility());
     const numbers = (elements) => elements.map((element) => Number(element.dataset.number));
@@ -93,7 +93,7 @@ def test_folded_tables_and_choices_are_operated_by_keys(page: Any, long_site: st
 )
 def test_what_is_focused_and_drawn_has_a_name(page: Any, long_site: str, name: str) -> None:
     page.goto(f"{long_site}/{name}")
-    for selector in ("[tabindex]", "[role=img]", "[role=group]"):
+    for selector in ("[tabindex='0']", "[role=img]", "[role=group]"):
         assert all(element.get_attribute("aria-label") for element in page.query_selector_all(selector)), selector
     for field in page.query_selector_all("input, select"):
         assert field.evaluate("field => field.labels[0].textContent.trim().split(/\\s/)[0]")

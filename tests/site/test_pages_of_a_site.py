@@ -20,7 +20,7 @@ from tests.records.evaluation_rows import request
 
 #: The only links that leave a site: to papers, without a referrer and without a recommendation to search engines.
 TO_PAPERS = re.compile(
-    r'<a href="https?://[^"]+" rel="nofollow noopener noreferrer external" aria-label="paper of [^"]+">[^<]+</a>'
+    r'<a href="https?://[^"]+" rel="nofollow noopener noreferrer external" aria-label="[^"]+ of [^"]+">[^<]+</a>'
 )
 
 
@@ -65,7 +65,7 @@ def test_a_submission_says_who_made_it_and_where_it_is_described(tmp_path: Path)
     for name, text in (("index.html", "paper"), ("submissions/mine.html", "https://example.org/a?b=c&amp;d")):
         assert "The Seven" in pages[name]
         assert "a margin" in pages[name]
-        link = f'aria-label="paper of mine">{text}</a>'
+        link = f'aria-label="{text} of mine">{text}</a>'
         assert [found[-len(link) :] for found in TO_PAPERS.findall(pages[name])] == [link]
     test_every_link_leads_to_a_file_of_the_site(pages)
 

@@ -83,7 +83,7 @@ def _drawn(board: Board) -> Column[Row]:
         cells[score] = "\N{BLACK CIRCLE}"
         return "".join(cells).rstrip()
 
-    return Column("drawn", lambda row: row.standing, text=draw, title=f"0 to {top:.0f}", kind="text", spare=2)
+    return Column("drawn", lambda row: row.standing, text=draw, title=f"0 to {top:.0f}", kind="text", spare=3)
 
 
 def _fitting(board: Board, columns: list[Column[Row]], width: int) -> list[Column[Row]]:

@@ -114,7 +114,7 @@ def add(network: Network, x: Any, other: Any, alpha: float = 1) -> Value:
 
 
 def _times(network: Network, value: Value, factor: float) -> Value:
-    return value if factor == 1 else network.scaled(value, np.float32(factor))
+    return value if factor == 1 else network.scaled(value, factor)
 
 
 @translates("sub")
@@ -124,7 +124,7 @@ def sub(network: Network, x: Any, other: Any, alpha: float = 1) -> Value:
         return _merged(network, "Subtract", x, _times(network, other, alpha))
     if isinstance(x, Value):
         return add(network, x, np.negative(other), alpha)
-    return network.shifted(network.scaled(other, np.float32(-alpha)), x)
+    return network.shifted(network.scaled(other, -alpha), x)
 
 
 @translates("rsub")
@@ -157,7 +157,7 @@ def div(network: Network, x: Any, other: Any) -> Value:
 @translates("neg")
 def neg(network: Network, x: Value) -> Value:
     """Translate a change of sign."""
-    return network.scaled(x, np.float32(-1))
+    return network.scaled(x, -1)
 
 
 @translates("pow", "square")

@@ -77,7 +77,7 @@ def _of_each_example(value: Value, numbers: Any) -> Array:
     apart = np.broadcast_to(numbers, value.shape).reshape(axes[0].size, -1)
     if not (apart == apart[0]).all():
         raise RefusedError("combines the scores of each example with other constants")
-    return apart[0].reshape(-1, *value.shape[-2:])
+    return np.asarray(apart[0].reshape(-1, *value.shape[-2:]))
 
 
 def product_of_heads(query: Value, key: Value) -> Value:
@@ -130,7 +130,7 @@ class _Projection:
     """Queries, keys or values as a dense layer makes them of its input.
 
     Attributes:
-        input: stored as (*windows, places, channels).
+        input: stored as (windows, places, channels), or (places, channels).
         kernel: (channels, heads, numbers).
         bias: (heads, numbers).
     """
@@ -165,8 +165,8 @@ def _attention(network: Network, scores: Scores, value: Value) -> Value:
     scaled = scale[0][:, None]
     made[0] = replace(made[0], kernel=made[0].kernel * scaled, bias=made[0].bias * scaled)
     if scores.bias.size > 1:
-        shape = (len(scores.bias), query.shape[-2], key.shape[-2])
-        made[:2] = _with_bias(network, made[0], made[1], by_windows(np.broadcast_to(scores.bias, shape)))
+        full = np.broadcast_to(scores.bias, (len(scores.bias), query.shape[-2], key.shape[-2]))
+        made[:2] = _with_bias(network, made[0], made[1], by_windows(full))
     return _layer(network, made, windows, heads, query, value)
 
 
@@ -180,7 +180,7 @@ def _heads(query: Value) -> Group:
 def _projection(network: Network, value: Value, windows: Group, heads: Group) -> _Projection:
     """Return a value as its dense layer's, or with a projection that changes nothing."""
     numbers, places = value.view[-1], value.view[-2]
-    outer = (*((axis,) for axis in windows), places)
+    outer = (*([windows] if windows else []), places)
     wanted = (*heads, *numbers)
     last = value.stored[-1] if value.stored else ()
     layer, factor = _dense_of(network, value)
@@ -239,10 +239,7 @@ def _extended(network: Network, part: _Projection, constants: Array, kernel: Arr
     value = network.after(value, "ZeroPadding2D", {"padding": [[0, 0], [0, n]]}, stored=stored)
     value = network.stored_as(Value(value.source, stored, (*outer, made)), (*outer, made))
     full = np.zeros((*sizes[:-1], size_of(made)), np.float32)
-    full[..., sizes[-1] :] = np.broadcast_to(
-        constants.reshape(*(sizes[:-2] if len(constants) > 1 else [1] * len(sizes[:-2])), *constants.shape[1:]),
-        (*sizes[:-1], n),
-    )
+    full[..., sizes[-1] :] = constants if len(sizes) > 2 else constants[0]
     value = network.shifted(replace(value, view=(*outer, made)), full)
     old, (channels, heads, numbers) = part.kernel, part.kernel.shape
     more = kernel.shape[-1]
@@ -257,16 +254,16 @@ def _layer(
 ) -> Value:
     (_, n_heads, key_dim), (_, _, value_dim) = made[0].kernel.shape, made[2].kernel.shape
     scale = math.sqrt(key_dim)  # Keras divides by it
-    weights = [array for part, factor in zip(made, (scale, 1, 1), strict=True)
+    weights: list[Array] = [array for part, factor in zip(made, (scale, 1, 1), strict=True)
                for array in (part.kernel * factor, part.bias * factor)]  # fmt: skip
     n = n_heads * value_dim
     weights += [np.eye(n, dtype=np.float32).reshape(n_heads, value_dim, n), np.zeros(n, np.float32)]
     config: dict[str, Any] = {"num_heads": n_heads, "key_dim": key_dim, "value_dim": value_dim, "output_shape": [n]}
     if windows:
-        config["attention_axes"] = [len(windows) + 1]
+        config["attention_axes"] = [2]
     sources = [network.source(part.input) for part in made]
     number = network.add(_KIND, sources[:1], config, weights, {"value": sources[2], "key": sources[1]})
-    stored = (*((axis,) for axis in windows), query.view[-2], (*heads, *value.view[-1]))
+    stored = (*([windows] if windows else []), query.view[-2], (*heads, *value.view[-1]))
     return Value(number, stored, (*query.view[:-1], value.view[-1]))
 
 

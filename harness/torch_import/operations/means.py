@@ -3,8 +3,6 @@
 import math
 from typing import Any
 
-import numpy as np
-
 from harness.torch_import.network import Network
 from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
@@ -35,7 +33,7 @@ def mean(network: Network, x: Value, dim: Any = None, keepdim: bool = False, **_
 def total(network: Network, x: Value, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
     """Translate a sum as a multiple of the mean."""
     count = math.prod(x.shape[axis] for axis in dim or ())
-    return network.scaled(mean(network, x, dim, keepdim), np.float32(count))
+    return network.scaled(mean(network, x, dim, keepdim), count)
 
 
 @translates("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")

@@ -34,6 +34,12 @@ def reshape(
     return x.reshaped([*x.shape[:first], *middle, *x.shape[last + 1 :]])
 
 
+@translates("view_as", "reshape_as")
+def reshape_as(network: Network, x: Value, other: Any) -> Value:
+    """Take on the shape of something else."""
+    return x.reshaped(other.shape)
+
+
 @translates("permute")
 def permute(network: Network, x: Value, dims: Sequence[int]) -> Value:
     """Change the order of the axes."""
@@ -196,14 +202,12 @@ def padded(network: Network, x: Value, dim: int, before: int, behind: int) -> Va
     value, group = network.settled(x), x.view[dim]
     axes = tuple(axis for axis in flat(value.stored) if axis not in group)
     is_first = flat(value.stored)[: len(group)] == group
-    outer, inner = ((), axes) if is_first else (axes, ())
-    value = network.stored_as(value, (group, inner) if is_first else (outer, group, ()))
     made = group_of(x.shape[dim] + before + behind)
+    stored: Groups = (made, axes) if is_first else (axes, made, ())
+    value = network.stored_as(value, _put(stored, stored.index(made), group))
     if is_first:
-        stored = (made, inner)
         found = network.after(value, "ZeroPadding1D", {"padding": [before, behind]}, stored=stored)
     else:
-        stored = (outer, made, ())
         found = network.after(value, "ZeroPadding2D", {"padding": [[0, 0], [before, behind]]}, stored=stored)
     return Value(found.source, stored, _put(x.view, dim, made))
 
