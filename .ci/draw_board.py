@@ -1,22 +1,28 @@
 """Draw a leaderboard, which `pgdl board --format json` prints to standard input, as an SVG on standard output.
 
-Times are left out: they are those of one machine.
+It looks like the first page of a site: scores and intervals on one axis, tasks shaded by their excess over chance.
 """
 
 import json
+import statistics
 import sys
 from typing import Any, TextIO
 
-from harness.plots import COLOUR, FAINT, INK, new_figure, svg_file
-from harness.text import p_value_text
+from harness.plots import CHANCE, COLOUR, FAINT, INK, Figure, new_figure, svg_file
+from harness.text import printable
 
 Row = dict[str, Any]
 
-#: Inches: a character of the fixed-width font, a line, the margin, and the drawing of scores and intervals.
-CHARACTER, LINE, MARGIN, DRAWING = 0.088, 0.25, 0.2, 1.6
+#: Inches: a row, the head, the margin, and where columns begin; the width of the axis and of a task.
+LINE, HEAD, MARGIN = 0.36, 0.62, 0.15
+RANK, NAME, SCORE, AXIS = 0.45, 0.65, 4.15, 4.4
+DRAWING, TASK = 2.6, 0.78
 
-#: Columns of text; the others hold numbers.
-LEFT = (1, 2)
+#: Of a value that is missing.
+DASH = "\N{EN DASH}"
+
+#: Most opaque shade of a task.
+SHADE = 0.45
 
 
 def main() -> None:
@@ -25,83 +31,90 @@ def main() -> None:
 
 
 def draw(table: TextIO) -> str:
-    """Return the SVG of a board in JSON; the noisy oracle and the fit of the hyperparameters stand below all others."""
+    """Return the SVG of a board in JSON, with the noisy oracle as a band."""
     board = json.load(table)
-    tasks = list(board["oracle"]["tasks"])
-    in_sample = board["hyperparameters"]["in_sample"]
-    fit = _reference("hyperparameters", in_sample["score"], in_sample["tasks"])
-    rows = [*board["rows"], _oracle(board["oracle"]), fit]
-    lines = [["rank", "submission", "", "score", *tasks, "excess", "p", "ranks"], *(_cells(row, tasks) for row in rows)]
-    lengths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    start = MARGIN + CHARACTER * (sum(lengths) + 2 * len(lengths))
-    width, height = start + DRAWING + MARGIN, 2 * MARGIN + LINE * len(lines)
-    with new_figure(width, height) as figure:
-        figure.set_layout_engine("none")
-        axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
-        axes.axis("off")
-        axes.plot([MARGIN, width - MARGIN], [MARGIN + LINE] * 2, color=FAINT, linewidth=0.6)
-        for place, line in enumerate(lines):
-            kind = rows[place - 1]["kind"] if place else "heading"
-            _write(axes, line, lengths, MARGIN + LINE * (place + 0.5), kind)
-        scale = DRAWING / (max(map(_high, rows)) or 1)
-        for place, row in enumerate(rows, start=1):
-            if row["score"] is not None:
-                _mark(axes, row, start, scale, MARGIN + LINE * (place + 0.5))
+    rows, tasks = board["rows"], list(board["oracle"]["tasks"])
+    width = AXIS + DRAWING + 0.25 + TASK * len(tasks) + MARGIN
+    with new_figure(width, HEAD + LINE * len(rows) + MARGIN) as figure:
+        axes = _page(figure)
+        scale = DRAWING / (max(map(_high, rows), default=0) or 1)
+        bottom = HEAD + LINE * len(rows)
+        _head(axes, board, tasks, scale, bottom)
+        most = max((excess for row in rows for excess in map(_excess, row["tasks"].values())), default=0) or 1
+        for place, row in enumerate(rows):
+            y = HEAD + LINE * (place + 0.5)
+            axes.plot([MARGIN, width - MARGIN], [y + LINE / 2] * 2, color=FAINT, linewidth=0.3)
+            _row(axes, row, scale, y)
+            for number, task in enumerate(tasks):
+                _task(axes, row["tasks"][task], most, AXIS + DRAWING + 0.25 + TASK * number, y)
         return svg_file(figure)
 
 
-def _oracle(oracle: Row) -> Row:
-    """The row of the oracle, with an interval of one standard deviation to each side of its score."""
-    score, tasks = oracle["score"], oracle["tasks"].items()
-    drawn = score and {"low": score["mean"] - score["deviation"], "high": score["mean"] + score["deviation"]}
-    return _reference(
-        "noisy oracle", score and score["mean"], {name: one and one["mean"] for name, one in tasks}, drawn
-    )
+def _page(figure: Figure) -> Any:
+    """Return axes in inches from the upper left corner."""
+    figure.set_layout_engine("none")
+    width, height = figure.get_size_inches()
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+    axes.axis("off")
+    return axes
 
 
-def _reference(name: str, score: float | None, tasks: dict[str, float | None], drawn: Row | None = None) -> Row:
-    """A row without a rank."""
-    return {
-        "rank": None, "submission": name, "kind": "reference", "score": score,
-        "tasks": {task: {"official": official} for task, official in tasks.items()}, "standing": drawn,
-        "excess": None, "adjusted_p_value": None,
-    }  # fmt: skip
+def _head(axes: Any, board: Row, tasks: list[str], scale: float, bottom: float) -> None:
+    base = HEAD - 0.1
+    for x, text, side in ((RANK, "rank", "right"), (NAME, "submission", "left"), (SCORE, "score", "right")):
+        _write(axes, x, base, text, side, color=FAINT)
+    for number, name in enumerate(tasks):
+        _write(axes, AXIS + DRAWING + 0.25 + TASK * (number + 0.5), base, name, "center", color=FAINT, size=7)
+    levels = [row["chance"] for row in board["rows"] if row.get("chance") is not None]
+    if levels:
+        x = AXIS + scale * statistics.median(levels)
+        axes.plot([x, x], [HEAD, bottom], color=CHANCE, linewidth=0.8, linestyle=(0, (3, 2)))
+        _write(axes, x, base, "chance", "center", color=CHANCE, size=8)
+    oracle = board["oracle"]["score"]
+    if oracle and (oracle["mean"] + oracle["deviation"]) * scale <= DRAWING:
+        low, high = ((oracle["mean"] + sign * oracle["deviation"]) * scale for sign in (-1, 1))
+        axes.fill_between([AXIS + low, AXIS + high], HEAD, bottom, color=FAINT, alpha=0.15, linewidth=0)
+        _write(axes, AXIS + (low + high) / 2, base, "noisy oracle", "center", color=FAINT, size=8)
+
+
+def _row(axes: Any, row: Row, scale: float, y: float) -> None:
+    may_be_chance = row["adjusted_p_value"] is None or row["adjusted_p_value"] > 0.05
+    looks: Row = {"color": FAINT if may_be_chance else INK, "weight": "normal" if may_be_chance else "bold"}
+    _write(axes, RANK, y, str(row["rank"] or DASH), "right", **looks)
+    kind = "" if row["kind"] == "submission" else row["kind"]
+    _write(axes, NAME, y, row["submission"], "left", **looks)
+    _write(axes, SCORE - 0.6, y, kind, "right", color=FAINT, size=8)
+    _write(axes, SCORE, y, DASH if row["score"] is None else f"{row['score']:.1f}", "right", **looks)
+    opacity = 0.5 if may_be_chance else 1
+    if row["standing"]:
+        ends = [AXIS + scale * row["standing"][end] for end in ("low", "high")]
+        line = {"linewidth": 6, "solid_capstyle": "round", "alpha": 0.35 * opacity}
+        axes.plot(ends, [y, y], color=COLOUR, gid=f"interval-{row['submission']}", **line)
+    if row["score"] is not None:
+        mark = {"linewidth": 3, "solid_capstyle": "round", "alpha": opacity, "gid": f"score-{row['submission']}"}
+        axes.plot([AXIS + scale * row["score"]] * 2, [y - 0.07, y + 0.07], color=COLOUR, **mark)
+
+
+def _task(axes: Any, task: Row, most: float, x: float, y: float) -> None:
+    official = task.get("official")
+    box = ([x + 0.04, x + TASK - 0.04], y - LINE / 2 + 0.05, y + LINE / 2 - 0.05)
+    axes.fill_between(*box, color=COLOUR, alpha=SHADE * max(0.0, _excess(task)) / most, linewidth=0)
+    _write(axes, x + TASK / 2, y, DASH if official is None else f"{official:.1f}", "center", size=9)
+
+
+def _excess(task: Row) -> float:
+    """The score above chance, in points; 0 where one of both is not known."""
+    official, chance = task.get("official"), task.get("chance")
+    return 0.0 if official is None or chance is None else float(official - chance)
 
 
 def _high(row: Row) -> float:
     return float(row["standing"]["high"] if row["standing"] else row["score"] or 0)
 
 
-def _cells(row: Row, tasks: list[str]) -> list[str]:
-    kind = "" if row["kind"] == "submission" else row["kind"]
-    scores = [row["score"], *(row["tasks"][name].get("official") for name in tasks)]
-    numbers = ["-" if score is None else f"{score:.2f}" for score in scores]
-    standing = row["standing"] or {}
-    excess = "-" if row["excess"] is None else f"{row['excess']:.2f}"
-    ranks = "-".join(dict.fromkeys(str(standing[end]) for end in ("best_rank", "worst_rank") if end in standing)) or "-"
-    p_value = p_value_text(row["adjusted_p_value"])
-    return [str(row["rank"] or "-"), row["submission"], kind, *numbers, excess, p_value, ranks]
-
-
-def _write(axes: Any, cells: list[str], lengths: list[int], y: float, kind: str) -> None:
-    """Write one line; numbers end where their column ends, so no width of a font matters."""
-    x = MARGIN
-    for number, (cell, length) in enumerate(zip(cells, lengths, strict=True)):
-        bold = kind == "heading" or (kind == "submission" and number in (1, 3))
-        style = {"weight": "bold" if bold else "normal", "color": FAINT if number == LEFT[1] else INK}
-        where, side = (x, "left") if number in LEFT else (x + CHARACTER * length, "right")
-        text = cell.replace("$", r"\$")  # no formula
-        axes.text(where, y, text, ha=side, va="center_baseline", family="monospace", size=10, **style)
-        x += CHARACTER * (length + 2)
-
-
-def _mark(axes: Any, row: Row, start: float, scale: float, y: float) -> None:
-    """Draw the score as a dot on its interval, if it has one."""
-    colour = COLOUR if row["kind"] == "submission" else FAINT
-    axes.plot(start + scale * row["score"], y, marker="o", markersize=7, color=colour, gid=f"score-{row['submission']}")
-    if row["standing"]:
-        ends = [start + scale * row["standing"][end] for end in ("low", "high")]
-        axes.plot(ends, [y, y], color=colour, linewidth=2, gid=f"interval-{row['submission']}")
+def _write(axes: Any, x: float, y: float, text: str, side: str, **looks: Any) -> None:
+    shown = printable(text).replace("$", r"\$")  # no formula
+    axes.text(x, y, shown, ha=side, va="center_baseline", **{"size": 10, "color": INK} | looks)
 
 
 if __name__ == "__main__":

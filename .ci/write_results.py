@@ -31,13 +31,15 @@ Values = dict[str, dict[str, dict[str, float]]]
 HEAD = """\
 # All measures on the demo tasks
 
+For readers who look for a measure to start from or to compare with.
+
 ```sh
-make pictures
+pgdl compare --measures all --tasks task_data      # such a table for any tasks, also as CSV, LaTeX, parquet and a plot
+make pictures                                      # writes this page
 ```
 
-wrote this page. It made {calls:,} calls of {measures} measures on {models} models, which took {seconds:.0f} s in sum.
-Measures that draw random numbers were also called with other seeds, on digits_nin. `pgdl compare --measures all`
-writes such a table for any tasks, also as CSV, LaTeX, parquet and a plot.
+The page shows {calls:,} calls of {measures} measures on {models} models, which took {seconds:.0f} s in sum.
+Measures that draw random numbers were also called with other seeds, on digits_nin.
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
 about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of chance; {oracle}
@@ -57,7 +59,8 @@ Differences of a few points mean nothing. The order may differ for networks of a
 - *real images*: score and Kendall's coefficient on {corpora} corpora of small networks on
   [Fashion-MNIST](fashion-mnist.md), means; empty for measures that were not called there, or refuse a network.
 
-How far do the rankings agree? Between the demo tasks and the real images, {agreement}
+How far do the rankings agree? Between the demo tasks and the real images,
+{agreement}
 
 ![Scores by family: the five best measures of each by name, with the noisy oracle and chance](comparison.svg)
 """
@@ -75,10 +78,8 @@ side, -180 degrees, and Gi weighs the two sides differently. In the table above 
 
 Values repeat to the last bit on one machine, alone or among other measures. Another processor rounds differently. If
 two logits are nearly equal, the network then gives another answer, and with 32 models one answer can move a score. An
-example is the 9.27 of `pal_intra_l0` on digits_nin in an earlier version of this table. It was made of 320 x 11
-mixtures for each model. If the network answers one of them otherwise, the score is between 8.23 and 10.34; on another
-machine it was 9.51. Of the measures that had not changed in between, only `vpm` and `noise_sensitivity_l3` had another
-score on a processor without AVX-512 than on one with it.
+example is an earlier form of `pal_intra_l0`, which had 9.27 on digits_nin, from 320 x 11 mixtures for each model. If
+the network answered one of them otherwise, the score was between 8.23 and 10.34; on another machine it was 9.51.
 """
 
 

@@ -26,6 +26,16 @@ PAGES = {
     "For developers": ["CONTRIBUTING", "docs/architecture", "docs/testing", "CHANGELOG"],
 }  # fmt: skip
 
+#: Page -> title and text of a card on the home page.
+CARDS = {
+    "docs/submissions": ("Score a measure", "Write `complexity(model, dataset)`, try it in seconds, see its rank."),
+    "docs/your-own-models": (
+        "Measure my networks",
+        "Turn trained networks into a task, and compare all measures on it.",
+    ),
+    "docs/platforms": ("Run a competition", "A sandboxed leaderboard as a site, on Codabench, or as a CI job."),
+}
+
 project = "pgdl-harness"
 author = "The pgdl-harness developers"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -56,7 +66,7 @@ def setup(app: Any) -> None:
 
 
 def read_source(_app: Any, page: str, source: list[str]) -> None:
-    """Add the navigation to the home page, and leave out links to directories: a site has no listing of them."""
+    """Add cards and all pages to the home page, and leave out links to directories: a site has no listing of them."""
     folder = (ROOT / page).parent
 
     def without_directory(link: re.Match[str]) -> str:
@@ -67,9 +77,21 @@ def read_source(_app: Any, page: str, source: list[str]) -> None:
 
     source[0] = re.sub(r"\[([^\]]*)\]\(([^)#:]+)\)", without_directory, source[0])
     if page == root_doc:
-        for caption, pages in PAGES.items():
-            listed = "\n".join(f"/{one}" for one in pages)
-            source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"
+        before, picture, after = source[0].partition("\n![")
+        source[0] = f"{before}\n{_cards()}{picture}{after}\n## All pages\n\n{_contents()}"
+
+
+def _cards() -> str:
+    """Return the ways into the documentation as a list, which `site.css` shows as cards."""
+    lines = (f"- [**{title}**]({page}.md) {text}" for page, (title, text) in CARDS.items())
+    return "\n".join(["```{rst-class} cards", "```", *lines, ""])
+
+
+def _contents() -> str:
+    """Return the pages by their titles, under the headings of the navigation."""
+    trees = ("\n".join(f"/{page}" for page in pages) for pages in PAGES.values())
+    named = zip(PAGES, trees, strict=True)
+    return "\n".join(f"```{{toctree}}\n:titlesonly:\n:caption: {caption}\n\n{tree}\n```\n" for caption, tree in named)
 
 
 def write_index(app: Any, exception: Exception | None) -> None:

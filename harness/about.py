@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 from harness.text import printable
 
-#: Longest texts in characters; of longer ones the beginning is kept.
+#: Maximum lengths of the texts in characters; longer texts are cut.
 LONGEST = {"team": 80, "description": 500, "paper": 300}
 
 
 @dataclass(frozen=True)
 class About:
-    """Texts of one line each, which a stranger wrote: printable, not too long, otherwise anything."""
+    """Texts by a stranger, one line each: printable and not too long, with any content."""
 
     team: str = ""
     description: str = ""
@@ -27,7 +27,7 @@ class About:
 
     @property
     def link(self) -> str:
-        """The paper's address in the web; empty if `paper` is anything else, such as a title."""
+        """The paper's address on the web; empty if `paper` is anything else, such as a title."""
         return self.paper if _is_address(self.paper) else ""
 
 
@@ -37,7 +37,7 @@ def _one_line(text: str, longest: int) -> str:
 
 
 def _is_address(text: str) -> bool:
-    """Whether a text is an address of http or https that leads where it seems to: no user name, no foreign letters."""
+    """Whether a text is an address of http or https that cannot mislead: no user name, no foreign letters."""
     if not re.fullmatch(r"https?://[!#-;=?-~]+", text, re.IGNORECASE):  # printable ASCII, no quotes, no brackets
         return False
     try:

@@ -20,7 +20,7 @@ VARIABLE = "PGDL_CACHE"
 def cache_directory(name: str) -> Path:
     """Return the cache's subdirectory `name`, created if necessary.
 
-    Raises `UserError` if it cannot be.
+    Raises `UserError` if it cannot be created.
     """
     directory = cache_root() / name
     with writing(directory, problem="cannot be created", remedy=f"name another cache by {VARIABLE}"):
@@ -29,7 +29,7 @@ def cache_directory(name: str) -> Path:
 
 
 def cache_file(directory: str, name: str) -> Path | None:
-    """Return the path of a file in a subdirectory; None where no cache can be made, which boards do without."""
+    """Return the path of a file in a subdirectory; None if no cache can be created, which boards do not need."""
     try:
         return cache_directory(directory) / name
     except UserError:
@@ -48,7 +48,7 @@ def any_cache() -> Iterator[None]:
 
 
 def _name_cache(directory: str | None) -> None:
-    """Set the variable of the cache for this process and those that it starts; None removes it."""
+    """Set the variable of the cache for this process and its children; None removes it."""
     if directory is None:
         os.environ.pop(VARIABLE, None)
     else:
@@ -58,7 +58,7 @@ def _name_cache(directory: str | None) -> None:
 def cache_root() -> Path:
     """Return the path of the cache: `PGDL_CACHE`, by default `pgdl-harness` in the user's cache directory.
 
-    An empty variable counts as none: the current directory may be a stranger's.
+    An empty variable counts as unset: the current directory may be a stranger's.
     """
     if named := os.environ.get(VARIABLE):
         return Path(named).absolute()
@@ -67,7 +67,7 @@ def cache_root() -> Path:
 
 
 def runs_programs() -> bool:
-    """Whether the file system of the cache lets programs be executed, which fast starts need."""
+    """Whether the file system of the cache allows the execution of programs, which fast starts need."""
     return not os.statvfs(cache_root()).f_flag & os.ST_NOEXEC
 
 
@@ -82,7 +82,7 @@ def home_needed(variable: str) -> Iterator[None]:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Let one process at a time do something; `file` is created, and remains."""
+    """Hold a lock that one process at a time can have; `file` is created, and remains."""
     with file.open("wb") as stream:
         lock_descriptor(stream.fileno())
         yield
@@ -92,12 +92,12 @@ def link_or_copy(source: Path, target: Path) -> None:
     """Make a file available under another name: as a link, or on another file system as a copy."""
     try:
         os.link(source, target)
-    except OSError:  # another file system, or one without links
+    except OSError:  # another file system, or without links
         shutil.copyfile(source, target)
 
 
 def write_whole(entry: Path, content: bytes) -> None:
-    """Write a file at once: another harness may be reading it. A full disk leaves the earlier one, and nothing else."""
+    """Write a file atomically: another harness may be reading it. A full disk leaves only the earlier file."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     try:
         temporary.write_bytes(content)

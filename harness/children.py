@@ -1,4 +1,4 @@
-"""The one place where the harness starts processes.
+"""The only module that starts processes.
 
 A process starts in the root directory, and its interpreter is isolated: neither the user's current directory nor
 Python's environment variables decide what it imports. A submission's or a repository's files may lie in that directory.
@@ -19,10 +19,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
-#: Bytes that are copied at once.
+#: Number of bytes per copy.
 CHUNK = 64 * 1024
 
-#: A process, whose pipes are no text.
+#: A process with binary pipes.
 Child = subprocess.Popen[bytes]
 
 #: The directory in which processes start.
@@ -31,10 +31,10 @@ ROOT = Path(sys.executable).anchor
 #: The directory of the package `harness`.
 HOME = str(Path(__file__).parents[1])
 
-#: Lets a program import the harness, wherever it is installed; the first argument is `HOME`.
+#: Beginning of a program that imports the harness, wherever it is installed; the first argument is `HOME`.
 _FIND_HARNESS = "import sys; home = sys.argv.pop(1); home in sys.path or sys.path.insert(0, home); "
 
-#: The user's environment variables that processes keep: the machine's, the network's, and paths of files.
+#: The user's environment variables that processes keep: of the machine, of the network, and paths of files.
 _KEPT_PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
 _KEPT = {
     "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
@@ -124,7 +124,7 @@ if sys.platform != "win32":
         Args:
             command: program and arguments.
             control: descriptor of its end of a socket.
-            output: descriptor of what it prints to.
+            output: descriptor of the process' output.
             environment: all of its environment variables.
             answers: whether its standard output is for the harness, and only its errors are printed.
         """
@@ -132,17 +132,17 @@ if sys.platform != "win32":
         return popen(command, environment, stdin=control, stdout=stdout, stderr=output, **OWN_GROUP)
 
     def kill(child: Child) -> None:
-        """Kill a process that has not been waited for, and the others of its group."""
-        with suppress(ProcessLookupError, PermissionError):  # macOS refuses it where all have ended
+        """Kill a process that has not been waited for, and all processes of its group."""
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses it if all have ended
             os.killpg(child.pid, signal.SIGKILL)
 
     def open_output() -> tuple[IO[bytes], int]:
-        """Return a stream of what processes print, for which a selector can wait, and the descriptor for them."""
+        """Return a stream of the output of processes, for which a selector can wait, and their end of it."""
         source, sink = os.pipe()
         return os.fdopen(source, "rb", buffering=0), sink
 
     def never_wait(stream: IO[bytes] | socket.socket) -> None:
-        """Let reading from a stream return at once where there is nothing to read."""
+        """Let reads from a stream return immediately if there is nothing to read."""
         os.set_blocking(stream.fileno(), False)
 
 else:
@@ -153,7 +153,7 @@ else:
 
         job: WindowsJob
 
-    OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # with no console, whose window may be closed, either
+    OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # and without a console, whose window could be closed
 
     def start(
         command: Sequence[str],
@@ -175,33 +175,33 @@ else:
         return child
 
     def kill(child: Child) -> None:
-        """Kill a process and its descendants, also those that it has left behind."""
+        """Kill a process and its descendants, including orphans."""
         assert isinstance(child, InJob)
         child.job.kill()
 
     def open_output() -> tuple[IO[bytes], int]:
-        """Return a stream of what processes print, for which a selector can wait, and the descriptor for them."""
+        """Return a stream of the output of processes, for which a selector can wait, and their end of it."""
         source, sink = os.pipe()
         ours, theirs = socket.socketpair()
         pipe = os.fdopen(source, "rb", buffering=0)
         _copy(pipe.read, theirs.sendall, pipe.close, lambda: _hang_up(theirs))
-        with ours:  # it is closed with the stream
+        with ours:  # closed with the stream
             return cast(IO[bytes], ours.makefile("rb", buffering=0)), sink
 
     def never_wait(stream: IO[bytes] | socket.socket) -> None:
-        """Let reading from a stream return at once where there is nothing to read."""
+        """Let reads from a stream return immediately if there is nothing to read."""
         with socket.socket(fileno=socket.dup(stream.fileno())) as same:
             same.setblocking(False)
 
 
 def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
-    """Copy what comes from a socket to an unbuffered pipe, and to it what comes from another; closes all in the end."""
+    """Copy from a socket to an unbuffered pipe, and from another pipe to the socket; closes all at the end."""
     _copy(end.recv, sink.write, sink.close)
     _copy(source.read, end.sendall, source.close, lambda: _hang_up(end))
 
 
 def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close: Callable[[], object]) -> None:
-    """Copy in a thread until there is nothing left to read, or nobody who reads it; then close what is to be closed."""
+    """Copy in a thread until the source ends, or the target is closed; then close the given ends."""
 
     def run() -> None:
         with suppress(OSError):
@@ -216,5 +216,5 @@ def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close
 
 def _hang_up(end: socket.socket) -> None:
     """Close a socket, from which another thread may be reading."""
-    with end, suppress(OSError):  # the other end is gone
+    with end, suppress(OSError):  # the other end is closed
         end.shutdown(socket.SHUT_RDWR)

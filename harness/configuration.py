@@ -11,10 +11,10 @@ from harness.text import is_line
 
 MIB, GIB = 1024**2, 1024**3
 
-#: How workers start: the end of the name of a sandbox in records, on which no value depends.
+#: The start of workers: a suffix of the name of a sandbox in records, on which no value depends.
 WAYS = ("fast", "fresh")
 
-#: The isolation of results that never rank: they were made without any.
+#: The isolation of results that were made without isolation, and never rank.
 UNSANDBOXED = "none"
 
 #: Upper bound of a time limit: 30 days, in seconds.
@@ -45,17 +45,17 @@ class Configuration:
 
     @property
     def is_sandboxed(self) -> bool:
-        """Whether calls are isolated at all."""
+        """Whether calls are isolated."""
         return self.isolation != UNSANDBOXED
 
     @property
     def settings(self) -> "Configuration":
-        """The user's choices: the configuration without versions, which change without the user's doing."""
+        """The user's choices: the configuration without versions, which the user does not choose."""
         return replace(self, versions="", harness_version="", loader="")
 
     @property
     def software(self) -> str:
-        """What is not the user's choice, for readers."""
+        """The versions, which the user does not choose, for readers."""
         return f"pgdl-harness {self.harness_version} ({self.loader[:8]}), {self.versions}"
 
     def to_json(self) -> str:
@@ -63,7 +63,7 @@ class Configuration:
         return json.dumps(asdict(self))
 
 
-@lru_cache(maxsize=1024)  # requests have few different ones
+@lru_cache(maxsize=1024)  # requests have few different configurations
 def configuration_from(text: str) -> Configuration:
     """Return the configuration in `Configuration.to_json`; raises `ValueError` for any other text."""
     found = parse_json(text)

@@ -1,4 +1,4 @@
-"""The processors that this process may use, and how libraries are told to use fewer."""
+"""The processors that this process may use, and variables that let libraries use fewer."""
 
 import os
 
@@ -7,5 +7,5 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def available_cores() -> int:
-    """Return how many there are; on systems without affinities, all of the machine."""
+    """Return the number of processors for this process; on systems without affinities, of the machine."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

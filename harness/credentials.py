@@ -13,16 +13,16 @@ from harness.text import HIDDEN, without_passwords
 #: The location of the records, if none is given.
 RESULTS = "results.db"
 
-#: Words in the names of values that may be secrets; a last s counts as none.
+#: Words in the names of values that may be secrets, also in the plural.
 _SECRETS = {"apikey", "auth", "authorization", "bearer", "cookie", "key", "passcode", "passw", "pwd", "secret"}
 
-#: The same for the end of a word: `dbpassword`, `MYTOKEN`.
+#: Ends of such words: `dbpassword`, `MYTOKEN`.
 _ENDS = ("accesskey", "credential", "passphrase", "passwd", "password", "privatekey", "secretkey", "token")
 
 #: The words of a name, in any of Python's styles: API_KEY, api_key, ApiKey, apiKey2.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-#: An address with all of its delimiters escaped elsewhere: so it has one meaning only, to whatever library reads it.
+#: An address whose other parts escape all delimiters, so that every library reads it in the same way.
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][\w+.-]*)://"
     r"(?:(?P<user>[^\s@:/?#\[\]]*)(?P<colon>:(?P<password>[^@/?#\[\]]*))?@)?"
@@ -41,7 +41,7 @@ _HALF = re.compile("%(?![0-9A-Fa-f]{2})")
 #: The name of a database on a server, and users whose name may be shown.
 _NAME, _USER = re.compile(r"[\w.~%+/ -]*"), re.compile(r"[\w.+%-]*")
 
-#: Parameters in place of an address, such as `host=db user=me`; a password that has no place in any address.
+#: Parameters in place of an address, such as `host=db user=me`; no address may hold a password in this form.
 _PARAMETERS = re.compile(
     r"(?:^|[\s;])(?:data source|database|dbname|host|hostaddr|port|server|service|uid|user|username)\s*=", re.IGNORECASE
 )
@@ -50,16 +50,15 @@ _PASSWORD = re.compile(r"\b(?:ssl)?(?:password|passwd|pwd)\s*=", re.IGNORECASE)
 #: Names of parameters that messages may show.
 _PARAMETER_NAMES = {"connect_timeout", "host", "mode", "password", "port", "sslmode", "uri", "user"}
 
-#: The beginnings of paths that are no addresses with a mistyped scheme.
+#: Beginnings of paths that cannot be addresses with a mistyped scheme.
 _PATH = re.compile(r"/(?!/)|\.{1,2}/|[A-Za-z]:[\\/]")
 
 
 class Address:
     """The address of a database, a server or a file.
 
-    Its text form shows no secret, in whatever way it is printed, formatted or written: neither a password nor
-    parameters, which may be one. Addresses on the web show no user either, which may be all that it takes to read a
-    file.
+    Its text form shows no secret, however it is printed, formatted or written: neither a password nor parameters, which
+    may be secret. Addresses on the web also hide the user, which may suffice to read a file.
     """
 
     __slots__ = ("_secrets", "_shown", "_text")
@@ -69,11 +68,11 @@ class Address:
 
         Args:
             text: as the user wrote it.
-            source: where it stands, such as `--results`, for errors.
+            source: the option or file with the text, such as `--results`, for errors.
 
         Raises:
-            UserError: the text can be read in several ways, such as one with an unescaped @ in its password, or it is
-                no address. The message repeats nothing of it.
+            UserError: the text is ambiguous, for instance by an unescaped @ in a password, or it is no address. The
+                message repeats nothing of it.
         """
         self._text, self._shown = text, text
         self._secrets: tuple[str, ...] = ()
@@ -88,21 +87,21 @@ class Address:
 
     @classmethod
     def of(cls, given: "Address | Path | str", source: str) -> "Address":
-        """Return an address as it is, and parse a text or a path; raises the errors of the constructor."""
+        """Return an address unchanged, and parse a text or a path; raises the errors of the constructor."""
         return given if isinstance(given, cls) else cls(str(given), source)
 
     @property
     def is_url(self) -> bool:
-        """Whether it is no path of a file."""
+        """Whether the address is not the path of a file."""
         return "://" in self._text
 
     @property
     def has_secrets(self) -> bool:
-        """Whether a part of it is hidden, so that its text form cannot be pasted."""
+        """Whether a part of the address is hidden, so that its text form cannot be pasted."""
         return self._shown != self._text
 
     def reveal(self) -> str:
-        """Return the whole text, secrets included: for the library that connects, and for nothing else."""
+        """Return the whole text, secrets included: only for the library that connects."""
         return self._text
 
     def scrub(self, text: str) -> str:
@@ -142,7 +141,7 @@ class Address:
     def _hide(self, shown: str, query: str, *secrets: str) -> None:
         """Set the text form and the secrets, the longest first: a secret may contain another.
 
-        Names of parameters are scrubbed, too: an unescaped & in a password makes one of its second half.
+        Names of parameters are scrubbed, too: an unescaped & turns the second half of a password into a name.
         """
         self._shown = shown
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES
@@ -151,7 +150,7 @@ class Address:
 
 
 def _can_be_split(text: str) -> bool:
-    """Whether Python's own library takes it as an address: it checks those in brackets."""
+    """Whether Python's own library accepts the address: it checks hosts in brackets."""
     try:
         urlsplit(text)
     except ValueError:

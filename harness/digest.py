@@ -24,6 +24,6 @@ def digest_of_file(file: Path) -> str:
 
 @cache
 def digest_of_code(*packages: Path) -> str:
-    """Return the SHA-256 (hex) of the modules directly in some packages: what other code found does not count."""
+    """Return the SHA-256 (hex) of the modules directly in some packages."""
     files = [file for package in packages for file in sorted(package.glob("*.py"))]
     return digest_of((f"{file.parent.name}/{file.name}", file.read_bytes()) for file in files)

@@ -1,4 +1,4 @@
-"""Lets one process at a time work in a directory, and tells others so."""
+"""Lets one process at a time work in a directory; other processes get an error."""
 
 import os
 import sys
@@ -17,15 +17,15 @@ def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None
 
     Args:
         root: the directory, for messages.
-        lock_file: is created with its own directory, which is removed in the end if nothing else is in it.
-        command: what holds the lock, for messages.
+        lock_file: is created with its own directory, which is removed at the end if it is otherwise empty.
+        command: the command that holds the lock, for messages.
 
     Raises:
         UserError: another process holds it, or the file system has no locks.
     """
     with writing(root, remedy="name another directory"):
         lock_file.parent.mkdir(parents=True, exist_ok=True)
-        lock = lock_file.open("wb")  # a file that can be written: some network file systems lock no other
+        lock = lock_file.open("wb")  # writable: some network file systems lock no other files
     with lock:
         try:
             # Another command may have removed the file since it was opened.
@@ -37,9 +37,9 @@ def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None
         try:
             yield
         finally:
-            if sys.platform == "win32":  # where no open file can be removed, and so none that another command locks
+            if sys.platform == "win32":  # where an open file cannot be removed
                 lock.close()
-            with suppress(OSError):  # unless something in the directory is to be continued
+            with suppress(OSError):  # unless the directory has files of an unfinished command
                 lock_file.unlink()
                 lock_file.parent.rmdir()
 

@@ -11,7 +11,7 @@ class UserError(Exception):
     """An error that the user can fix.
 
     The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that do not
-    apply. Whatever strangers' text is in it, it is printable and shows no password of an address. Any other exception
+    apply. Even with text of strangers it is printable, and it shows no password of an address. Any other exception
     is a bug and keeps its traceback.
     """
 
@@ -34,7 +34,7 @@ class UserError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The message; of several errors, each has a line."""
+        """The message; several errors have a line each."""
         return tuple(map(str, self.args))
 
 

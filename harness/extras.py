@@ -19,7 +19,6 @@ _NAME = "pgdl-harness"
 EXTRA_OF = {
     **dict.fromkeys(("keras", "landlockpy", "pyseccomp"), "tensorflow"),
     **dict.fromkeys(("PIL", "matplotlib", "requests", "sklearn"), "run"),
-    "plotly": "site",
     "psycopg": "postgresql",
     "tensorflow": "tensorflow",
     "pyarrow": "parquet",
@@ -34,7 +33,7 @@ OF_ANY_FRAMEWORK = ", or with [cpu], [jax] or [torch] in place of [tensorflow]"
 
 
 def require(purpose: str, *modules: str) -> None:
-    """Raise `UserError` if one of the modules, which are `EXTRA_OF`, is not installed."""
+    """Raise `UserError` if a module, which must be in `EXTRA_OF`, is not installed."""
     if missing := [module for module in modules if find_spec(module) is None]:
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=_install(missing))
 
@@ -47,7 +46,7 @@ def lacking(error: Exception) -> str:
 
 @contextmanager
 def extras_named() -> Iterator[None]:
-    """Raise `UserError` with the command that installs it for a module that an extra brings, in place of the error."""
+    """Replace the error about a missing module by a `UserError` with the command that installs its extra."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -81,7 +80,7 @@ def install_for_gpu(arguments: str) -> str:
 
 
 def _installer() -> str:
-    """The program that installed this package, with its words."""
+    """Return the installer of this package as the words of a command."""
     home = Path(sys.prefix).as_posix()
     if "/uv/tools/" in home:
         return "uv tool install --force"
@@ -92,7 +91,7 @@ def _installer() -> str:
 
 
 def _origin() -> tuple[str, bool]:
-    """The address that the package was installed from, empty for an index; and whether it is used in place."""
+    """Return the address from which the package was installed, empty for an index; and whether it is editable."""
     try:
         text = metadata.distribution(_NAME).read_text("direct_url.json")
     except metadata.PackageNotFoundError:  # a checkout on the path

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-#: Longest name that is compared, in characters: an index of it takes forty times its size.
+#: Maximum length of a compared name in characters: an index of it takes forty times its size.
 LONGEST = 255
 
 

@@ -1,7 +1,4 @@
-"""Logarithmic axes of matplotlib: ticks at 1, 2 and 5, as many as their labels have room for.
-
-The site's plots choose theirs in the same way (`harness/site/assets/ticks.js`).
-"""
+"""Logarithmic axes of matplotlib: ticks at 1, 2 and 5, as many as their labels have room for."""
 
 import math
 from collections.abc import Iterator
@@ -12,15 +9,15 @@ from harness.plots import XAxis, YAxis, mpl, ticker
 #: Mean width of a character, and distance between labels side by side or one above the other; in sizes of the font.
 CHARACTER, BESIDE, ABOVE = 0.62, 1.0, 1.6
 
-#: The numbers as they are: 0.05, 20, 1e-12.
+#: Plain labels: 0.05, 20, 1e-12.
 PLAIN = ticker.FuncFormatter(lambda value, _: f"{value:g}")
 
 
 def log_ticks(low: float, high: float, room: float) -> list[float]:
     """Return the ticks from low to high, rising: neighbours are at least `room` decades apart.
 
-    Powers of ten come first, then 2 and 5 of every decade. If powers of ten are too close to each other, there is one
-    every 2, 5, 10, ... decades. A range that holds fewer than two of these has equal steps instead.
+    Powers of ten come first, then 2 and 5 of every decade. If powers of ten are too close to each other, ticks are 2,
+    5, 10, ... decades apart. A range that holds fewer than two such ticks has equal steps instead.
     """
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     every = next(step for step in _steps(1) if step >= room)
@@ -35,7 +32,7 @@ def log_ticks(low: float, high: float, room: float) -> list[float]:
 
 
 def _equal_steps(low: float, high: float, room: float) -> list[float]:
-    """Return at least two multiples of the smallest step for which they have room; none if there is no such step."""
+    """Return at least two multiples of the smallest step with enough room; an empty list if there is no such step."""
     if high <= low:
         return []
     smallest = 10.0 ** (math.floor(math.log10(high - low)) - 1)

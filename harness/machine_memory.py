@@ -1,6 +1,6 @@
-"""The memory that the harness and its calls may use: all of the machine's, or less inside a control group.
+"""The memory that the harness and its calls may use: the machine's, or less inside a control group.
 
-Whoever starts a container, a job of a cluster or a service may give it less than the machine has.
+A container, a job of a cluster or a service may have less memory than the machine.
 """
 
 import functools
@@ -19,7 +19,7 @@ class Memory:
     """Sizes in bytes."""
 
     total: int
-    available: int  #: what can be had without swapping
+    available: int  #: memory that can be used without swapping
     whose: str = "the machine's"  #: or another owner, in the genitive
 
 
@@ -28,11 +28,11 @@ class _Version:
     """The files of one version of control groups."""
 
     filesystem: str
-    controller: str  #: in /proc/PID/cgroup, and among the options of the mount
+    controller: str  #: name in /proc/PID/cgroup, and in the options of the mount
     limit: str
     usage: str
-    droppable: re.Pattern[str]  #: lines of memory.stat about pages of files, which make room for others
-    kills: str  #: has a line `oom_kill N`
+    droppable: re.Pattern[str]  #: lines of memory.stat about pages of files, which can be dropped
+    kills: str  #: file with a line `oom_kill N`
 
 
 _VERSIONS = (
@@ -56,7 +56,7 @@ class _Group:
         return int(text) if text.isdecimal() else None
 
     def available(self, limit: int) -> int:
-        """Return the bytes that its processes can still have."""
+        """Return the bytes that the group's processes can still use."""
         used = int((self.path / self.version.usage).read_text())
         files = self.version.droppable.findall((self.path / "memory.stat").read_text())
         return limit - used + sum(map(int, files))
@@ -67,7 +67,7 @@ class _Group:
 
 
 def usable_memory() -> Memory:
-    """Return the machine's memory, or that of the smallest control group that this process is in."""
+    """Return the machine's memory, or the memory of the smallest control group around this process."""
     machine = psutil.virtual_memory()
     memory = Memory(machine.total, machine.available)
     for group in _groups():
@@ -81,7 +81,7 @@ def usable_memory() -> Memory:
 
 
 def memory_kills() -> int:
-    """Return how many processes of its control groups the kernel has killed for lack of memory; 0 if it is unknown."""
+    """Return how many processes of this process' control groups the kernel killed for lack of memory, 0 if unknown."""
     total = 0
     for group in _groups():
         with suppress(OSError):
@@ -89,9 +89,9 @@ def memory_kills() -> int:
     return total
 
 
-@functools.cache  # they stay the same, or become parents of new ones
+@functools.cache  # groups stay the same, or become parents of new groups
 def _groups(proc: Path = Path("/proc/self")) -> tuple[_Group, ...]:
-    """Return the control groups of a process that count memory, from its own outwards, as far as they are visible."""
+    """Return the visible control groups of a process that count memory, from its own outwards."""
     if sys.platform != "linux":
         return ()
     with suppress(OSError):

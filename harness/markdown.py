@@ -1,4 +1,4 @@
-"""Texts of strangers in Markdown: nothing in them is interpreted.
+"""Texts of strangers in Markdown, escaped so that nothing is interpreted.
 
 Imports the standard library only, as `harness.ci.comment` must.
 """
@@ -7,8 +7,8 @@ import re
 
 from harness.text import safe_line
 
-#: Markup characters, also of entities and formulas; underscores, except those inside a word; what makes a link of an
-#: address; and what makes a list or a heading of a line.
+#: Markup characters, also of entities and formulas; underscores, except inside a word; characters that turn an address
+#: into a link; and characters that turn a line into a list or a heading.
 _MARKUP = re.compile(
     r"[\\`*{}\[\]<>#|~&$@]|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])|:(?=//)|(?<=www)\."
     r"|^[-+=](?=[\s=-])|(?:(?<=^\d)|(?<=^\d\d))[.)](?=\s)"
@@ -18,7 +18,7 @@ _MARKUP = re.compile(
 def code(text: str, width: int | None = None) -> str:
     """Return a text as code on one line, which is neither markup, link, formula, HTML, mention nor issue of GitHub.
 
-    It has at most `width` characters. Those that could end the code, or the cell of a table, are replaced.
+    The code has at most `width` characters. Characters that could end the code, or a cell of a table, are replaced.
     """
     line = " ".join(safe_line(text).split()).replace("`", "'").replace("|", "¦")
     return f"`{line[:width]}{'...' if width and len(line) > width else ''}`" if line else "`-`"

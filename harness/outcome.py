@@ -35,5 +35,5 @@ class CallResult:
     peak_memory_bytes: int = 0
     output_tail: str = ""
     environment: dict[str, str] = field(default_factory=dict)  #: library versions reported by the worker
-    interrupted: bool = False  #: an `INFRA_ERROR` by something that may have passed: a pause of the harness, say
+    interrupted: bool = False  #: an `INFRA_ERROR` by a passing cause, such as a pause of the harness
     survived_kill: bool = False  #: processes of the sandbox are still alive; the machine cannot be trusted

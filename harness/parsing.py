@@ -1,6 +1,7 @@
 """Parses JSON and TOML that a stranger may have written: depth, number of values and digits are bounded.
 
-`harness.plain_yaml` does so for YAML. The caller bounds the number of bytes (`harness.reading`). Imports the standard
+`harness.plain_yaml` does the same for YAML. The caller bounds the number of bytes (`harness.reading`). Imports the
+standard
 library only.
 """
 
@@ -9,13 +10,13 @@ import re
 import tomllib
 from typing import Any, TypeVar
 
-#: What editors on Windows write before text; to Python, a character.
+#: The mark that editors on Windows write before text, a character for Python.
 BOM = "\ufeff"
 
-#: Deepest nesting, and most values in one text; a value takes about a hundred bytes of memory.
+#: Maximum nesting, and number of values in a text; a value takes about a hundred bytes of memory.
 MAX_DEPTH, MAX_VALUES = 200, 3_000_000
 
-#: Most parts of a key in TOML: Python's parser takes the square of their number in time.
+#: Maximum number of parts of a key in TOML: the time of Python's parser grows with its square.
 MAX_PARTS = 100
 
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
@@ -27,7 +28,7 @@ Content = TypeVar("Content")
 def parse_json(text: str | bytes, **hooks: Any) -> Any:
     """Return the content of JSON; raises `ValueError` for any other text, and for more than the bounds allow.
 
-    `hooks` are those of `json.loads`. An integer of more than 4,300 digits is an error unless a hook parses it.
+    `hooks` are hooks of `json.loads`. An integer of more than 4,300 digits is an error unless a hook parses it.
     """
     if isinstance(text, str):
         text = text.removeprefix(BOM)

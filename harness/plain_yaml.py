@@ -1,7 +1,7 @@
 """Parses YAML that a stranger may have written: plain values, lists and mappings.
 
-What lets a short text stand for a long one, or for something that readers take differently, is refused: anchors and
-aliases, merges, tags, and keys that are repeated. Depth, number of values and digits are bounded; the caller bounds the
+Features by which a short text can stand for a long text, or which readers interpret differently, are refused: anchors
+and aliases, merges, tags, and repeated keys. Depth, number of values and digits are bounded; the caller bounds the
 number of bytes.
 """
 
@@ -9,24 +9,24 @@ from typing import Any
 
 import yaml
 
-#: Deepest nesting, most values, and longest number or date in characters.
+#: Maximum nesting, number of values, and length of a number or date in characters.
 MAX_DEPTH, MAX_VALUES, MAX_NUMBER = 50, 20_000, 100
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 
 
 def parse_yaml(content: bytes) -> Any:
-    """Return the content of YAML in UTF-8; raises `ValueError` for any other, and for more than the bounds allow."""
+    """Return the content of YAML in UTF-8; raises `ValueError` for other content, and beyond the bounds."""
     try:
         return yaml.load(content.decode(), Loader=_Loader)
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(" ".join(str(error).split())) from error
-    except (OverflowError, TypeError, AttributeError, LookupError) as error:  # of a date or number that there is not
+    except (OverflowError, TypeError, AttributeError, LookupError) as error:  # from an impossible date or number
         raise ValueError(f"a value that cannot be read: {error}") from error
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses what is not plain, before anything is made of it."""
+    """A loader that refuses nodes that are not plain before it builds objects."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

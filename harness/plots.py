@@ -12,11 +12,11 @@ from harness.children import ROOT
 from harness.errors import writing
 from harness.text import printable_lines
 
-# The only place that imports Matplotlib, which reads `matplotlibrc` of the current directory: a stranger's, perhaps.
+# The only import of Matplotlib, which reads `matplotlibrc` of the current directory: possibly a stranger's file.
 if "matplotlib" in sys.modules:
     import matplotlib as mpl
 else:
-    backend = os.environ.pop("MPLBACKEND", None)  # the import fails for one that is not installed
+    backend = os.environ.pop("MPLBACKEND", None)  # the import fails if the backend is not installed
     with chdir(ROOT):
         import matplotlib as mpl
     if backend is not None:
@@ -27,19 +27,20 @@ from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
 
 __all__ = [
-    "COLOUR", "FAINT", "INK", "PAPER", "STYLE", "Axes", "Figure", "XAxis", "YAxis", "dark_rules", "mpl", "new_figure",
-    "styled", "svg_element", "svg_file", "ticker", "write_figure", "write_pictures",
+    "CHANCE", "COLOUR", "FAINT", "INK", "PAPER", "STYLE", "Axes", "Figure", "XAxis", "YAxis", "dark_rules", "mpl",
+    "new_figure", "styled", "svg_element", "svg_file", "ticker", "write_figure", "write_pictures",
 ]  # fmt: skip
 
-#: Colours in light mode, as written to the files: text and axes, background, dots, secondary elements.
-INK, PAPER, COLOUR, FAINT = "#222222", "#fffffe", "#2f6f9f", "#8a8f98"
+#: Colours in light mode, as written to the files: text and axes, background, dots, secondary elements, and
+#: the level of chance.
+INK, PAPER, COLOUR, FAINT, CHANCE = "#222222", "#fffffe", "#0b6e6e", "#8a8f98", "#a84a00"
 
-_DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#69b1e4", FAINT: "#7d838d"}
+_DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#55c4bd", FAINT: "#7d838d", CHANCE: "#f0a050"}
 
 #: Text uses the reader's own font; element IDs are the same every time a figure is written.
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
-    "text.parse_math": False,  # names and values of strangers have dollars, too
+    "text.parse_math": False,  # names and values of strangers may contain dollars
     "svg.hashsalt": "pgdl",
     "font.family": "sans-serif",
     "text.color": INK,
@@ -70,7 +71,7 @@ def svg_element(figure: Figure) -> str:
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = stream.getvalue()
-    return printable_lines(text[text.index("<svg") :])  # no XML has the control characters that a label may have
+    return printable_lines(text[text.index("<svg") :])  # XML cannot contain control characters, which a label may have
 
 
 def svg_file(figure: Figure) -> str:
@@ -81,7 +82,7 @@ def svg_file(figure: Figure) -> str:
 
 
 def write_figure(figure: Figure, path: Path) -> Path:
-    """Write a figure in the format of the path's suffix: SVG, PNG or another of matplotlib; returns the path.
+    """Write a figure in the format of the path's suffix: SVG, PNG or another format of matplotlib; returns the path.
 
     Raises:
         UserError: the file cannot be written.
@@ -101,7 +102,7 @@ def write_pictures(figure: Figure, stem: Path) -> list[Path]:
 
 @contextmanager
 def styled(font_size: float) -> Iterator[None]:
-    """Draw in the house's style alone: no setting of the user's changes a picture."""
+    """Draw only in the house's style: the user's settings do not change a picture."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE | {"font.size": font_size})

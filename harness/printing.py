@@ -1,6 +1,6 @@
-"""The way of all text to the terminal: content of strangers cannot control it, or pass for lines of the program.
+"""The gate of all text to the terminal: content of strangers can neither control it nor pass for lines of the program.
 
-Consoles, for tables and progress, are in harness/tables.py; nothing else prints (`tests/test_printing.py`).
+Consoles, for tables and progress, are in harness/tables.py; no other module prints (`tests/test_printing.py`).
 """
 
 import io
@@ -19,7 +19,7 @@ from harness.text import safe_line, wrapped
 
 
 def say(*lines: object, err: bool = False, **options: Any) -> None:
-    """Print lines, or an empty one, on standard output or on standard error; `options` as for `click.secho`.
+    """Print lines, by default an empty line, on standard output or standard error; `options` as for `click.secho`.
 
     A terminal breaks them between words.
     """
@@ -46,7 +46,7 @@ def put(content: str | bytes) -> None:
 
 @contextmanager
 def output() -> Iterator[BinaryIO]:
-    """A stream for the content of `put`."""
+    """Return a stream for the content of `put`."""
     if not sys.stdout.isatty():
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -54,23 +54,23 @@ def output() -> Iterator[BinaryIO]:
     content = io.BytesIO()
     yield content
     for line in content.getvalue().decode(errors="replace").splitlines():
-        click.secho(safe_line(line))
+        click.secho(safe_line(line), reset=False)
 
 
 def ask(question: str) -> bool:
-    """Ask the user; the answer is no if there is none at a terminal."""
+    """Ask the user a question; the answer is no without a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(safe_line(question), err=True)
 
 
 def say_usage(error: click.ClickException) -> None:
-    """Print what click says of wrong arguments, which it repeats."""
+    """Print click's message on wrong arguments, which quotes them."""
     said = io.StringIO()
     error.show(said)
     say(*said.getvalue().splitlines(), err=True)
 
 
 def take_over() -> None:
-    """Print from now on, too, what Python would: warnings of libraries, and errors that end a thread."""
+    """From now on, also print warnings of libraries, and errors that end a thread, in place of Python."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,

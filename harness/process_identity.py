@@ -1,4 +1,4 @@
-"""Identifies a process beyond its ID, which another process may get after its end."""
+"""The identity of a process beyond its ID, which another process may get after its end."""
 
 import functools
 import hashlib
@@ -13,7 +13,7 @@ import psutil
 @functools.cache
 def process_scope() -> str:
     """Return an identifier of the scope in which process IDs are valid: this machine, its boot, this PID namespace."""
-    if sys.platform != "linux":  # there are no namespaces, and boots are told apart by processes' start times
+    if sys.platform != "linux":  # without namespaces; start times of processes distinguish boots
         return hashlib.sha256(platform.node().encode()).hexdigest()[:12]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text()
     namespace = Path("/proc/self/ns/pid").readlink()

@@ -27,8 +27,8 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
     """Open a regular file for reading, in bytes.
 
     Args:
-        path: the file. It is looked at before it is opened, since opening a device may act on it, and again
-            afterwards, since it may have been replaced.
+        path: the file. It is checked before it is opened, since opening a device may act on it, and again afterwards,
+            since it may have been replaced.
         links: whether the path itself may be a symbolic link; links among its directories are followed.
 
     Raises:
@@ -38,7 +38,7 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
         require_regular(path, path.stat(follow_symlinks=links))
         stream = os.fdopen(os.open(path, _FLAGS | (0 if links else _NO_LINK)), "rb")
     except OSError as error:
-        if error.errno == errno.ELOOP and not links:  # a link has just taken its place
+        if error.errno == errno.ELOOP and not links:  # a link has just replaced it
             raise _other_kind(path, stat.S_IFLNK) from error
         raise UserError("cannot be read", file=path, found=error.strerror or str(error)) from error
     except ValueError as error:  # a null byte, for instance
@@ -110,12 +110,12 @@ def refuse_link(path: Path) -> None:
 
 
 def own_path(path: Path) -> Path:
-    """Return the absolute path of a file that may be a link: links among its directories are followed, it is not."""
+    """Return the absolute path of a file, following links among its directories but not the file itself."""
     return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
 
 
 def require_regular(path: Path, state: os.stat_result) -> None:
-    """Raise `UserError` unless a path whose state this is leads to a regular file."""
+    """Raise `UserError` unless `state` is the state of a regular file at `path`."""
     if not stat.S_ISREG(state.st_mode):
         raise _other_kind(path, stat.S_IFMT(state.st_mode))
 

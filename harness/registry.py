@@ -7,7 +7,7 @@ from typing import Any
 
 
 def sibling_names(path: Iterable[str]) -> list[str]:
-    """Return the names of the modules of a package, from its `__path__`, in alphabetical order; imports none."""
+    """Return the names of the modules of a package, from its `__path__`, in alphabetical order, without imports."""
     return sorted(module.name for module in pkgutil.iter_modules(path))
 
 

@@ -1,4 +1,4 @@
-"""SQLite files that may be a stranger's: tables of plain columns, no code among them, and bounded work to read them.
+"""Safe access to SQLite files of strangers: only tables of plain columns without code, read with bounded work.
 
 The functions work on connections of Python's own driver, so that shell completion need not import SQLAlchemy.
 """
@@ -15,23 +15,23 @@ from harness.errors import UserError
 from harness.reading import require_regular
 from harness.text import printable
 
-#: What to do about a file that is not as the harness writes it.
+#: Remedy for a file that the harness would not write.
 REMEDY = "name another file of results"
 
-#: Longest value that is read from a file which is only read, in bytes.
+#: Maximum size in bytes of a value in a read-only file.
 LONGEST = 128 * 1024
 
-#: Instructions of SQLite between two looks at a statement, the most that a statement may take, and the most for each
-#: byte of the file; a statement that reads all records takes 320 for each, which is 0.25 for each byte.
+#: Instructions of SQLite between two checks of a statement, the maximum for a statement, and the maximum for each byte
+#: of the file; a statement that reads all records takes 320 per record, or 0.25 per byte.
 LOOK, MOST, MOST_PER_BYTE = 10_000, 2_000_000, 5
 
-#: Most seconds of processor time of a statement.
+#: Maximum processor time of a statement in seconds.
 DEADLINE_S = 300.0
 
 #: The last bytes of a journal that names another file, which SQLite deletes after it has applied the journal.
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
-# All repetitions are possessive, and no text fits in two ways: otherwise a stranger's would be tried in all of them.
+# All repetitions are possessive, and no text matches in two ways: otherwise a stranger's text could take very long.
 _NAME = r'(?:\w++|"[\w ]++"|`[\w ]++`|\[[\w ]++\])'
 _ORDER = r"(?: (?:ASC|DESC)\b)?+"
 _NAMES = rf"\( ?+{_NAME}{_ORDER}(?: ?+, ?+{_NAME}{_ORDER})*+ ?+\)"
@@ -51,7 +51,7 @@ _PLAIN = re.compile(
 
 
 def beside(file: Path) -> tuple[Path, Path, Path]:
-    """Return the files that SQLite applies to a database or keeps with it: a journal, a log, and the log's index."""
+    """Return the files that SQLite applies to a database or keeps beside it: a journal, a log, and the log's index."""
     real = file.resolve()
     journal, log, index = (real.with_name(f"{real.name}-{suffix}") for suffix in ("journal", "wal", "shm"))
     return journal, log, index
@@ -74,7 +74,7 @@ def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "
     """Make a new connection safe for a database of a stranger; returns the watch over its statements.
 
     Args:
-        connection: has not been used.
+        connection: a connection without any statement yet.
         file: the database, for messages; see also `require_sound`.
         read_only: whether to refuse every write, and values longer than `LONGEST`.
 
@@ -96,7 +96,7 @@ def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "
 
 
 class StatementWatch:
-    """Ends a statement that takes too much, and lets a signal end it, which Python would handle only afterwards.
+    """Ends a statement that takes too much work, or during which a signal arrives, before Python handles it.
 
     Attributes:
         reason: why the last statement was ended; None if SQLite itself ended it.
@@ -105,14 +105,14 @@ class StatementWatch:
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._file = file
         self.begin()
-        # The driver drops exceptions of its callback, such as that of a signal's handler, which Python calls where its
-        # code goes on: at the beginning of a function, but inside of `try` in a generator that has begun.
+        # The driver drops exceptions of its callback, such as an exception of a signal's handler. Python calls handlers
+        # when its code resumes: at the beginning of a function, but inside of `try` in a started generator.
         checks = self._checks()
         next(checks)
         connection.set_progress_handler(checks.__next__, LOOK)
 
     def begin(self) -> None:
-        """A statement begins."""
+        """Prepare for the next statement."""
         self.reason: BaseException | None = None
         self._instructions, self._began_s = 0, time.thread_time()
 
@@ -127,10 +127,10 @@ class StatementWatch:
             raise self.reason from error
 
     def _checks(self) -> Iterator[bool]:
-        """Yield at each look whether the statement ends."""
+        """Yield at each check whether to end the statement."""
         while True:
             try:
-                while True:  # inside of `try`: where a loop begins again, Python calls handlers of signals, too
+                while True:  # inside of `try`: Python also calls handlers of signals when a loop repeats
                     yield self.reason is not None
                     self._require_bounded()
             except GeneratorExit:

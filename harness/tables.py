@@ -18,23 +18,23 @@ ENDLESS = 10_000
 
 
 class SafeConsole(Console):
-    """A console that content cannot control: of what it prints, only the styles and moves are rich's own."""
+    """A console that content cannot control: only rich's own styles and cursor moves reach the terminal."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print texts, each on one line that a terminal breaks between words, and whatever else rich can render."""
+        """Print texts, each on a line that a terminal breaks between words, and other objects that rich can render."""
         if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
             options = {"soft_wrap": False} | options
         super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Return the parts of what is printed, also of tables and bars."""
+        """Return the segments of the output, also of tables and bars."""
         for part in super().render(renderable, options):
             is_safe = part.control or part.text.isprintable() or part.text == "\n"
             yield part if is_safe else Segment(printable_lines(part.text), part.style)
 
 
 class PlainColumn(TextColumn):
-    """A column of text beside a bar, in which nothing is markup."""
+    """A column of text beside a bar, without markup."""
 
     def render(self, task: Task) -> Text:
         """Return the text for a bar."""
@@ -42,12 +42,12 @@ class PlainColumn(TextColumn):
 
 
 def plain(text: str) -> Text:
-    """Return text for what rich shows as it works, such as a spinner, in which nothing is markup."""
+    """Return text without markup for live displays of rich, such as a spinner."""
     return Text(safe_line(text))
 
 
 def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
-    """Return a console without truncation or markup; a quiet one prints nothing."""
+    """Return a console without truncation or markup; with `quiet`, it prints nothing."""
     console = SafeConsole(quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS

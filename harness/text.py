@@ -9,8 +9,8 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 #: Replaces a secret.
 HIDDEN = "***"
 
-#: In any text: the user before a password in a word with an @ behind it, and a parameter with one. No search looks at
-#: a character more than a few times: a stranger may have written the text.
+#: Patterns for any text: the user before a password in a word with a later @, and a parameter with a password. No
+#: search visits a character more than a few times, because a stranger may have written the text.
 _WORD, _USER = re.compile(r"\S+"), re.compile(r"(:/{1,2}[^\s/:@]*):")
 _PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'[^']*'|[^\s&;,]+)", re.IGNORECASE)
 
@@ -20,6 +20,12 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def cut(text: str, longest: int) -> str:
+    """Return the text by `printable`, of a longer one the beginning with an ellipsis: at most `longest` characters."""
+    text = printable(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def is_line(text: str) -> bool:
@@ -33,12 +39,12 @@ def is_text(text: str) -> bool:
 
 
 def printable_lines(text: str) -> str:
-    """Return the text as `printable` does, but for its line breaks and tabs."""
+    """Return the text as `printable` does, but keep line breaks and tabs."""
     return "".join(one if one.isprintable() or one in "\n\t" else "?" for one in text)
 
 
 def on_page(value: object) -> object:
-    """Return a text by `printable_lines`, and any other value as it is: for the values in templates of pages."""
+    """Return a text by `printable_lines`, and any other value unchanged, for the values in templates of pages."""
     return printable_lines(value) if type(value) is str else value
 
 
@@ -49,14 +55,14 @@ def without_passwords(text: str) -> str:
 
 
 def _hidden(word: str) -> str:
-    """Return a word without what is between the first user of an address in it and the last @."""
+    """Return a word without the part between the first user of an address and the last @."""
     before, at, after = word.rpartition("@")
     user = _USER.search(before)
     return word if user is None else f"{before[: user.end()]}{HIDDEN}{at}{after}"
 
 
 def safe_line(text: str) -> str:
-    """Return the text as anybody may see it: on one line, printable, and without the passwords of addresses."""
+    """Return the text in a publishable form: on one line, printable, and without the passwords of addresses."""
     return printable(without_passwords(" ".join(text.expandtabs().splitlines())))
 
 
@@ -83,7 +89,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def exact(number: float) -> str:
-    """Return the shortest text of a number that no other number has; 300.0 is 300."""
+    """Return the shortest text that identifies a number; 300.0 is 300."""
     return repr(float(number)).removesuffix(".0")
 
 
@@ -96,7 +102,7 @@ def duration(seconds: float) -> str:
 
 
 def size(n_bytes: int) -> str:
-    """Return a number of bytes in the largest unit of which there is one, to one decimal: 1.5 kB; units of 1000."""
+    """Return a number of bytes in the largest unit that it reaches, to one decimal: 1.5 kB; units of 1000."""
     if n_bytes < 1000:
         return f"{n_bytes} B"
     number = n_bytes / 1000

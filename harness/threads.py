@@ -1,4 +1,4 @@
-"""Threads whose results are one stream."""
+"""A stream of results from several threads."""
 
 import queue
 import threading
@@ -11,9 +11,9 @@ Item = TypeVar("Item")
 def run_threads(
     threads: Sequence[threading.Thread], results: "queue.SimpleQueue[Item | BaseException | None]"
 ) -> Generator[Item]:
-    """Start the threads and yield each of their results as it comes.
+    """Start the threads, and yield their results as they come.
 
-    A thread puts its results into the queue, then its error if there is one, which is raised here, and None at its end.
+    A thread puts its results into the queue, then an error, if any, which is raised here, and finally None.
     """
     for thread in threads:
         thread.start()

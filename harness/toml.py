@@ -1,4 +1,4 @@
-"""TOML files that people write: an invalid one is refused with all of its problems, each in one line."""
+"""TOML files that people write; an invalid file is refused with all its problems, each in one line."""
 
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -13,12 +13,12 @@ from harness.reading import read_text
 from harness.text import printable
 from harness.validation import in_words
 
-#: Most bytes of a file that a person writes.
+#: Maximum size in bytes of a file that a person writes.
 MAX_BYTES = 1024**2
 
 
 class Section(BaseModel):
-    """A section of a file, whose keys are all known and of their types."""
+    """A section of a file; unknown keys and values of other types are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -36,7 +36,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def checked(model: type[Found], content: dict[str, Any], where: str, path: Path) -> Found:
-    """Build a section; raises `UserError` with all of its problems. `where` is the key of the section in the file."""
+    """Build a section; raises `UserError` with all its problems. `where` is the key of the section in the file."""
     try:
         return model.model_validate(content)
     except ValidationError as error:

@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from harness.text import printable
 
-#: Type of a problem -> what was expected, where pydantic's own words would not be understood.
+#: Type of a problem -> expected value, if users would not understand pydantic's own words.
 EXPECTED = {
     "missing": "a value",
     "extra_forbidden": "no such key",
@@ -16,12 +16,12 @@ EXPECTED = {
     "model_type": "a section",
 }
 
-#: Longest text of a value that was found, in characters.
+#: Maximum length of a quoted value in characters.
 LONGEST = 80
 
 
 class Problem(NamedTuple):
-    """Where a problem is, and the words for an error; `key` is empty for the whole content."""
+    """The place of a problem, and the words of an error; `key` is empty for the whole content."""
 
     key: str
     expected: str

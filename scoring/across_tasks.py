@@ -10,10 +10,10 @@ from scoring.quantiles import student_quantile
 from scoring.retrained import FULL_SCORE
 from scoring.vectors import Vector, as_task_scores
 
-MINIMUM_TASKS = 4  #: fewer do not show how much scores differ between tasks
+MINIMUM_TASKS = 4  #: fewer tasks do not show how much scores differ between tasks
 #: Quantile of Student's t at both ends of a 90 % interval. Scores of tasks are skewed, and .95 covers .79 to .89.
 QUANTILE = 0.975
-POWER = 0.25  #: fourth roots of mean scores are nearly symmetric, also those of a few tasks
+POWER = 0.25  #: fourth roots of mean scores are nearly symmetric, even over few tasks
 MINIMUM_RANKED_TASKS = 6  #: on five, Wilcoxon's smallest p-value is 2 / 2^5, above .05
 MINIMUM_SUBMISSIONS = 3
 LEVEL = 0.05  #: of the critical difference
@@ -23,7 +23,7 @@ DECIMALS = 9  #: of points; scores that differ by less are equal, so that proces
 def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
     """Return 90 % intervals of the mean score on other tasks like these.
 
-    A task brings the luck of its trainings along, so the intervals hold that, too. They come from the jackknife over
+    The intervals include the luck of a task's trainings, which is part of its score. They come from the jackknife over
     tasks of the fourth root of the mean. The study tests/studies/tasks_as_sample.py shows how often they cover.
 
     Args:
@@ -44,7 +44,7 @@ def mean_on_other_tasks(scores: ArrayLike) -> NDArray[np.float64] | None:
     error = np.sqrt((n_tasks - 1) / n_tasks * ((left_out - root) ** 2).sum(axis=0))
     half = student_quantile(n_tasks - 1, QUANTILE) * error
     ends: NDArray[np.float64] = np.stack([np.maximum(root - half, 0), root + half], axis=1) ** (1 / POWER)
-    np.minimum(ends, np.maximum(FULL_SCORE, mean)[:, None], out=ends)  # a perfect score is a little above 100
+    np.minimum(ends, np.maximum(FULL_SCORE, mean)[:, None], out=ends)  # a perfect score may exceed 100 by rounding
     return ends
 
 
@@ -73,8 +73,8 @@ class MeanRanks:
     n_tasks: int  #: number of tasks
     #: mean rank of each submission over the tasks; 1 is the best, equal scores share their mean rank
     mean_ranks: tuple[float, ...]
-    p_value: float  #: that of Friedman's test, of the null hypothesis that all submissions are equally good
-    critical_difference: float  #: Nemenyi's, at .05. Mean ranks that differ by less cannot be told apart.
+    p_value: float  #: of Friedman's test of the null hypothesis that all submissions are equally good
+    critical_difference: float  #: Nemenyi's, at .05; mean ranks with a smaller difference cannot be told apart
     order: tuple[int, ...]  #: the submissions by their mean ranks, the best first
     #: first and last place in `order` of each group of at least two submissions that cannot be told apart; no group is
     #: part of another
@@ -82,7 +82,7 @@ class MeanRanks:
 
 
 def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
-    """Compare at least three submissions over at least six tasks; None for fewer of either.
+    """Compare at least three submissions over at least six tasks; None for fewer submissions or tasks.
 
     Submissions are ranked on each task, and only these ranks count. The tests take the tasks as a sample of tasks like
     these.
@@ -118,7 +118,7 @@ def compare_mean_ranks(scores: ArrayLike) -> MeanRanks | None:
 def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
     """Return the two-sided p-values of Wilcoxon's signed-rank test, exact for any number of tasks, also with ties.
 
-    Tasks on which two submissions score the same are left out; if they do so on all, the p-value is 1.
+    Tasks on which two submissions have equal scores are left out; if all are left out, the p-value is 1.
 
     Args:
         differences: difference of the scores of each pair of submissions on each task, in points, shape
@@ -143,7 +143,7 @@ def signed_rank_p_values(differences: ArrayLike) -> Vector | None:
 
 @lru_cache(maxsize=1024)
 def _at_least(sizes: tuple[int, ...]) -> NDArray[np.float64]:
-    """Probability that the sum of numbers of these sizes is at least 0, 1, 2, ... from 0, if signs are tossed."""
+    """Return the probabilities that the sum of numbers of these sizes with random signs is at least 0, 1, 2, ..."""
     probability = np.ones(1)
     for size in sizes:
         tossed = np.zeros(probability.size + 2 * size)

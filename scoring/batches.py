@@ -10,19 +10,19 @@ from scoring.contingency import frequencies
 from scoring.official import MOST_MODELS_PAIRWISE, conditional_information, pair_values
 from scoring.vectors import Vector
 
-CHUNK = 2**19  #: pairs of models that are held at once: what fits into a processor's cache
+CHUNK = 2**19  #: number of pairs of models in memory at once, which fit into a processor's cache
 MOST_RESAMPLED = 300
 """On tasks of more models, intervals and p-values come from first-order approximations; pgdl help statistics says how
 close they are. Up to here, all scores of resampled models are computed."""
-FEWEST = 10  #: draws on the largest tasks
+FEWEST = 10  #: minimum number of draws, on the largest tasks
 
 
 def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> Vector:
-    """The official score of each row, 0 to 1.
+    """Return the official score of each row, 0 to 1.
 
     Args:
         measures: values of the measure, shape (n, n_models) or (1, n_models).
-        gaps: the gaps, of either shape too.
+        gaps: the gaps, in either shape.
         cond: the cells of a grid that has an official score.
 
     Returns:
@@ -35,7 +35,7 @@ def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], co
     measure_ranks, gap_ranks = (np.broadcast_to(ranks(rows), (n_rows, rows.shape[1])) for rows in (measures, gaps))
     scores = np.empty(n_rows)
     for rows in chunks(n_rows, gaps.shape[1] ** 2):
-        # What is the same for all rows is compared and counted once.
+        # An input that all rows share is compared and counted once.
         gap_plus = is_larger(gap_ranks[rows] if len(gaps) > 1 else gap_ranks[:1])
         measure_plus = is_larger(measure_ranks[rows] if len(measures) > 1 else measure_ranks[:1])
         both, of_gap, of_measure = (cell_counts(s, cond) for s in (gap_plus & measure_plus, gap_plus, measure_plus))
@@ -45,7 +45,7 @@ def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], co
 
 
 def crossed_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
-    """The official score of each measure for each of the gaps, as `official_scores` gives it.
+    """Return the official score of each measure for each of the gaps, as in `official_scores`.
 
     Args:
         measures: shape (n_measures, n_models).
@@ -70,20 +70,20 @@ def crossed_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], con
 
 
 def ranks(values: NDArray[np.float64]) -> NDArray[np.integer]:
-    """Numbers in the order of the values along the last axis, equal where they are equal; quick to compare."""
+    """Return numbers in the order of the values along the last axis, with the same ties; quick to compare."""
     rising = np.sort(values, axis=-1)
     found = [np.searchsorted(*both) for both in zip(rising, values, strict=True)]
     return np.array(found, dtype=np.min_scalar_type(values.shape[-1]))
 
 
 def chunks(n_rows: int, row_size: int) -> Iterator[slice]:
-    """Slices of rows that hold about `CHUNK` numbers each, and at least one row."""
+    """Yield slices of rows that hold about `CHUNK` numbers each, and at least one row."""
     size = max(1, CHUNK // row_size)
     yield from (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
 def enough_draws(n: int, n_models: int) -> int:
-    """Return how many draws of a score have a mean as sure as `n` draws have on `MOST_RESAMPLED` models.
+    """Return the number of draws whose mean is as certain as the mean of `n` draws on `MOST_RESAMPLED` models.
 
     The variance of a score falls with the number of models.
     """

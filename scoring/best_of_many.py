@@ -1,4 +1,4 @@
-"""P-values of the mean score over tasks, and the same adjusted for the best of many measures."""
+"""P-values of the mean score over tasks, without and with adjustment for the best of many measures."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,9 +13,10 @@ from scoring.vectors import Vector
 def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     """Return the p-value of the mean score of each measure, 0 to 1, shape (n_measures,).
 
-    The measure may know some two hyperparameters of each task, and nothing else of the gaps: then a mean score as high
-    has at most this probability. On one task it is the largest p-value of all pairs. On several tasks, the two may
-    differ from task to task: scores under chance are those of the pair on which chance scores most.
+    If a measure knows only two hyperparameters of each task, and nothing else about the gaps, a mean score as high has
+    at most this probability. On a single task it is the largest p-value of all pairs. On several tasks, the two
+    hyperparameters may differ from task to task: the scores under chance are taken from the pair on which chance scores
+    most.
 
     Args:
         measures: task -> its score beside chance, for each measure.
@@ -33,9 +34,9 @@ def p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
     """Return p-values, as `p_values`, that are adjusted for the number of measures.
 
-    If none of the measures knows more than two hyperparameters, at most this is the probability that any of them has a
-    mean score as high. All measures have the same permutations, so that measures that are alike count as few. From the
-    best down, each measure is compared with the best under chance of itself and those below it.
+    If no measure knows more than two hyperparameters, this is an upper bound of the probability that any measure has a
+    mean score as high. All measures have the same permutations, so that similar measures count as few. From the best
+    down, each measure is compared with the best score under chance of itself and all lower measures.
 
     Source: Westfall and Young, "Resampling-based multiple testing", 1993 (the step-down maximum).
     """
@@ -50,7 +51,7 @@ def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def _smallest(measures: Sequence[Mapping[str, Chance]]) -> Vector:
-    """The smallest p-values that are possible: few permutations must not claim more, by luck, than all would."""
+    """Return the smallest possible p-values: few permutations must not claim more, by luck, than all would."""
     return np.array([np.prod([chance.smallest for chance in tasks.values()]) for tasks in measures])
 
 
@@ -63,9 +64,9 @@ def _mean_scores(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
 
 def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.float64]]:
-    """Mean scores under chance, shape (n_measures, n_permutations), with the permutations of each pair in turn.
+    """Return mean scores under chance, shape (n_measures, n_permutations), with the permutations of each pair in turn.
 
-    Scores on several tasks have the distribution of the worst pair, whichever the turn: the turn decides which measures
+    Scores on several tasks have the distribution of the worst pair at any turn: the turn only decides which measures
     have high scores together.
     """
     names = sorted({name for tasks in measures for name in tasks})
@@ -89,7 +90,7 @@ def _under_chance(measures: Sequence[Mapping[str, Chance]]) -> list[NDArray[np.f
 
 
 def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
-    """Scores under chance with the permutations of a pair; with those of the worst pair, as high as these."""
+    """Return scores under chance in the order of a pair's permutations, with the values of the worst pair."""
     dealt = _scores(chance, pair)
     if worst is None:
         return dealt
@@ -99,7 +100,7 @@ def _in_turn(chance: Chance, pair: int, worst: Vector | None) -> Vector:
 
 
 def _worst_pair(chance: Chance) -> Vector:
-    """Scores under chance in rising order, of the pair whose highest tenth is the highest."""
+    """Return the scores under chance, ascending, of the pair with the highest top tenth."""
     rising = np.sort([*chance.dealt.values()])
     worst: Vector = rising[rising[:, -max(1, rising.shape[1] // 10) :].mean(axis=1).argmax()]
     return worst

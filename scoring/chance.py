@@ -1,4 +1,4 @@
-"""The score that a random measure would get, and permutation tests of whether a score is higher than that."""
+"""The score of a random measure, and permutation tests of whether a score is higher."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class Chance:
 
     @property
     def p_values(self) -> dict[tuple[str, str], float]:
-        """For each pair, the probability of a score as high if the measure knows nothing but what the pair tells."""
+        """For each pair, the probability of a score as high if the measure knows only the pair."""
         found = {pair: share_reaching(self.score, scores) for pair, scores in self.dealt.items()}
         return {pair: max(self.smallest, p_value) for pair, p_value in found.items()}
 
@@ -46,8 +46,7 @@ class Chance:
     def p_value(self) -> float:
         """The largest of `p_values`.
 
-        At most the probability of a score as high for a measure that knows nothing of the gap but what some two
-        hyperparameters tell.
+        An upper bound of the probability that a measure which knows only two hyperparameters scores as high.
         """
         return max(self.p_values.values())
 
@@ -55,12 +54,12 @@ class Chance:
 def compare_with_chance(
     measure: ArrayLike, gap: ArrayLike, grid: Grid, n_permutations: int = N_PERMUTATIONS, seed: int = 0
 ) -> Chance:
-    """Compare an official score with what chance gives on the same grid.
+    """Compare an official score with scores by chance on the same grid.
 
-    The level comes from permutations of the measure over all models. A measure that follows two hyperparameters, and
-    knows nothing else, deserves no score, but has more by chance than one that knows nothing at all. So the p-value of
-    a pair of hyperparameters comes from permutations among models that share both, which leave everything that the
-    measure knows of the two; that of the score is the largest.
+    The level comes from permutations of the measure over all models. A measure that follows only two hyperparameters
+    deserves no score, but scores more by chance than a measure without any knowledge. So the p-value of a pair of
+    hyperparameters comes from permutations among models that share both, which keep the measure's knowledge of the two;
+    the p-value of the score is the largest over pairs.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
@@ -99,11 +98,11 @@ def share_reaching(observed: float, under_chance: Vector) -> float:
 def _dealt_scores(
     scorer: Scorer, measure: Vector, _: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """The official score when the measure is dealt out among models that share a pair of hyperparameters, n times."""
+    """Return n official scores after dealing the measure out among models that share a pair of hyperparameters."""
     return np.concatenate([*map(scorer, deals(measure, grid.group_numbers(pair), n, random))])
 
 
-@lru_cache(maxsize=256)  # the same for all measures without ties
+@lru_cache(maxsize=256)  # equal for all measures without ties
 def _level(in_order: bytes, gap: bytes, grid: Grid, n: int, seed: int) -> float:
     measure, gaps = np.frombuffer(in_order), np.frombuffer(gap)
     n, cond = n if gaps.size <= MOST_RESAMPLED else FEWEST, conditioning(grid)

@@ -1,4 +1,4 @@
-"""The submissions of a board compared: intervals of scores and ranks, and who is surely better than whom."""
+"""The comparison of a board's submissions: intervals of scores and ranks, and differences beyond luck."""
 
 import math
 from collections.abc import Mapping
@@ -26,15 +26,15 @@ from scoring.rule import TaskCalls
 from scoring.spread import HeldOut, gap_spread
 from scoring.vectors import Vector
 
-INTERVAL_LEVEL = 0.9  #: of all intervals: a submission's own may fail to hold the truth one time in ten
-ROUNDING = 1e-9  #: scores as close as this, in points, are equal
+INTERVAL_LEVEL = 0.9  #: of all intervals: a single interval may miss the truth one time in ten
+ROUNDING = 1e-9  #: scores with at most this difference, in points, are equal
 CRITICAL = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2)
 UPPER = 0.975  #: the upper end is not below this quantile of the draws: low scores vary less than the truth would
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A submission among the others. Scores and errors are in points of the final score, 0 to 100."""
+    """A submission's place among the others. Scores and errors are in points of the final score, 0 to 100."""
 
     score: float  #: final score
     low: float  #: lower end of the score's interval on these tasks, trained anew
@@ -49,34 +49,34 @@ class Standing:
     group: int  #: submissions of the same group cannot be told apart; 1 is the best
     tasks_low: float | None  #: lower end of the interval of the score on other tasks like these; None below four tasks
     tasks_high: float | None  #: upper end
-    #: whether the score is surely (one-sided, 95 %) above that of an additive fit of the gaps by all hyperparameters on
-    #: the same models. The fit stays as it is when models are trained anew.
+    #: whether the score is surely (one-sided, 95 %) above the score of an additive fit of the gaps by all
+    #: hyperparameters on the same models. The fit does not change when models are trained anew.
     beyond_hyperparameters: bool
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two submissions compared."""
+    """The difference between two submissions."""
 
-    points: float  #: score of the first less that of the second, in points of the final score
+    points: float  #: score of the first minus score of the second, in points of the final score
     low: float  #: lower end of the 90 % interval of the difference
     high: float  #: upper end
-    p_value: float  #: two-sided p-value; how often luck alone makes such a difference if both are equally good
+    p_value: float  #: two-sided p-value: probability of such a difference by luck if both are equally good
     verdict: int  #: 1 if the first is surely better, -1 if it is surely worse, 0 if the two cannot be told apart
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All finished submissions of a board."""
+    """The comparison of all finished submissions of a board."""
 
-    standings: Mapping[str, Standing]  #: submission -> where it stands, best score first
+    standings: Mapping[str, Standing]  #: submission -> its standing, best score first
     unfinished: tuple[str, ...]  #: submissions that lack the value of a model; they are not compared
-    tasks: tuple[str, ...]  #: the tasks that the scores are of, those without an official score left out
+    tasks: tuple[str, ...]  #: the tasks of the scores, without tasks that have no official score
     #: standard error of the difference of two scores in points, widened by the ratio of the quantiles of Student's t
     #: and the normal distribution, shape (n, n), in the order of `standings`
     errors: NDArray[np.float64] = field(compare=False)
-    #: whether the submission of a row is surely better than that of a column; all of these hold together at
-    #: `INTERVAL_LEVEL`. In the same order; ranks and groups are made of them.
+    #: whether the submission of a row is surely better than the submission of a column, in the same order; all entries
+    #: hold together at `INTERVAL_LEVEL`. Ranks and groups follow from them.
     better: NDArray[np.bool_] = field(compare=False)
 
     def difference(self, first: str, second: str) -> Difference:
@@ -96,13 +96,12 @@ class Comparison:
 def compare_submissions(
     submissions: Mapping[str, Mapping[str, TaskCalls]], held_out: Mapping[str, HeldOut] | None = None
 ) -> Comparison:
-    """Say how sure the order of a board is.
+    """Determine how certain the order of a board is.
 
-    The models of a task are a sample: were the same grid trained anew, every score would be another. The expected score
-    over such trainings is what intervals hold at `INTERVAL_LEVEL`; the tasks stay as they are. Trainings are drawn from
-    the residuals of the models, the same for all submissions (`retrained_scores`); pgdl help certainty shows how often
-    intervals hold. A model brings the error of its own measured gap along, so intervals hold that, too; `held_out` only
-    tells how much of it there is.
+    The models of a task are a sample: training the same grid anew would change every score. Intervals contain the
+    expected score over such trainings at `INTERVAL_LEVEL`; the tasks stay fixed. Trainings are drawn from the residuals
+    of the models, the same for all submissions (`retrained_scores`); pgdl help certainty shows how often intervals
+    hold. Intervals include the error of each model's measured gap; `held_out` only determines how large this part is.
 
     Args:
         submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.
@@ -113,7 +112,7 @@ def compare_submissions(
         ValueError: submissions with different tasks, grids or gaps; wrong test sets.
     """
     paired = pair_submissions(submissions)
-    # The fit of the gaps by all hyperparameters is one more submission, the last.
+    # The fit of the gaps by all hyperparameters is added as the last submission.
     tasks = [
         replace(task, measures=np.vstack([task.measures, fit_additively(task.gap, task.grid)]))
         for task in paired.tasks.values()
@@ -147,7 +146,7 @@ def compare_submissions(
             worst_rank=int(ranks[i, 1]),
             group=int(groups[i]),
             beyond_hyperparameters=bool(beyond[i]),
-            # On other tasks there is the luck of trainings, too: the interval is no narrower.
+            # Other tasks also have luck of trainings, so this interval must not be narrower.
             tasks_low=None if other_tasks is None else float(min(other_tasks[i, 0], intervals[i, 0])),
             tasks_high=None if other_tasks is None else float(max(other_tasks[i, 1], intervals[i, 1])),
         )
@@ -160,17 +159,17 @@ def compare_submissions(
 
 
 def _surely_above_last(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.bool_]:
-    """Whether each score but the last is above the last by more than luck explains, shape (n - 1,)."""
+    """Return whether each score but the last is above the last by more than luck explains, shape (n - 1,)."""
     leads, errors = scores[:-1] - scores[-1], (draws[:, :-1] - draws[:, -1:]).std(axis=0, ddof=1)
     above: NDArray[np.bool_] = leads > np.maximum(critical * errors, ROUNDING)
     return above
 
 
 def score_intervals(scores: Vector, draws: NDArray[np.float64], critical: float) -> NDArray[np.float64]:
-    """Lower and upper end of each score's interval, shape (n, 2).
+    """Return lower and upper end of each score's interval, shape (n, 2).
 
-    Scores near 0 are skewed; their square roots are much less so. The interval is symmetric on that scale, but for the
-    bound of its upper end. pgdl help certainty shows how often it holds the mean score of trainings.
+    Scores near 0 are skewed, their square roots much less. The interval is symmetric on the scale of square roots,
+    except for the bound of its upper end. pgdl help certainty shows how often it contains the mean score of trainings.
 
     Args:
         scores: shape (n,), 0 or more.

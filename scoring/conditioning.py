@@ -16,7 +16,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Conditioning:
-    """How models fall into groups, and pairs of models into cells, given each pair of hyperparameters.
+    """The groups of models, and the cells of pairs of models, given each pair of hyperparameters.
 
     Models that share the values of both hyperparameters of a set form a group. An ordered pair of models lies in
     the cell of its models' groups. Groups and cells of all sets are numbered one after the other.
@@ -51,18 +51,18 @@ class Conditioning:
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:
-        """Sets that have equally many cells: their numbers, and their cells, shape (n_such_sets, cells of each)."""
+        """Sets with the same number of cells: their numbers, and their cells, shape (n_such_sets, cells of each)."""
         n_cells = np.diff(self.bounds)
         numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
         return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
 
     def cells(self, number: int) -> slice:
-        """The cells of the set of that number."""
+        """Return the slice of the cells of a set."""
         return slice(int(self.bounds[number]), int(self.bounds[number + 1]))
 
     @cached_property
     def groupings(self) -> list[tuple[Indices, int]]:
-        """For each set, the group of each model, counted from 0, and the number of groups."""
+        """Yield for each set the group of each model, counted from 0, and the number of groups."""
         starts, n_cells = self.first[self.bounds[:-1]], np.diff(self.bounds)
         return [(groups - start, isqrt(size)) for groups, start, size in zip(self.groups, starts, n_cells, strict=True)]
 
@@ -93,7 +93,7 @@ def is_larger(values: NDArray[np.floating] | NDArray[np.integer]) -> Signs:
 
 
 def group_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Of each model's pairs (i, j) that are true, how many have j in each group: (..., n, n) to (..., n, n_groups).
+    """Count each model's true pairs (i, j) by the group of j: (..., n, n) to (..., n, n_groups).
 
     `members` is 1 where a model is in a group, else 0, shape (n, n_groups).
     """
@@ -102,6 +102,6 @@ def group_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float
 
 
 def cell_counts(pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
-    """How many pairs of each cell are true: shape (..., n, n) to (..., n_cells)."""
+    """Count the true pairs of each cell: shape (..., n, n) to (..., n_cells)."""
     by_groups = cond.members.T @ group_counts(pairs, cond.members)
     return by_groups[..., cond.first, cond.second].astype(np.float64)

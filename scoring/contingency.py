@@ -1,4 +1,4 @@
-"""Mutual information of two signs, from 2x2 tables of how often they occur together."""
+"""Mutual information of two signs, from 2x2 tables of their joint frequencies."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,12 +8,12 @@ Counts = NDArray[np.float64]
 
 
 def frequencies(both: Counts, gap_plus: Counts, measure_plus: Counts, total: Counts) -> NDArray[np.float64]:
-    """Relative frequency of each combination of signs, from counts (or sums of weights) of one shape (...).
+    """Return the relative frequency of each combination of signs, from counts (or sums of weights) of shape (...).
 
     Args:
         both: pairs of models with both signs +.
         gap_plus: pairs whose gap has the sign +.
-        measure_plus: the same of the measure.
+        measure_plus: pairs whose measure has the sign +.
         total: all pairs that count; may be 0.
 
     Returns:
@@ -29,7 +29,7 @@ def frequencies(both: Counts, gap_plus: Counts, measure_plus: Counts, total: Cou
 
 
 def mutual_information(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mutual information of rows and columns of the tables `p` (..., 2, 2), in bits (0 to 1)."""
+    """Return the mutual information of rows and columns of the tables `p` (..., 2, 2), in bits (0 to 1)."""
     (a, b), (c, d) = ([np.ascontiguousarray(p[..., i, j]) for j in (0, 1)] for i in (0, 1))  # faster than axes of 2
     rows, columns = (a + b, c + d), (a + c, b + d)
     bits = _term(a, rows[0], columns[0])
@@ -52,7 +52,7 @@ def _term(p: Counts, row: Counts, column: Counts) -> Counts:
 
 
 def gap_entropy(p: NDArray[np.float64], epsilon: float = 0.0) -> NDArray[np.float64]:
-    """Entropy of the rows of the tables `p` (..., 2, 2), in bits; `epsilon` is added inside the logarithm."""
+    """Return the entropy of the rows of tables `p` (..., 2, 2), in bits; the logarithm is of p + `epsilon`."""
     p_gap = p[..., 0] + p[..., 1]
     terms = p_gap * np.log2(p_gap + epsilon, out=np.zeros_like(p_gap), where=p_gap > 0)
     bits: NDArray[np.float64] = -(terms[..., 0] + terms[..., 1])

@@ -1,4 +1,4 @@
-"""What can be wrong with the inputs of a score. Both are `ValueError`; each message is one readable line."""
+"""Errors of the inputs of a score; both classes derive from `ValueError`, and messages are one readable line."""
 
 
 class GridError(ValueError):

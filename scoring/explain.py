@@ -1,4 +1,4 @@
-"""Why a score is what it is: the conditioning set that decides it, its cells, and the models that cost most."""
+"""The explanation of a score: the conditioning set that decides it, its cells, and the costliest pairs of models."""
 
 from dataclasses import dataclass
 from math import isqrt
@@ -12,7 +12,7 @@ from scoring.grid import Grid, Value
 from scoring.official import EPSILON, cell_frequencies, conditional_information, require_official
 from scoring.vectors import Vector, as_vectors_of
 
-ROUNDING = 1e-12  #: costs as small as this are none
+ROUNDING = 1e-12  #: smaller costs count as 0
 
 Matrix = NDArray[np.float64]
 Values = tuple[Value, Value]
@@ -26,13 +26,13 @@ class CellShare:
     first: Values  #: values of the first model, in the order of the set's names
     second: Values  #: values of the second model
     information: float  #: mutual information of the signs of measure and gap, 0 to 1 bit
-    entropy: float  #: entropy of the gap's sign, the most that `information` could be, 0 to 1 bit
-    share: float  #: what the cell adds to the score; the shares of all cells sum to it
+    entropy: float  #: entropy of the gap's sign, the maximum of `information`, 0 to 1 bit
+    share: float  #: contribution of the cell to the score, which is the sum over all cells
 
 
 @dataclass(frozen=True)
 class CostlyPair:
-    """Two models that the measure orders otherwise than the gap does."""
+    """Two models that measure and gap order differently."""
 
     larger_gap: str  #: id of the model with the larger gap
     smaller_gap: str  #: id of the other
@@ -42,24 +42,24 @@ class CostlyPair:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Where an official score comes from."""
+    """The parts that decide an official score."""
 
     score: float  #: the official score, 0 to 1
-    #: the pair of hyperparameters given which the measure tells least; its value is the score
+    #: the pair of hyperparameters with the smallest value, which is the score
     deciding: tuple[str, str]
-    cells: tuple[CellShare, ...]  #: its cells, sorted by how far `information` is below `entropy`, the farthest first
-    #: pairs of models, the costliest first; of equal cost those first whose gaps differ most
+    cells: tuple[CellShare, ...]  #: its cells, by descending difference of `entropy` and `information`
+    #: pairs of models, the costliest first; pairs of equal cost by descending difference of gaps
     costly_pairs: tuple[CostlyPair, ...]
 
 
 def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int = 10) -> Explanation:
-    """Say which hyperparameters, cells and models decide an official score.
+    """Find the hyperparameters, cells and models that decide an official score.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
         grid: the task's hyperparameters, models in the same order.
-        n_pairs: list at most so many pairs of models.
+        n_pairs: maximum number of listed pairs of models.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -90,7 +90,7 @@ def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int =
 
 
 def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Values, Values]:
-    """Values of the set's hyperparameters in the first and in the second model of a cell."""
+    """Return the values of the set's hyperparameters in the first and in the second model of a cell."""
     a, b = (grid.values[name] for name in cond.sets[number])
     start = cond.first[cond.bounds[number]]
     first, second = (divmod(int(groups[cell] - start), len(b)) for groups in (cond.first, cond.second))
@@ -100,9 +100,9 @@ def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Val
 def _costly_pairs(
     measure: Vector, gap: Vector, groups: Indices, p: Matrix, n_pairs_of_cell: Vector, most: int
 ) -> list[tuple[int, int, float, float]]:
-    """First model, second model, difference of gaps and cost of the pairs in the wrong order that cost anything.
+    """Return first model, second model, difference of gaps and cost of all wrongly ordered pairs with a cost.
 
-    All such pairs of a cell have one cost, but for pairs of equal measures: the costliest cells are searched first.
+    All such pairs of a cell have the same cost, except pairs of equal measures: the costliest cells are searched first.
     """
     n_groups = isqrt(len(p))
     members = [np.flatnonzero(groups == group) for group in range(n_groups)]
@@ -124,7 +124,7 @@ def _costly_pairs(
 
 
 def _costs(p: Matrix, n_pairs: Vector, tied: bool) -> Vector:
-    """How much the set's value gains if one pair of a cell is put into the order of the gaps, shape (n_cells,).
+    """Return the gain of the set's value if a pair of a cell is put into the order of the gaps, shape (n_cells,).
 
     The pair itself moves from (+, -) to (+, +), its mirror image from (-, +) to (-, -). The mirror image of a pair of
     equal measures is there already.

@@ -1,6 +1,6 @@
 """The full factorial grid of hyperparameters over which the models of a task were trained, and their values.
 
-Values have one form, so that 0, 0.0 and "0" are the same value wherever they were written.
+Values are normalised, so that 0, 0.0 and "0" are the same value.
 """
 
 import math
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from scoring.errors import GridError
 
-#: Most hyperparameters: real tasks have up to eight, and the time of a score grows with the square of their number.
+#: Maximum number of hyperparameters: real tasks have up to eight, and the time of a score grows with its square.
 MAX_HYPERPARAMETERS = 100
 
 Value = str | int | float | None
@@ -26,7 +26,7 @@ Value = str | int | float | None
 class Grid:
     """A task's hyperparameters: at most one model in every cell.
 
-    Scores that compare groups of models cell by cell need a complete grid, which has one in each.
+    Scores that compare groups of models cell by cell need a complete grid, with a model in every cell.
 
     Raises:
         GridError: a cell holds two models; the message names it.
@@ -94,7 +94,7 @@ class Grid:
         """Describe the first cell without a model, and count them; empty text for a complete grid."""
         if self.is_complete:
             return ""
-        # The grid may be astronomically large: look no further than the first empty cell.
+        # The grid may be astronomically large: stop at the first empty cell.
         filled = set(map(tuple, self.codes.tolist()))
         candidates = islice(product(*map(range, self.sizes)), len(filled) + 1)
         empty = next(cell for cell in candidates if cell not in filled)
@@ -109,7 +109,7 @@ class Grid:
         return numbers.ravel()
 
     def groups(self, per_model: ArrayLike, by: Sequence[str]) -> NDArray[np.float64]:
-        """Group one number per model of a complete grid by the values of the hyperparameters `by`.
+        """Group numbers of a complete grid's models, one for each, by the values of the hyperparameters `by`.
 
         Returns:
             Array of shape (n_groups, n_members): a row holds the models that share the values of `by`; rows
@@ -124,7 +124,7 @@ class Grid:
 
 
 def _distinct(name: str, listed: Sequence[Value]) -> tuple[Value, ...]:
-    """The possible values of a hyperparameter, normalised."""
+    """Return the possible values of a hyperparameter, normalised."""
     if not listed:
         raise GridError(f"hyperparameter {name!r}: expected at least one possible value, found none")
     values = tuple(normalise(name, value) for value in listed)
@@ -136,7 +136,7 @@ def _distinct(name: str, listed: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def _encode(model: str, current: Mapping[str, Value], values: Mapping[str, tuple[Value, ...]]) -> tuple[int, ...]:
-    """Position of each of a model's values among the possible ones, in the order of `values`."""
+    """Return the position of each of a model's values among the possible values, in the order of `values`."""
     if current.keys() != values.keys():
         expected, found = (", ".join(sorted(names)) or "none" for names in (values, current))
         raise GridError(f"model {model!r}: expected the hyperparameters {expected}, found {found}")
@@ -188,7 +188,7 @@ def normalise(name: str, value: object) -> Value:
 
 
 def _number_or_text(text: str) -> float | int | str:
-    """The finite number that `text` spells, or `text` itself."""
+    """Return the finite number that `text` spells, or `text` itself."""
     if "_" in text:  # a label, although Python reads "1_0" as 10
         return text
     try:

@@ -1,6 +1,6 @@
-"""For each model, how many models of each group have smaller numbers: what pairs of many models are counted from.
+"""Counts for each model of the models of each group with smaller numbers, from which pairs are counted.
 
-The time grows with the number of models to the power of 1.5, the memory with the number of models times that of groups.
+The time grows with the number of models to the power of 1.5, the memory with the numbers of models times groups.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from scoring.vectors import Vector
 
 Counts = NDArray[np.float32]  # exact for 2**24 models
 
-MOST_COMPARED = 256  #: models of which all pairs are compared, which is then quicker than sorting
+MOST_COMPARED = 256  #: maximum number of models for comparing all pairs, which is then quicker than sorting
 
 
 def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
-    """For each model i, models j of each group with values[j] < values[i]: shape (n_models, n_groups)."""
+    """Count for each model i the models j of each group with values[j] < values[i]: shape (n_models, n_groups)."""
     order = np.argsort(values, kind="stable")
     before = np.zeros((values.size + 1, n_groups), np.float32)
     np.cumsum(_members(groups[order], n_groups), axis=0, out=before[1:])
@@ -27,12 +27,12 @@ def smaller_counts(values: Vector, groups: Indices, n_groups: int) -> Counts:
 
 
 def ordered_counts(values: Vector, groups: Indices, n_groups: int) -> tuple[Counts, Counts]:
-    """For each model, how many models of each group have smaller values, and how many have larger ones."""
+    """Count for each model the models of each group with smaller values, and with larger values."""
     return smaller_counts(values, groups, n_groups), smaller_counts(-values, groups, n_groups)
 
 
 def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups: int) -> Counts:
-    """For each model i, models j of each group with gap[j] < gap[i] and measure[j] < measure[i].
+    """Count for each model i the models j of each group with gap[j] < gap[i] and measure[j] < measure[i].
 
     Models are in order of the gap, and cut into blocks of about the root of their number; places in the order of the
     measure are cut likewise. Models in an earlier block of both orders come from a table; pairs in the same block of
@@ -45,14 +45,14 @@ def both_smaller_counts(gap: Vector, measure: Vector, groups: Indices, n_groups:
     if n_models <= MOST_COMPARED:
         smaller = (gap[:, None] > gap) & (measure[:, None] > measure)
         return smaller.astype(np.float32) @ _members(groups, n_groups)
-    # Among equal gaps the larger measure stands first, and among equal measures the later one: neither is then smaller.
+    # Ties never count as smaller: equal gaps are in descending order of the measure, equal measures in reverse order.
     by_gap = np.lexsort((-measure, gap))
     by_measure = np.lexsort((-np.arange(n_models), measure[by_gap]))
     size = isqrt(n_models) + 1
     n_blocks = ceil(n_models / size)
     place = np.arange(
         n_blocks * size
-    )  # in the order of the measure; what fills the last block comes last, and counts not
+    )  # in the order of the measure; padding of the last block comes last and does not count
     place[by_measure] = np.arange(n_models)
     members = np.zeros((place.size, n_groups), np.float32)
     members[:n_models] = _members(groups[by_gap], n_groups)
@@ -81,7 +81,7 @@ class Pairs:
 
 def pairs_in_groups(gap: Vector, measure: Vector, groups: Indices) -> Pairs:
     """Count pairs by their orders; `groups` numbers the group of each model, from 0."""
-    # As one group: the gaps of later groups are larger, and their measures smaller, so that they never agree.
+    # As a single group: later groups get larger gaps and smaller measures, so that their models never agree.
     gap_places, measure_places = _places(groups, gap), _places(-groups, measure)
     agreeing = both_smaller_counts(gap_places, measure_places, np.zeros_like(groups), 1).ravel()
     alike = np.bincount(groups, weights=agreeing).astype(np.intp)
@@ -95,7 +95,7 @@ def pairs_in_groups(gap: Vector, measure: Vector, groups: Indices) -> Pairs:
 
 
 def cell_sums(counts: NDArray[np.floating], groups: Indices, n_groups: int) -> NDArray[np.float64]:
-    """Sums of the counts over the models of each group, shape (n_groups, n_groups)."""
+    """Return the sums of the counts over the models of each group, shape (n_groups, n_groups)."""
     sums = np.zeros((n_groups, n_groups))
     order = np.argsort(groups, kind="stable")
     found, starts = np.unique(groups[order], return_index=True)
@@ -104,7 +104,7 @@ def cell_sums(counts: NDArray[np.floating], groups: Indices, n_groups: int) -> N
 
 
 def _places(groups: Indices, values: Vector) -> Vector:
-    """Numbers in the order of the groups and, within a group, of the values; equal where both are."""
+    """Return numbers in the order of the groups and, within a group, of the values; equal if both are equal."""
     order = np.lexsort((values, groups))
     rises = np.any([each[order][1:] != each[order][:-1] for each in (groups, values)], axis=0)
     places = np.empty(values.size)
@@ -113,7 +113,7 @@ def _places(groups: Indices, values: Vector) -> Vector:
 
 
 def _equal_pairs(numbers: NDArray[np.generic], groups: Indices) -> NDArray[np.intp]:
-    """Pairs of models of each group with equal numbers, which no models of different groups have."""
+    """Count the pairs of models of each group with equal numbers; numbers of different groups differ."""
     _, first, sizes = np.unique(numbers, return_index=True, return_counts=True)
     if first.size == groups.size:
         return np.zeros(groups.max() + 1, np.intp)
@@ -128,7 +128,7 @@ def _members(groups: Indices, n_groups: int) -> Counts:
 
 
 def _in_blocks(numbers: Indices, size: int, members: Counts) -> Counts:
-    """For each place, models of each group at earlier places of its block of `size` places with a smaller number."""
+    """Count for each place the models of each group at earlier places of its block of `size` with smaller numbers."""
     blocks = numbers.reshape(-1, size)
     smaller = (blocks[:, :, None] > blocks[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_)
     found: Counts = np.matmul(smaller.astype(np.float32), members.reshape(-1, size, members.shape[1]))

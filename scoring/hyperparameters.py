@@ -1,4 +1,4 @@
-"""What hyperparameters alone tell of the gaps: additive fits that never look at a network."""
+"""Predictions of the gaps by hyperparameters alone: additive fits that never look at a network."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,12 +9,12 @@ from scoring.grid import Grid, Value
 from scoring.official import require_official
 from scoring.vectors import Vector, as_vectors_of
 
-#: Decimals of fitted numbers: fits that are equal but for rounding errors must stay tied.
+#: Decimals of fitted numbers, so that fits which differ only by rounding errors stay tied.
 DECIMALS = 9
 
 
 def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
-    """The least-squares fit of the gap by an intercept and one effect per value of each hyperparameter.
+    """Return the least-squares fit of the gap by an intercept and an effect for each value of each hyperparameter.
 
     Args:
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
@@ -31,7 +31,7 @@ def additive_fit(gap: ArrayLike, grid: Grid) -> Vector:
 
 
 def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
-    """The effect of each varying hyperparameter on the gap, from its smallest value to its largest.
+    """Return the effect of each varying hyperparameter on the gap, from its smallest value to its largest.
 
     It is the slope of the least-squares line through the gaps of all models, with the places of the values in
     ascending order scaled to 0 to 1, so that tasks with other values can be compared. Text comes after numbers, in
@@ -45,10 +45,10 @@ def main_effects(gap: ArrayLike, grid: Grid) -> dict[str, float]:
 
 
 def fit_from_effects(of_others: Iterable[Mapping[str, float]], grid: Grid) -> Vector | None:
-    """Gaps that the effects in other tasks predict, up to a constant, shape (n_models,).
+    """Return the gaps that the effects in other tasks predict, up to a constant, shape (n_models,).
 
-    The effect of a hyperparameter is the mean over the other tasks that have it under the same name. None if none of
-    them has a varying hyperparameter of the grid.
+    The effect of a hyperparameter is the mean over the other tasks that have it under the same name. Returns None if no
+    other task has a varying hyperparameter of the grid.
     """
     others = list(of_others)
     known = {name: [one[name] for one in others if name in one] for name in grid.varying}
@@ -63,7 +63,7 @@ def _exact(gap: ArrayLike, grid: Grid) -> Vector:
 
 
 def _places(grid: Grid) -> dict[str, Vector]:
-    """For each varying hyperparameter the place of each model's value, from -0.5 to 0.5, shape (n_models,)."""
+    """Return for each varying hyperparameter the place of each model's value, from -0.5 to 0.5, shape (n_models,)."""
     codes = dict(zip(grid.names, grid.codes.T, strict=True))
     return {name: _ranks(grid.values[name])[codes[name]] for name in grid.varying}
 
@@ -80,11 +80,11 @@ def _key(value: Value) -> tuple[bool, float, str]:
 def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
     """Return the least-squares fit by an intercept and an effect of each value of each hyperparameter.
 
-    On a complete grid it is the sum of the effects of a model's values: mean of the models with the value minus mean of
-    all.
+    On a complete grid, the fit is the mean of all models plus the effects of a model's values: the mean of the models
+    with the value minus the mean of all.
 
     Args:
-        numbers: one for each of the grid's models along the last axis, shape (..., n_models).
+        numbers: a number for each of the grid's models along the last axis, shape (..., n_models).
         grid: the task's hyperparameters; complete.
 
     Returns:
@@ -100,5 +100,5 @@ def fit_additively(numbers: NDArray[np.float64], grid: Grid) -> NDArray[np.float
 
 
 def degrees_of_freedom(grid: Grid) -> int:
-    """Return the number of models less the number of free terms of an additive fit."""
+    """Return the number of models minus the number of free terms of an additive fit."""
     return len(grid.models) - 1 - sum(size - 1 for size in grid.sizes)

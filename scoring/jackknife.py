@@ -15,7 +15,7 @@ from scoring.official import EPSILON, cell_frequencies, conditional_information
 from scoring.vectors import Vector, as_vectors_of
 
 CRITICAL = NormalDist().inv_cdf(0.95)  #: half an interval of 90 % in standard errors
-CHUNK = 2**14  #: deletions times cells that are held at once: what fits into a processor's cache
+CHUNK = 2**14  #: deletions times cells in memory at once, which fit into a processor's cache
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class GivenScore:
 
 
 def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[str]) -> GivenScore:
-    """Compute the official score's information where only some hyperparameters are conditioned on.
+    """Compute the official score's information given only some of the hyperparameters.
 
     In the study of invariance (Schiff et al. 2021), models that differ in augmentation alone share a group, and models
-    that could not be trained are missing. The formula is that of `official_score`, with every two of `names`; cells
-    without a pair of models are left out.
+    that could not be trained are missing. The formula is the formula of `official_score`, with every two of `names`;
+    cells without a pair of models are left out.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
@@ -62,9 +62,9 @@ def given_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, names: Sequence[
 
 
 def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
-    """The official score of all models but one, for each of them, shape (n_models,).
+    """Return the score without each of the models in turn, shape (n_models,).
 
-    A model takes with it the pairs that it is in, which are a row and a column of each set's cells.
+    Without a model, its pairs are missing: a row and a column of each set's cells.
     """
     gap_plus, measure_plus = is_larger(gap), is_larger(measure)
     signs = (gap_plus & measure_plus, gap_plus, measure_plus)
@@ -74,7 +74,7 @@ def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
 
 
 def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Deviations whose norm along the first axis is the standard error.
+    """Return deviations whose norm along the first axis is the standard error.
 
     Args:
         left_out: a statistic, or several, without each of the models in turn: shape (n_models, ...).
@@ -89,7 +89,7 @@ def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
 def jackknife_interval(score: float, left_out: Vector) -> tuple[float, float]:
     """Return both ends of a score's 90 % interval, 0 to 1, from the scores without each model, shape (n_models,).
 
-    It is symmetric for the square root of the score, which is less skewed.
+    The interval is symmetric for the square root of the score, which is less skewed.
     """
     roots = np.sqrt(np.maximum(score + jackknife_deviations(left_out), 0))
     half = CRITICAL * float(np.linalg.norm(roots - np.sqrt(score)))
@@ -105,7 +105,7 @@ def _without(models: slice, signs: tuple[Signs, Signs, Signs], cond: Conditionin
 
 
 def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
-    """The true pairs of each cell that a model is the first or the second of, shape (len(models), n_cells)."""
+    """Count the true pairs of each cell that contain a model, shape (len(models), n_cells)."""
     member = cond.members[models]
     as_first, as_second = (group_counts(of[models], cond.members) for of in (pairs, pairs.T))
     counts = member[:, cond.first] * as_first[:, cond.second] + member[:, cond.second] * as_second[:, cond.first]
@@ -113,6 +113,6 @@ def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.fl
 
 
 def _pairs_without(models: slice, cond: Conditioning) -> NDArray[np.float64]:
-    """All pairs of each cell that remain, a model with itself included."""
+    """Count the remaining pairs of each cell, including pairs of a model with itself."""
     left = (cond.sizes - cond.members[models]).astype(np.float64)
     return left[:, cond.first] * left[:, cond.second]

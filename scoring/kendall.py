@@ -16,12 +16,12 @@ class GranulatedKendall:
     """Rank correlation within groups that differ in one hyperparameter only."""
 
     score: float  #: mean of `psi`, from -1 to 1
-    #: mean correlation when only this hyperparameter changes; without those that never change alone
+    #: mean correlation when only this hyperparameter changes; hyperparameters that never change alone are absent
     psi: dict[str, float]
 
 
 def kendall_tau(measure: ArrayLike, gap: ArrayLike) -> float:
-    """Kendall's tau over all ordered pairs of models, from -1 to 1 (PGDL paper, eq. 4).
+    """Return Kendall's tau over all ordered pairs of models, from -1 to 1 (PGDL paper, eq. 4).
 
     A tie adds 0 but stays in the normalisation (tau-a), so 1 is reached only without ties.
 
@@ -40,11 +40,11 @@ def kendall_tau(measure: ArrayLike, gap: ArrayLike) -> float:
 
 
 def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> GranulatedKendall:
-    """Kendall's tau within groups that differ in one hyperparameter, averaged (PGDL paper, eq. 5 to 8).
+    """Return the average of Kendall's tau within groups that differ in one hyperparameter (PGDL paper, eq. 5 to 8).
 
-    For each hyperparameter, models are grouped by all the others; psi is the mean tau over the groups of two
-    or more and the score is the mean psi over the hyperparameters that have such a group. The grid may have
-    empty cells. Over tasks, too, take the mean: eq. 8 prints a sum where the text says average.
+    For each hyperparameter, models are grouped by all other hyperparameters; psi is the mean tau over the groups of two
+    or more models, and the score is the mean psi over the hyperparameters with such a group. The grid may have empty
+    cells. Take the mean over tasks as well: eq. 8 prints a sum, but the text says average.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
@@ -67,7 +67,7 @@ def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> Granul
 
 
 def _taus(measure: Vector, gap: Vector, group: NDArray[np.intp]) -> Vector:
-    """Tau of every group of at least two models; `group` numbers the group of each model, from 0."""
+    """Return tau of every group of at least two models; `group` numbers the group of each model, from 0."""
     pairs, sizes = pairs_in_groups(gap, measure, group), np.bincount(group)
     several = sizes > 1
     taus: Vector = 2 * (pairs.alike - pairs.opposite)[several] / (sizes * (sizes - 1))[several]

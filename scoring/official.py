@@ -1,4 +1,4 @@
-"""The competition's published score: what its scoring program computes, not what its paper prints."""
+"""The competition's published score, by the formula of its scoring program, not of its paper."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,7 @@ from scoring.grid import Grid
 from scoring.group_counts import both_smaller_counts, cell_sums, smaller_counts
 from scoring.vectors import Vector, as_vectors_of
 
-MINIMUM_HYPERPARAMETERS = 3  #: that vary: fewer leave one pair of models per cell
+MINIMUM_HYPERPARAMETERS = 3  #: that vary: with fewer, each cell has a single pair of models
 EPSILON = 1e-12
 """Added inside the entropy's logarithm by the scoring program; a perfect measure scores 1.000000000003."""
 MOST_MODELS_PAIRWISE = 500  #: above, sorting is faster than comparing all pairs
@@ -28,7 +28,7 @@ class OfficialScore:
 
 
 def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialScore:
-    """Conditional mutual information as the PGDL scoring program computes it (before its factor of 100).
+    """Return the conditional mutual information of the PGDL scoring program (before its factor of 100).
 
     For every two hyperparameters, the ordered pairs of models (each model with itself included) are split
     into cells by the values that both models have of both hyperparameters. In a cell, the sign of a pair is
@@ -47,7 +47,7 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
 
     Raises:
         ScoreUndefined: a cell of the grid is empty; or fewer than three hyperparameters vary: conditioning on
-            two then leaves one pair of models per cell, and the scoring program returns 0 whatever the measure.
+            two then leaves one pair of models per cell, and the scoring program returns 0 for every measure.
         ValueError: wrong lengths or numbers that are not finite.
 
     Source: scoring program of the NeurIPS 2020 competition "Predicting Generalization in Deep Learning".
@@ -60,7 +60,7 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
 
 
 def require_official(grid: Grid) -> None:
-    """Raise `ScoreUndefined` for a grid on which the official score means nothing, whatever the measure."""
+    """Raise `ScoreUndefined` for a grid on which the official score means nothing for any measure."""
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
         found = ", ".join(grid.varying) or "none"
         raise ScoreUndefined(
@@ -71,18 +71,18 @@ def require_official(grid: Grid) -> None:
 
 
 def pair_values(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
-    """The value given each set of hyperparameters, shape (n_sets,)."""
+    """Return the value given each set of hyperparameters, shape (n_sets,)."""
     return conditional_information(cell_frequencies(measure, gap, cond), cond)
 
 
 def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
-    """Relative frequencies of the signs in each cell, shape (n_cells, 2, 2): rows gap +/-, columns measure +/-."""
+    """Return the frequencies of the signs in each cell, shape (n_cells, 2, 2): rows gap +/-, columns measure +/-."""
     both, of_gap, of_measure = _counts(measure, gap, cond)
     return frequencies(both, of_gap, of_measure, cond.n_pairs)
 
 
 def _counts(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
-    """How many pairs of each cell have a gap and a measure of sign +, such a gap, and such a measure: (3, n_cells)."""
+    """Count the pairs of each cell with sign + of both, of the gap, and of the measure: shape (3, n_cells)."""
     if gap.size <= MOST_MODELS_PAIRWISE:
         gap_plus, measure_plus = is_larger(gap), is_larger(measure)
         return cell_counts(np.stack([gap_plus & measure_plus, gap_plus, measure_plus]), cond)
@@ -90,7 +90,7 @@ def _counts(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.floa
     return np.stack([_both_in_cells(*known, cond), *(_larger_in_cells(values, cond) for values in known)])
 
 
-@lru_cache(maxsize=64)  # a board asks for the counts of each row several times
+@lru_cache(maxsize=64)  # a board needs the counts of each row several times
 def _both_in_cells(gap: bytes, measure: bytes, cond: Conditioning) -> Vector:
     vectors = np.frombuffer(gap), np.frombuffer(measure)
     return np.concatenate([cell_sums(both_smaller_counts(*vectors, *own), *own).ravel() for own in cond.groupings])
@@ -103,11 +103,11 @@ def _larger_in_cells(values: bytes, cond: Conditioning) -> Vector:
 
 
 def conditional_information(p: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
-    """The value given each set of hyperparameters: tables (..., n_cells, 2, 2) to (..., n_sets)."""
+    """Return the value given each set of hyperparameters: tables (..., n_cells, 2, 2) to (..., n_sets)."""
     information, entropy = mutual_information(p), gap_entropy(p, EPSILON)
     values = np.empty((*p.shape[:-3], len(cond.sets)))
     for sets, cells in cond.of_one_size:
-        # The mean of a row of its own adds in the order of the published digits.
+        # A separate row is summed in the order that gives the published digits.
         means = information.take(cells, axis=-1).mean(axis=-1), entropy.take(cells, axis=-1).mean(axis=-1)
         values[..., sets] = means[0] / means[1]
     return np.maximum(values, 0.0) + 0.0  # only -0.0 and rounding errors are below 0

@@ -1,4 +1,4 @@
-"""The noisy oracle: what the gaps themselves would score if they were known with some noise."""
+"""The noisy oracle: the score of the gaps themselves with added noise."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,11 +11,11 @@ from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 ORACLE_NOISE = 0.02  #: standard deviation, in units of accuracy, as in Jiang et al. 2019
-ORACLE_DRAWS = 400  #: one draw says little: its score varies by several points; fewer on large tasks
+ORACLE_DRAWS = 400  #: the score of a single draw varies by several points; fewer draws on large tasks
 
 
 def noisy_oracle(gap: ArrayLike, noise: float = ORACLE_NOISE, seed: int = 0) -> NDArray[np.float64]:
-    """The generalization gap plus independent normal noise.
+    """Return the generalization gap plus independent normal noise.
 
     Args:
         gap: train accuracy minus test accuracy of each model, shape (n_models,).
@@ -27,12 +27,12 @@ def noisy_oracle(gap: ArrayLike, noise: float = ORACLE_NOISE, seed: int = 0) -> 
 
 
 def oracle_scores(gap: ArrayLike, grid: Grid, seed: int = 0) -> Vector:
-    """The official score, 0 to 1, of draws of the noisy oracle, shape (`enough_draws(ORACLE_DRAWS, n_models)`,).
+    """Return official scores, 0 to 1, of the noisy oracle, shape (`enough_draws(ORACLE_DRAWS, n_models)`,).
 
     Args:
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
         grid: the task's hyperparameters, models in the same order.
-        seed: give each task one of its own: draws with the same seed are the same noise.
+        seed: should differ from task to task: draws with the same seed have the same noise.
 
     Raises:
         ScoreUndefined: the grid has no official score.

@@ -1,10 +1,10 @@
-"""Has a model been fitted to its test set? A test of independence by adversarial examples.
+"""A test by adversarial examples of whether a model has been fitted to its test set.
 
 B. Werpachowski, A. György, Cs. Szepesvári (2019), Detecting Overfitting via Adversarial Examples, NeurIPS, arXiv
-1903.02380. An adversarial example generator g moves correctly classified points onto misclassified ones of the same
-label. Weighted by the density h of the data with respect to the moved data, its error rate estimates the model's risk
-without bias, as the ordinary error rate does, if model and test set are independent. If both differ by more than chance
-allows, they are not.
+1903.02380. An adversarial example generator g moves correctly classified points onto misclassified points of the same
+label. Weighted by the density h of the data with respect to the moved data, the error rate on moved points estimates
+the model's risk without bias, as the ordinary error rate does, if model and test set are independent. If the two rates
+differ by more than chance allows, model and test set are not independent.
 """
 
 import math
@@ -29,8 +29,8 @@ class RiskEstimates:
     """Both estimates of a model's risk, point by point; every array has the shape (n_points,)."""
 
     losses: Vector  #: 0 or 1, on the test points
-    moved_losses: Vector  #: 0 or 1, on the points where the generator moves them; never below `losses`
-    densities: Vector  #: h of the moved points, in [0, 1]; where the moved loss is 0 it does not matter
+    moved_losses: Vector  #: 0 or 1, on the moved points; never below `losses`
+    densities: Vector  #: h of the moved points, in [0, 1]; ignored where the moved loss is 0
 
     @classmethod
     def of(cls, losses: ArrayLike, moved_losses: ArrayLike, densities: ArrayLike) -> Self:
@@ -73,7 +73,7 @@ class RiskEstimates:
 
     @property
     def differences(self) -> Vector:
-        """Per point, the weighted loss minus the ordinary one (T_i, eq. 5)."""
+        """Per point, the weighted loss minus the ordinary loss (T_i, eq. 5)."""
         return self.weighted_losses - self.losses
 
 
@@ -82,7 +82,7 @@ class IndependenceTest:
     """A test of the hypothesis that models and test set are independent."""
 
     statistic: float  #: T, the adversarial minus the ordinary estimate; overfitting makes it positive
-    p_value: float  #: at most the probability of such a difference, in either direction, if they are independent
+    p_value: float  #: upper bound of the probability of such a difference, in either direction, if they are independent
     n_models: int = 1  #: the number of models whose differences were averaged
 
 
@@ -105,7 +105,7 @@ def pairwise_independence_test(*estimates: RiskEstimates, difference_range: floa
 
 
 def independence_p_value(n_points: int, variance: float, statistic: float, difference_range: float) -> float:
-    """The p-value of the pairwise test (eq. 7): the level at which the Bernstein bound equals |statistic|.
+    """Return the p-value of the pairwise test (eq. 7): the level at which the Bernstein bound equals |statistic|.
 
     Args:
         n_points: number of test points.
@@ -122,7 +122,7 @@ def independence_p_value(n_points: int, variance: float, statistic: float, diffe
 
 
 def bernstein_half_width(n_points: int, variance: float, delta: float, value_range: float) -> float:
-    """Half the width of the interval that holds the mean of n_points values with probability 1 - delta (eq. 6).
+    """Return half the width of the interval that holds the mean of n_points values with probability 1 - delta (eq. 6).
 
     The empirical Bernstein bound of Audibert, Munos and Szepesvári (2009).
 

@@ -1,4 +1,4 @@
-"""The values of several submissions on the same models, so that every comparison between them is a paired one."""
+"""The values of several submissions on the same models, for paired comparisons."""
 
 import math
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class Paired:
 
     finished: tuple[str, ...]  #: submissions with a finite value for every model of every task, in the order given
     unfinished: tuple[str, ...]  #: submissions that lack a value; they are not compared
-    #: task -> the values of the finished ones; tasks without an official score are left out, as in the rule
+    #: task -> the values of finished submissions; tasks without an official score are left out, as in the rule
     tasks: Mapping[str, PairedTask]
 
 

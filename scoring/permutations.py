@@ -1,4 +1,4 @@
-"""Deals the values of a measure out anew, and scores each deal; quick, since the gap stays as it is."""
+"""Deals the values of a measure out anew, and scores each deal; quick, since the gap does not change."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -18,14 +18,14 @@ from scoring.vectors import Vector
 Ranks = NDArray[np.integer]
 Counts = NDArray[np.intp]
 
-PAIRS = 2**16  #: of models that are held at once: what fits into a processor's cache
+PAIRS = 2**16  #: number of pairs of models in memory at once, which fit into a processor's cache
 RANK = 8  #: of the counts in a group: keeps 99 % of their variance and more
 
 
 def deals(measure: Vector, groups: NDArray[np.intp], n: int, random: np.random.Generator) -> Iterator[Ranks]:
     """Yield `n` random orders of a measure's ranks, in chunks of shape (n_deals, n_models).
 
-    `groups` numbers the group of each model; all groups have one size, and values stay within them.
+    `groups` numbers the group of each model; all groups have the same size, and values stay within their groups.
     """
     order = np.argsort(groups, kind="stable")
     in_groups = ranks(measure[None])[0][order].reshape(len(np.unique(groups)), -1)
@@ -40,8 +40,8 @@ class Scorer:
     """Computes the official score of many measures for one gap.
 
     Mutual information is a sum of k log k over counts k, which are looked up: several times faster than
-    `official_scores`, and equal but for rounding errors of about 1e-13. Pairs are counted once, not once for the
-    measure and once for measure and gap, unless there are many ties (`_counts`).
+    `official_scores`, and equal except for rounding errors of about 1e-13. Unless there are many ties, pairs are
+    counted once, not separately for the measure and for measure and gap (`_counts`).
     """
 
     def __init__(self, gap: Vector, cond: Conditioning) -> None:
@@ -62,7 +62,7 @@ class Scorer:
 
     @property
     def has_order(self) -> bool:
-        """Whether given each pair of hyperparameters some gaps differ; without, all scores are 0."""
+        """Whether gaps differ given each pair of hyperparameters; otherwise all scores are 0."""
         return all((self._entropy[cells].mean(axis=-1) > 10 * EPSILON).all() for _, cells in self._cond.of_one_size)
 
     def __call__(self, measures: NDArray[np.floating] | Ranks) -> Vector:
@@ -79,10 +79,10 @@ class Scorer:
         return scores
 
     def _counts(self, plus: Signs) -> tuple[Counts, Counts]:
-        """Return the pairs of each cell that `plus` and the gap order alike, and those that `plus` does: (n, n_cells).
+        """Count the pairs of each cell that are in `plus` and in the order of the gap, and all in `plus`: (n, n_cells).
 
-        If no two values are equal, one of (i, j) and (j, i) is in `plus`, so that the pairs whose second model is the
-        later one follow from those whose first is.
+        Without equal values, either (i, j) or (j, i) is in `plus`, so that the pairs with the later model second follow
+        from the pairs with the later model first.
         """
         n_models = plus.shape[-1]
         has_ties = np.count_nonzero(plus) < len(plus) * n_models * (n_models - 1) // 2
@@ -96,21 +96,21 @@ class Scorer:
         return both, of_measure
 
     def _count(self, plus: Signs, among: Signs | bool) -> Counts:
-        """Return how many pairs of each cell are in `plus` and `among`, as `cell_counts`."""
+        """Count the pairs of each cell that are in `plus` and `among`, as `cell_counts`."""
         members, size = self._cond.members, len(self._memory[0])
         counts = np.empty((len(plus), self._cond.first.size), np.intp)
         for start in range(0, len(plus), size):
             some = plus[start : start + size]
             pairs, by_group, by_groups = (memory[: len(some)] for memory in self._memory)
             np.logical_and(some, among, out=pairs)
-            # Many small products: for a large one BLAS starts threads, which wait for each other on a busy machine.
+            # Many small products: for a large product BLAS starts threads, which wait for each other on a busy machine.
             np.matmul(members.T, np.matmul(pairs, members, out=by_group), out=by_groups)
             counts[start : start + size] = by_groups[:, self._cond.first, self._cond.second]
         return counts
 
     @cached_property
     def _memory(self) -> list[NDArray[np.float32]]:
-        """Kept for all counts: what is large is cleared by the system whenever it is allocated anew."""
+        """An array kept for all counts: the system clears large memory at every new allocation."""
         n_models, n_groups = self._cond.members.shape
         size = max(1, PAIRS // n_models**2)
         shapes = (n_models, n_models), (n_models, n_groups), (n_groups, n_groups)
@@ -126,14 +126,14 @@ class Scorer:
 def dealt_values(
     measure: Vector, gap: Vector, grid: Grid, pair: tuple[str, str], n: int, random: np.random.Generator
 ) -> Vector:
-    """The value given a pair of hyperparameters, when the measure is dealt out among models that share both, n times.
+    """Return n values given a pair of hyperparameters after dealing the measure out among models that share both.
 
-    How many models of each group have smaller numbers than a model does not change with the deal, so the pairs that
-    both order alike are the sum of products over models (Hajek's projection of the count). The projection
+    The number of models of each group with smaller numbers than a model does not change with the deal, so the number of
+    pairs in the same order is a sum of products over models (Hajek's projection of the count). The projection
     leaves out 1 / (2 * models in a group) of the count's variance.
 
     Returns:
-        Shape (n,), 0 to 1. Each is at least the official score of that deal, the lowest over all pairs.
+        Shape (n,), 0 to 1. Each value is at least the official score of its deal, the minimum over all pairs.
     """
     cond = conditioning(grid, pair)
     groups, n_groups = cond.groupings[0]
@@ -141,7 +141,7 @@ def dealt_values(
     of_gap, of_measure = (
         cell_sums(smaller_counts(values, groups, n_groups), groups, n_groups) for values in (gap, measure)
     )
-    # The expected count; within a group, a model makes no pair with itself.
+    # The expected count; within a group, a model forms no pair with itself.
     expected = of_gap * of_measure / (size * (size - np.eye(n_groups)))
     least, most = np.maximum(of_gap + of_measure - size**2, 0), np.minimum(of_gap, of_measure)
     entropy = gap_entropy(frequencies(of_gap, of_gap, of_gap, np.full_like(of_gap, size**2)), EPSILON).sum()

@@ -1,4 +1,4 @@
-"""Which submissions are surely better than which; from that, the ranks and the groups of all."""
+"""The relation "surely better" between submissions; from that, intervals of ranks, and groups."""
 
 from statistics import NormalDist
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scoring.quantiles import student_quantile
 from scoring.vectors import Vector
 
-MARGIN = 1.04  #: draws vary a little less than trainings do, which shows where many pairs are compared at once
+MARGIN = 1.04  #: widens quantiles of many pairs: draws vary a little less than trainings
 
 Matrix = NDArray[np.float64]
 Relation = NDArray[np.bool_]
@@ -16,14 +16,14 @@ Ranks = NDArray[np.intp]
 
 
 def difference_errors(draws: Matrix) -> Matrix:
-    """Standard error of the difference of every two scores, shape (n, n), from draws of all: (n_draws, n)."""
+    """Return the standard error of the difference of every two scores, shape (n, n), from draws: (n_draws, n)."""
     return np.array([(draws - one[:, None]).std(axis=0, ddof=1) for one in draws.T])
 
 
 def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
-    """Difference of two scores in units of its standard error: (n, n), positive where the first is the larger.
+    """Return differences of two scores in units of their standard error: (n, n), positive if the first is larger.
 
-    Equal scores have 0; different scores whose difference is the same in all draws, infinity.
+    The entry is 0 for equal scores, and infinite for different scores whose difference is the same in all draws.
     """
     difference = scores[:, None] - scores
     with np.errstate(divide="ignore"):
@@ -32,18 +32,19 @@ def standardized_differences(scores: Vector, errors: Matrix) -> Matrix:
 
 
 def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: float, freedom: int) -> Relation:
-    """Whether each submission is surely better than each other, shape (n, n): a strict partial order.
+    """Return whether each submission is surely better than each other, shape (n, n): a strict partial order.
 
-    All of it holds together with a probability of `level`: a difference must exceed a quantile of the largest
-    difference that luck gives to any pair. The pairs that do are left out, and the others are compared again, until no
-    more do. The relation is transitive: if A is surely better than B, and B than C, then A is surely better than C.
+    All entries hold together with a probability of `level`: a difference must exceed a quantile of the largest
+    difference that luck gives to any pair. Pairs that exceed it are left out, and the others are compared again, until
+    no further pair exceeds it. The relation is transitive: if A is surely better than B, and B than C, then A is surely
+    better than C.
 
     Args:
         standardized: `standardized_differences` of the scores, shape (n, n).
         draws: scores of other trainings, shape (n_draws, n).
         errors: `difference_errors` of the draws, shape (n, n).
         level: 0 to 1.
-        freedom: degrees of freedom of the standard errors; the bound is that of Student's t.
+        freedom: degrees of freedom of the standard errors, for a bound by Student's t.
 
     Sources: Mogstad, Romano, Shaikh and Wilhelm, "Inference for ranks", 2024; Romano and Wolf, "Exact and approximate
     stepdown methods for multiple hypothesis testing", 2005.
@@ -60,10 +61,9 @@ def surely_better(standardized: Matrix, draws: Matrix, errors: Matrix, level: fl
 
 
 def rank_intervals(better: Relation) -> Ranks:
-    """Smallest and largest rank of each submission, shape (n, 2).
+    """Return the smallest and largest rank of each submission, shape (n, 2).
 
-    The best rank counts the submissions that are surely better, and the worst rank leaves out those that are surely
-    worse.
+    The best rank follows all submissions that are surely better; the worst rank precedes all that are surely worse.
     """
     return np.stack([1 + better.sum(axis=0), len(better) - better.sum(axis=1)], axis=1)
 
@@ -71,9 +71,9 @@ def rank_intervals(better: Relation) -> Ranks:
 def rank_groups(better: Relation) -> Ranks:
     """Number the groups of submissions that cannot be told apart, from 1 for the best, shape (n,).
 
-    The first group has the submissions than which no other is surely better; without them, the next are the second
-    group, and so on. So nobody in a group is surely better than another member, and everybody in a later group is
-    surely worse than somebody in the group before.
+    The first group has the submissions to which no other is surely better; without them, the same rule gives the second
+    group, and so on. So no member of a group is surely better than another member, and every member of a later group is
+    surely worse than a member of the group before.
     """
     groups = np.zeros(len(better), np.intp)
     number = 0
@@ -84,7 +84,7 @@ def rank_groups(better: Relation) -> Ranks:
 
 
 def _largest_differences(centred: Matrix, scale: Matrix, among: Relation) -> Vector:
-    """Largest standardized difference by luck of the pairs `among` in each draw, shape (n_draws,)."""
+    """Return the largest standardized difference by luck of the pairs `among` in each draw, shape (n_draws,)."""
     by_submission = np.ascontiguousarray(centred.T)
     largest = np.zeros(len(centred))
     for own, mine in enumerate(by_submission):

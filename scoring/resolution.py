@@ -1,4 +1,4 @@
-"""What a task can tell: the smallest p-value and the smallest difference of two scores that can be seen on it."""
+"""The resolution of a task: the smallest p-value, and the smallest detectable difference of two scores."""
 
 import math
 from statistics import NormalDist
@@ -18,19 +18,19 @@ from scoring.streams import stream
 from scoring.vectors import as_vectors_of
 
 LEVEL = 0.05  #: of a one-sided test
-POWER = 0.8  #: share of cases in which a difference is seen
+POWER = 0.8  #: share of cases in which a difference is detected
 TYPICAL = 0.25  #: score of the two measures, 0 to 1
-DRAWS = 200  #: of noise; the error of a standard deviation from so many is 5 %
-TRIED = 4000  #: values that find the strength of the noise: the more models, the fewer draws tell a mean score
+DRAWS = 200  #: of noise; a standard deviation from this number of draws has an error of 5 %
+TRIED = 4000  #: values for finding the strength of the noise: with more models, fewer draws determine a mean score
 STEPS = 10  #: of the bisection
 
 
 def smallest_p_value(grid: Grid) -> float:
-    """The smallest p-value that any measure can have on a grid, whatever the gaps.
+    """Return the smallest p-value that any measure can have on a grid, for any gaps.
 
-    The p-value of a pair of hyperparameters is the share of all ways to deal the values out, among models that share
-    both, that reach the score (`compare_with_chance`, which draws some of these ways). The measure's own values are
-    one such way, and the p-value of a score is the largest over pairs.
+    The values can be dealt out in many ways among models that share a pair of hyperparameters. The p-value of the pair
+    is the share of ways that reach the score (`compare_with_chance` draws some of the ways); the measure's own values
+    are one way. The p-value of a score is the largest over pairs.
 
     Raises:
         ScoreUndefined: the grid has no official score.
@@ -42,11 +42,11 @@ def smallest_p_value(grid: Grid) -> float:
 
 
 def detectable_difference(gap: ArrayLike, grid: Grid, seed: int = 0) -> float:
-    """The difference of two final scores on this task alone that is seen in `POWER` of all cases, in points.
+    """Return the difference of two final scores on this task that is detected in `POWER` of all cases, in points.
 
-    That is (z(1 - LEVEL) + z(POWER)) times the standard error of the difference. The standard error is simulated: two
-    measures are the normal scores of the gap plus independent normal noise, as strong as gives a mean score of
-    `TYPICAL`, or nothing but noise where chance alone scores more.
+    The result is (z(1 - LEVEL) + z(POWER)) times the standard error of the difference, which is simulated: two measures
+    are the normal scores of the gap plus independent normal noise, scaled to a mean score of `TYPICAL`, or pure noise
+    if chance alone scores more.
 
     Args:
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.

@@ -1,4 +1,4 @@
-"""Scores as they would be if the same grid of models were trained anew: a bootstrap of residuals."""
+"""Scores after training the same grid of models anew, simulated by a bootstrap of residuals."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from scoring.quantiles import normal_scores
 from scoring.streams import stream
 from scoring.vectors import Vector
 
-N_TRAININGS = 300  #: that are drawn; the error of a standard deviation from so many is 4 %
+N_TRAININGS = 300  #: number of draws; a standard deviation from this number has an error of 4 %
 FULL_SCORE = 100.0  #: final scores are 100 times the mean over tasks
 
 Matrix = NDArray[np.float64]
@@ -32,8 +32,8 @@ def retrained_scores(tasks: Sequence[PairedTask]) -> NDArray[np.float64]:
     Residuals are widened for the terms of the fit.
 
     On tasks of more than `MOST_RESAMPLED` models, draws of the value given each pair of hyperparameters are normal.
-    Each model adds a number to the value (`influences`); hyperparameters explain a part of it, and the rest is drawn
-    anew.
+    Each model adds a number to the value (`influences`); hyperparameters explain a part of the number, and the rest is
+    drawn anew.
 
     Returns:
         Shape (N_TRAININGS, n_submissions), in points of the final score.
@@ -60,7 +60,7 @@ def _on_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.float6
         have_order[number] = scorer.has_order
         for some in chunks(len(measures), n_models**2):
             draw[some] = scorer(np.array(measures[some]))
-    # On a few models a draw may have equal gaps all over, as no training has; others take its place.
+    # On a few models a draw may have only equal gaps, which no training has; other draws replace it.
     return np.resize(scores[have_order], scores.shape) if have_order.any() else scores
 
 
@@ -72,7 +72,7 @@ def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.
     scores = np.empty((N_TRAININGS, len(task.measures)))
     for number, measure in enumerate(task.measures):
         values, added = influences(measure, task.gap, cond)
-        # As numbers of about 1: a fit has DECIMALS.
+        # Scaled to about 1, since a fit is rounded to DECIMALS.
         unexplained = added - fit_additively(n_models * added, task.grid) / n_models
         drawn = noise @ unexplained.T
         scores[:, number] = np.maximum(values + _share(values, level, drawn.std(axis=0), spread) * drawn, 0).min(axis=1)
@@ -82,8 +82,8 @@ def _on_large_task(task: PairedTask, random: np.random.Generator) -> NDArray[np.
 def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vector:
     """Return the share of first-order deviations that is not due to chance, 0 to 1, shape (n_sets,).
 
-    The same models give the value and the estimate of what each of them adds. So chance has the same share in the
-    square of the estimate as in the value. A useless measure is left with the spread of scores under chance.
+    The value and the estimates of the models' contributions come from the same models. So chance has the same share in
+    the square of an estimate as in the value. A useless measure keeps the spread of scores under chance.
     """
     signal = np.clip(1 - level / np.maximum(values, level), 0, 1) * errors**2
     share: Vector = np.sqrt(np.clip((signal + spread**2) / np.where(errors > 0, errors, np.inf) ** 2, 0, 1))
@@ -91,7 +91,7 @@ def _share(values: Vector, level: Vector, errors: Vector, spread: float) -> Vect
 
 
 def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector, Matrix]:
-    """The value given each pair of hyperparameters, and how much each model adds to it.
+    """Return the value given each pair of hyperparameters, and the contribution of each model.
 
     A value is a function of counts of pairs in cells. A model adds its own pairs, each times the derivative of the
     value by the count of the pair's cell (Hajek's projection).
@@ -120,14 +120,14 @@ def influences(measure: Vector, gap: Vector, cond: Conditioning) -> tuple[Vector
 
 
 def _added(as_first: Counts, as_second: Counts, slope: Matrix, group: Indices) -> Vector:
-    """The pairs of each model, as the first and as the second of a pair, times the slopes of their cells."""
+    """Return the sums over each model's pairs, as first and as second model, of the slopes of their cells."""
     first, second = slope.astype(np.float32)[group], slope.T.astype(np.float32)[group]
     added: Vector = np.einsum("ij,ij->i", as_first, first) + np.einsum("ij,ij->i", as_second, second)
     return added
 
 
 def _value(both: Matrix, of_gap: Matrix, of_measure: Matrix, n_pairs: Matrix) -> tuple[float, tuple[Matrix, ...]]:
-    """The value of a set, and its derivatives by the three counts of each cell."""
+    """Return the value of a set, and its derivatives by the three counts of each cell."""
     p = frequencies(both, of_gap, of_measure, n_pairs)
     entropy = gap_entropy(p, EPSILON).sum()
     value = float(mutual_information(p).sum() / entropy)

@@ -21,9 +21,9 @@ RULE = (
 
 @dataclass(frozen=True)
 class Failure:
-    """A call that gave no value."""
+    """A call without a value."""
 
-    outcome: str  #: the word for what happened, such as "out_of_memory"; it appears in the reason
+    outcome: str  #: the kind of failure, such as "out_of_memory", which appears in the reason
     exceeded: bool = False  #: whether the call was over its time budget
 
 
@@ -31,9 +31,9 @@ class Failure:
 class TaskCalls:
     """The results of a submission's calls on a task, beside the reference data."""
 
-    grid: Grid  #: the task's hyperparameters; its models are the calls that are expected
+    grid: Grid  #: the task's hyperparameters; a call is expected for each of its models
     gap: Mapping[str, float]  #: model -> train accuracy minus test accuracy
-    #: model -> the measure's value, or why there is none. A model that is absent was not called.
+    #: model -> the measure's value, or the failure. A model that is absent was not called.
     values: Mapping[str, float | Failure]
 
 
@@ -54,7 +54,8 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
     tasks are skipped, and the final score is 0. A value that is not finite counts as a failed call. The
     competition's program prints -0.999999 for a task without a score; here it has the reason in words.
 
-    A task on whose grid the official score is not defined has none for anybody, and does not count in the mean.
+    If the official score is not defined on a task's grid, no submission has it, and the task does not count in the
+    mean.
 
     Raises:
         ValueError: a value or gap belongs to no model of the grid, a gap is missing or not finite.
@@ -73,10 +74,10 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
 
 
 def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) -> float | None:
-    """Return 100 times the mean official score of the tasks that have one; None if none has.
+    """Return 100 times the mean official score of the tasks that have an official score; None if no task has.
 
-    With `decimals` it is rounded, for tasks whose scores are rounded already: their sum is taken on the scale from 0 to
-    100 and then divided, because halfway between two decimals the order of the operations decides.
+    With `decimals` the mean is rounded, for tasks whose scores are rounded already: their sum is taken on the scale
+    from 0 to 100 and then divided, because halfway between two decimals the order of the operations decides.
     """
     scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
     if not scores:
@@ -85,7 +86,7 @@ def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) 
 
 
 def _score(calls: TaskCalls) -> TaskScore | str:
-    """The task's score, or the reason why it has none."""
+    """Return the task's score, or the reason why it has no score."""
     measure: list[float] = []
     failed: dict[str, str] = {}
     for model in calls.grid.models:
@@ -118,7 +119,7 @@ def _reason(failed: Mapping[str, str], n_models: int) -> str:
 
 
 def _require_models(task: str, calls: TaskCalls) -> None:
-    """Refuse numbers that would otherwise be dropped in silence."""
+    """Refuse numbers that would otherwise be dropped silently."""
     models = set(calls.grid.models)
     for what, given in (("value", calls.values), ("gap", calls.gap)):
         if unknown := sorted(set(given) - models):
@@ -129,12 +130,12 @@ def _require_models(task: str, calls: TaskCalls) -> None:
 
 @dataclass(frozen=True)
 class Entry:
-    """One submission on a board."""
+    """A submission on a board."""
 
     name: str  #: shown to the reader; orders entries of equal rank
-    score: float | None  #: higher is better; None (or a number that is not finite) if there is none
+    score: float | None  #: higher is better; None (or a number that is not finite) without a score
     complete: bool  #: whether every task has a score
-    eligible: bool = True  #: whether the entry may be ranked at all (not, for instance, if it ran without the sandbox)
+    eligible: bool = True  #: whether the entry may be ranked (not, for instance, if it ran without the sandbox)
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,9 @@ class Ranked:
 def rank(entries: Iterable[Entry]) -> list[Ranked]:
     """Put entries in the order of the board, best first.
 
-    Complete entries come first, then incomplete ones, then those without a score, then those that may not
-    be ranked; each by descending score, then by name. Equal scores of equal standing share a rank, and the
-    next rank counts them all: 1, 2, 2, 4.
+    Complete entries come first, then incomplete entries, then entries without a score, then entries that may not be
+    ranked; each by descending score, then by name. Equal scores of equal standing share a rank, and the next rank
+    counts them all: 1, 2, 2, 4.
     """
     ordered = sorted(entries, key=lambda entry: (_standing(entry), entry.name))
     ranked: list[Ranked] = []
@@ -165,7 +166,7 @@ def rank(entries: Iterable[Entry]) -> list[Ranked]:
 
 
 def _standing(entry: Entry) -> tuple[bool, bool, bool, float]:
-    """Smaller is better. Without a score, completeness does not matter."""
+    """Return a sort key, smaller for better entries. Without a score, completeness does not matter."""
     if entry.score is None or not math.isfinite(entry.score):
         return (not entry.eligible, True, True, 0.0)
     return (not entry.eligible, False, not entry.complete, -entry.score)

@@ -1,4 +1,4 @@
-"""The sign-error: how often a measure orders two models the wrong way round, and in the worst environment."""
+"""The sign-error: the share of pairs of models that a measure orders wrongly, overall and in the worst environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MINIMUM_EFFECTIVE_PAIRS = 12.0  #: of an environment with several seeds
 
 @dataclass(frozen=True)
 class SignErrors:
-    """Sign-errors over environments, from 0 (always the right order) to 1 (always the wrong one)."""
+    """Sign-errors over environments, from 0 (always the right order) to 1 (always the wrong order)."""
 
     mean: float  #: mean over environments
     percentile_90: float  #: their 90th percentile
@@ -28,35 +28,35 @@ class SignErrorScore:
     """Sign-errors of a measure on one task."""
 
     overall: SignErrors  #: over all environments
-    #: hyperparameter -> over the environments in which it differs; one without an environment is absent
+    #: hyperparameter -> errors over the environments in which it differs, if there is such an environment
     varied: Mapping[str, SignErrors]
-    n_discarded: int  #: environments left out, because noise or the number of seeds says too little about their gaps
+    n_discarded: int  #: environments left out, because noise or too few seeds leave the order of their gaps uncertain
 
 
 def sign_errors(
     measure: ArrayLike, gap: ArrayLike, grid: Grid, test_images: int | None = None, seed: str | None = None
 ) -> SignErrorScore:
-    """Sign-errors over all environments of a task.
+    """Return sign-errors over all environments of a task.
 
-    An environment is two settings of the hyperparameters that differ in exactly one. Its error is the mean, over
-    its pairs of models, of 0 for the right order, 1 for the wrong one and 1/2 for equal values or gaps. The grid
-    may have empty cells.
+    An environment is a pair of settings that differ in exactly one hyperparameter. Its error is the mean, over its
+    pairs of models, of 0 for the right order, 1 for the wrong order and 1/2 for equal values or gaps. The grid may have
+    empty cells.
 
-    With `test_images`, a pair weighs the more, the surer the order of its gaps is, and nothing where the test
-    sets do not tell (for 10,000 images: gaps that differ by less than 0.0196). With `seed`, models that differ in
-    that hyperparameter alone are repeats of one setting: an environment then has all pairs of their models, and
-    is discarded if their weights amount to fewer than `MINIMUM_EFFECTIVE_PAIRS`. Without it an environment is
-    one pair, so `robust` is 1 as soon as a single pair is in the wrong order: read `mean` and `percentile_90`.
+    With `test_images`, the weight of a pair grows with the certainty of the order of its gaps, and is 0 if the test
+    sets do not determine the order (for 10,000 images: gaps that differ by less than 0.0196). With `seed`, models that
+    differ in that hyperparameter alone are repeats of a setting: an environment then has all pairs of their models, and
+    is discarded if the weights sum to less than `MINIMUM_EFFECTIVE_PAIRS`. Without `seed`, an environment is a single
+    pair, so `robust` is 1 as soon as one pair is in the wrong order: read `mean` and `percentile_90`.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
         gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
         grid: the task's hyperparameters, models in the same order.
-        test_images: number of images that gaps were measured on; None does without the filter.
+        test_images: number of images that gaps were measured on; None: no weights.
         seed: name of the hyperparameter that numbers repeats.
 
     Raises:
-        ScoreUndefined: no environment, or none that is left.
+        ScoreUndefined: there is no environment, or all are discarded.
         ValueError: wrong lengths, numbers that are not finite, no test image, or no hyperparameter of that name.
 
     Source: Dziugaite et al., "In search of robust measures of generalization", 2020.
@@ -84,7 +84,7 @@ def sign_errors(
 
 
 def order_certainty(difference: ArrayLike, test_images: int) -> Vector:
-    """How sure the order of two gaps is, 0 to 1, from their difference: a bound by Hoeffding, squared for two."""
+    """Return the certainty of the order of two gaps, 0 to 1, from their difference: Hoeffding's bound, squared."""
     bound = 1 - 2 * np.exp(-2 * test_images * (np.asarray(difference, np.float64) / 2) ** 2)
     certainty: Vector = np.maximum(bound, 0) ** 2
     return certainty
@@ -107,7 +107,7 @@ def _environments(varied: str, settings: list[str], grid: Grid) -> Environments:
 
 
 def _losses(environments: Environments, measure: Vector, gap: Vector, test_images: int | None, least: float) -> Vector:
-    """Error of each environment that says enough."""
+    """Return the error of each environment that is not discarded."""
     first, second, number = environments
     _, position = np.unique(number, return_inverse=True)
     agreement = _signs(measure, first, second) * _signs(gap, first, second)
@@ -125,7 +125,7 @@ def _losses(environments: Environments, measure: Vector, gap: Vector, test_image
 
 
 def _signs(values: Vector, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.int8]:
-    """Sign of values[first] - values[second]; compared, since a difference of finite numbers may overflow."""
+    """Return the sign of values[first] - values[second] by comparison, since a difference may overflow."""
     return (values[first] > values[second]).astype(np.int8) - (values[first] < values[second])
 
 

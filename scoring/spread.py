@@ -24,11 +24,11 @@ class HeldOut:
 
 
 def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut], seed: int = 0) -> Vector:
-    """Standard error of the final scores that comes from measuring gaps on finitely many test images.
+    """Return the standard error of the final scores that comes from measuring gaps on finitely many test images.
 
     Each model's number of correct answers is drawn anew from the binomial distribution of its accuracy, the
-    models independently of each other; measures stay as they are. Models that are tested on the same images
-    err together in part, so this is an upper estimate. Training accuracy is of all training images, so exact.
+    models independently of each other; measures do not change. Errors of models on the same images are partly shared,
+    so this is an upper estimate. Training accuracy is exact, since it is measured on all training images.
 
     Returns:
         Shape (n_submissions,), in points of the final score.
@@ -46,7 +46,7 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut],
 def _drawn_gaps(
     name: str, task: PairedTask, held_out: Mapping[str, HeldOut], random: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Official scores with the gaps drawn anew, shape (draws, n_submissions)."""
+    """Return official scores with the gaps drawn anew, shape (draws, n_submissions)."""
     if name not in held_out:
         raise ValueError(f"task {name!r}: expected a test set, found none")
     n_images, accuracy = held_out[name].n_images, _accuracy(name, held_out[name].accuracy, task.gap.size)

@@ -1,4 +1,4 @@
-"""How much of a score is luck of the measure's own random draws."""
+"""The part of a score's spread that comes from the measure's own random draws."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Stability:
     score: float  #: official score of the values that count, 0 to 1
     error: float  #: standard deviation of the score over seeds of the measure, all models called anew
     n_repeated: int  #: number of models with several values
-    n_unsteady: int  #: how many of them got different values from different seeds
+    n_unsteady: int  #: number of models with different values from different seeds
 
 
 def measure_stability(
@@ -32,9 +32,9 @@ def measure_stability(
     """Estimate the spread of an official score that comes from the measure's own randomness.
 
     Each model that has repeats gets one of its values, drawn at random, and the score is computed anew. Models
-    are called with seeds of their own, so they add to the score's variance independently: it is scaled up from the
-    models that were repeated to all, and for the few values of each (k of k values vary by (k - 1) / k of what
-    fresh ones would). Choose the repeated models at random.
+    are called with seeds of their own, so they add to the score's variance independently. The variance is scaled up
+    from the repeated models to all, and for the few values of each: draws from k values have (k - 1) / k of the
+    variance of fresh values. Choose the repeated models at random.
 
     Args:
         measure: value of each model that counts, shape (n_models,), finite.
@@ -75,7 +75,7 @@ def _positions(repeats: Mapping[str, Sequence[float]], grid: Grid) -> list[int]:
 
 
 def _values(measure: Vector, models: list[int], repeats: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:
-    """All values of each repeated model, the one that counts first: shape (n_repeated, n_values)."""
+    """Return all values of each repeated model, first the value that counts: shape (n_repeated, n_values)."""
     lengths = sorted({len(others) for others in repeats.values()})
     if len(lengths) > 1 or lengths[0] < 1:
         found = ", ".join(map(str, lengths))

@@ -1,4 +1,4 @@
-"""All scores of one submission on one task."""
+"""All scores of a submission on a task."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TaskScore:
-    """How well a measure predicts the gap on one task; each score is followed by the parts it is made of.
+    """The scores of a measure on a task, each followed by its parts.
 
     A score that is not defined on the task's grid is None, and its parts are empty.
     """
 
     n_models: int  #: number of models in the task
-    undefined: str  #: why there is no official score, the same for every measure; empty if there is one
+    undefined: str  #: reason why no measure has an official score; empty if there is an official score
     official: float | None  #: conditional mutual information as the competition's program computes it, 0 to 1
-    #: its value given each pair of hyperparameters; `official` is the minimum
+    #: `official` is the minimum of these values given each pair of hyperparameters
     official_pairs: dict[tuple[str, str], float]
     printed: float | None  #: conditional mutual information as the competition's paper prints it, 0 to 1
-    #: its value given each set of hyperparameters; `printed` is the minimum
+    #: `printed` is the minimum of these values given each set of hyperparameters
     printed_subsets: dict[tuple[str, ...], float]
     kendall: float | None  #: Kendall's rank correlation over all models, -1 to 1; None where it is withheld
     granulated_kendall: float | None  #: rank correlation when one hyperparameter changes, averaged, -1 to 1
-    granulated_psi: dict[str, float]  #: its value for each hyperparameter; `granulated_kendall` is the mean
+    granulated_psi: dict[str, float]  #: value for each hyperparameter; `granulated_kendall` is their mean
 
 
 def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:
@@ -66,7 +66,7 @@ def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:
 def _unless_undefined(
     score: Callable[[ArrayLike, ArrayLike, Grid], T], measure: ArrayLike, gap: ArrayLike, grid: Grid
 ) -> tuple[str, T | None]:
-    """Return a score, or why the grid allows none."""
+    """Return a score, or the reason why it is not defined on the grid."""
     try:
         return "", score(measure, gap, grid)
     except ScoreUndefined as error:

@@ -13,13 +13,13 @@ from scoring.errors import ScoreUndefined
 from scoring.kendall import kendall_tau
 from scoring.vectors import Vector
 
-#: Added to the variances of a fitted Gaussian, so that equal points have a density too.
+#: Added to the variances of a fitted Gaussian, so that equal points also have a density.
 RIDGE = 1e-4
 
 
 @dataclass(frozen=True)
 class ClassSpread:
-    """How a number that every class has is spread over the classes."""
+    """The spread over classes of a number that every class has."""
 
     mean: float  #: the mean
     deviation: float  #: the standard deviation of a sample (n - 1)
@@ -27,7 +27,7 @@ class ClassSpread:
 
 
 def class_spread(values: ArrayLike) -> ClassSpread:
-    """Spread over classes of shape (n_classes,); raises `ScoreUndefined` for fewer than two, `ValueError` for NaN."""
+    """Return the spread of numbers (n_classes,); raises `ScoreUndefined` for fewer than two, `ValueError` for NaN."""
     per_class = _finite("values", values, 1)
     if per_class.size < 2:
         raise ScoreUndefined(f"spread over classes: expected at least 2 classes, found {per_class.size}")
@@ -37,7 +37,7 @@ def class_spread(values: ArrayLike) -> ClassSpread:
 
 
 def marginal(cells: ArrayLike, axis: int) -> Vector:
-    """Mean over the two other axes of an array of cells; the paper prints their sum, which is this times a constant."""
+    """Return the mean over the two other axes of an array of cells; the paper prints the sum, a multiple of it."""
     array = _finite("cells", cells, 3)
     others = tuple(other for other in range(3) if other != axis % 3)
     means: Vector = array.mean(axis=others)
@@ -47,7 +47,7 @@ def marginal(cells: ArrayLike, axis: int) -> Vector:
 def gaussian_divergence(
     mean: ArrayLike, covariance: ArrayLike, origin: ArrayLike, origin_covariance: ArrayLike
 ) -> float:
-    """Kullback-Leibler divergence of a Gaussian from the one at the origin, in nats, at least 0.
+    """Return the Kullback-Leibler divergence of a Gaussian from the Gaussian of the origin, in nats, at least 0.
 
     Raises:
         numpy.linalg.LinAlgError: a covariance is singular.
@@ -61,7 +61,7 @@ def gaussian_divergence(
 
 
 def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
-    """Divergence of each cloud of points from the one at position `origin`, by Gaussians fitted to them.
+    """Return the divergence of each cloud of points from the cloud at position `origin`, by fitted Gaussians.
 
     Args:
         points: of each value of a dimension, (error rate, 1 - kappa) of every class in all of its cells: shape (n, 2),
@@ -76,9 +76,9 @@ def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
 
 
 def inconsistency(measure: ArrayLike, marginals: ArrayLike) -> float:
-    """Sign-error of a measure against a marginal over sizes: the share of pairs of models in the wrong order.
+    """Return the sign-error of a measure against a marginal over sizes: the share of wrongly ordered pairs.
 
-    0 is the same order everywhere, 1 the opposite one; equal values count one half. With 8 models it is a multiple of
+    0 means the same order, 1 the opposite order; equal values count one half. With 8 models it is a multiple of
     1/56. It is (1 - tau) / 2 with Kendall's tau over all pairs.
 
     Args:
@@ -108,7 +108,7 @@ def _finite(what: str, values: ArrayLike, n_axes: int) -> NDArray[np.float64]:
 
 
 def error_rates(confusion: ArrayLike) -> Vector:
-    """Share of each class' examples that are given another class, in [0, 1], shape (n_classes,).
+    """Return the share of each class' examples that are assigned another class, in [0, 1], shape (n_classes,).
 
     Args:
         confusion: number of examples of each true class (rows) that were given each class (columns).
@@ -122,11 +122,11 @@ def error_rates(confusion: ArrayLike) -> Vector:
 
 
 def one_vs_rest_kappas(confusion: ArrayLike) -> Vector:
-    """Cohen's kappa between truth and prediction of each class against all others, in [-1, 1], shape (n_classes,).
+    """Return Cohen's kappa between truth and prediction of each class against all others, in [-1, 1], (n_classes,).
 
-    kappa = (P_0 - P_e) / (1 - P_e), where P_0 is the share of examples on which both agree, and P_e the share on
-    which independent ones with the same margins would: 1 is perfect, 0 is chance. If everything is of one class on
-    both sides, 1 - P_e = 0 and kappa is 1.
+    kappa = (P_0 - P_e) / (1 - P_e), where P_0 is the share of examples on which both agree, and P_e the share on which
+    independent labels with the same margins would agree: 1 is perfect, 0 is chance. If truth and prediction have only
+    one class, 1 - P_e = 0 and kappa is 1.
 
     Source: Cohen, "A coefficient of agreement for nominal scales", 1960. The sum of margins that Huang, Yu and Zhang
     print for P_e is a misprint: it may exceed 1.

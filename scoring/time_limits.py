@@ -1,4 +1,4 @@
-"""What a submission would have scored under a shorter time limit, and which submissions are worth their time."""
+"""The scores of a submission under shorter time limits, and the Pareto front of cost and score."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,19 +18,19 @@ Seconds = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class TimeStep:
-    """From this time limit on, up to the next step, a submission has this result."""
+    """The result of a submission from this time limit up to the next step."""
 
-    limit_s: float  #: smallest limit of the step, in seconds; a limit that is just used up is kept
-    score: float | None  #: final score under the rule, 0 to 100; None if no task has one
+    limit_s: float  #: smallest limit of the step, in seconds; a call of exactly this time keeps the limit
+    score: float | None  #: final score under the rule, 0 to 100; None if no task has an official score
     within: tuple[str, ...]  #: tasks whose calls all keep the limit, in alphabetical order
 
 
 def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: TimeBudget = "each") -> list[TimeStep]:
     """Score a submission under every time limit, by the times that its calls took.
 
-    Under the rule one call over the limit makes the final score 0, so the score itself changes once, at the limit
-    that the slowest task needs; the steps before say how many tasks are through. A call that was over its limit
-    when it was made stays so: how long it would have taken is not known.
+    Under the rule one call over the limit makes the final score 0, so the score itself changes once, at the limit that
+    the slowest task needs; earlier steps show how many tasks keep the limit. A call that exceeded its limit when it was
+    made always counts as exceeding, since its full duration is not known.
 
     Args:
         tasks: task -> its calls.
@@ -51,7 +51,7 @@ def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: Ti
 
 
 def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list[bool]:
-    """Whether no other submission is as cheap and as good, and better in one of the two.
+    """Return whether no other submission is as cheap and as good, and better in cost or score.
 
     Args:
         costs: cost of each submission, such as seconds per model; finite.
@@ -74,7 +74,7 @@ def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list
 
 
 def _needed(task: str, calls: TaskCalls, seconds: Mapping[str, float], budget: TimeBudget) -> float:
-    """Smallest limit that the calls of a task keep, in seconds."""
+    """Return the smallest limit that the calls of a task keep, in seconds."""
     if unknown := sorted(set(seconds) - set(calls.grid.models)):
         raise ValueError(f"seconds, task {task!r}: expected models of the grid, found {', '.join(unknown)}")
     if not all(math.isfinite(time) and time >= 0 for time in seconds.values()):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: Points per axis between which the trade-off point is sought.
+#: Number of interpolation points per axis for the search.
 POINTS = 41
 
 Cube = NDArray[np.float64]
@@ -19,9 +19,9 @@ class TradeOff:
     size: float  #: number of weights
     ssim: float  #: structural similarity of the noisy images, in (0, 1]
     unseen: float  #: share of unseen classes, in [0, 1)
-    objective: float  #: J there
+    objective: float  #: J at the point
     penalty: float  #: of the point's coordinates, without its weight
-    values: Mapping[str, float]  #: name -> value there of each further array of cells
+    values: Mapping[str, float]  #: name -> value of each further array of cells at the point
 
 
 def trade_off(
@@ -40,8 +40,8 @@ def trade_off(
 
     This is eq. 4 of Huang, Yu and Zhang with tight bounds, without their random search. Sizes are brought linearly to
     [0, 1], from the smallest to the largest. Between cells J is interpolated trilinearly, at `points` equidistant
-    coordinates per axis in addition to those of the cells. Of equal minima the first counts: the smallest size, then
-    SSIM, then share.
+    coordinates per axis in addition to the cells' coordinates. Among equal minima the first counts: the smallest size,
+    then SSIM, then share.
 
     Args:
         objective: J of each cell, shape (n_sizes, n_ssim, n_unseen), finite.
@@ -50,7 +50,7 @@ def trade_off(
         unseen: shares of unseen classes, ascending.
         weight: the factor of the penalty, lambda in the paper, at least 0.
         points: number of coordinates per axis.
-        grid_only: look at the cells alone.
+        grid_only: search only the cells.
         normalize_axes: bring the other axes to [0, 1] as well, for the penalty.
         also: further arrays of cells, to be interpolated at the point.
 
@@ -92,12 +92,12 @@ def _cells(name: str, cube: ArrayLike, axes: list[NDArray[np.float64]]) -> Cube:
 
 
 def _refined(axis: NDArray[np.float64], points: int) -> NDArray[np.float64]:
-    """Return equidistant coordinates and those of the cells, between which a linear minimum cannot be."""
+    """Return equidistant coordinates and the cells' coordinates, between which no linear minimum can lie."""
     return np.union1d(np.linspace(axis[0], axis[-1], points), axis) if axis.size > 1 else axis
 
 
 def _scaled(values: NDArray[np.float64], axis: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bring an axis to [0, 1]; one of a single value to 0."""
+    """Scale an axis to [0, 1]; an axis with a single value to 0."""
     width = axis[-1] - axis[0]
     return (values - axis[0]) / width if width else np.zeros_like(values)
 

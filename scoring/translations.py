@@ -1,8 +1,8 @@
-"""Adversarial examples by translation: where a generator moves each image, and the density of that point.
+"""Adversarial examples by translation: the target of each image under a generator, and its density.
 
-Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`). An image is known by the margins of
-its translations: over a square of shifts of at most three times the generator's radius, the best logit of a wrong class
-minus that of the label. A translation is misclassified where its margin is positive.
+Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`). An image is represented by the
+margins of its translations, over a square of shifts of at most three times the generator's radius: the largest logit of
+a wrong class minus the logit of the label. A translation is misclassified if its margin is positive.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from scoring.vectors import Vector
 Margins = NDArray[np.floating]
 Mask = NDArray[np.bool_]
 
-#: Numbers that are compared at once: a bound on the memory.
+#: Maximum number of elements that are compared at once, to bound the memory.
 _NUMBERS = 2**24
 
 
@@ -27,7 +27,7 @@ class AdversarialGenerator:
     """A deterministic generator: correctly classified images may move within a radius, others stay."""
 
     radius: int  #: largest shift in rows and in columns, in pixels
-    #: given margins of the candidates, shape (..., side, side), the chosen one's position in row-major order
+    #: margins of the candidates, shape (..., side, side) -> position of the chosen candidate in row-major order
     choose: Callable[[Margins], NDArray[np.intp]]
 
     @property
@@ -53,7 +53,7 @@ class AdversarialGenerator:
         losses = grid[:, middle, middle] > 0
         moved_losses, densities = losses.copy(), np.ones(len(grid))
         near = grid[:, middle - self.radius : middle + self.radius + 1, middle - self.radius : middle + self.radius + 1]
-        movable = np.flatnonzero((near > 0).any(axis=(1, 2)))  # the others stay where they are, and are correct
+        movable = np.flatnonzero((near > 0).any(axis=(1, 2)))  # other images stay in place, and are correct
         at_once = max(1, _NUMBERS // (4 * self.radius + 1) ** 2 // self.side**2)
         for first in range(0, len(movable), at_once):
             images = movable[first : first + at_once]
@@ -61,7 +61,7 @@ class AdversarialGenerator:
         return RiskEstimates.of(losses, moved_losses, densities)
 
     def moves(self, windows: Margins) -> NDArray[np.intp]:
-        """Return to which candidate the image in the middle of each window moves, as a position in row-major order.
+        """Return the candidate to which the image in the middle of each window moves, as a position in row-major order.
 
         Args:
             windows: margins of the candidates, shape (..., side, side).
@@ -72,7 +72,7 @@ class AdversarialGenerator:
         return chosen
 
     def _move(self, grid: Margins) -> tuple[NDArray[np.bool_], Vector]:
-        """Return whether each image is misclassified where the generator moves it, and the density there."""
+        """Return whether each moved image is misclassified, and the density at its target."""
         moves_to = self._targets(grid)  # for shifts of at most twice the radius
         target = moves_to[:, moves_to.shape[1] // 2, moves_to.shape[2] // 2]
         arriving = _arriving(moves_to, target, self.radius, grid.shape[1])
@@ -80,7 +80,7 @@ class AdversarialGenerator:
         return wrong, 1 / (1 + arriving)
 
     def _targets(self, grid: Margins) -> NDArray[np.intp]:
-        """For each shift of at most twice the radius, the flat position in the grid to which the generator moves it."""
+        """Return for each shift of at most twice the radius its target under the generator, as a flat position."""
         windows = sliding_window_view(grid, (self.side, self.side), axis=(1, 2))
         rows, columns = np.divmod(self.moves(windows), self.side)
         first = np.arange(windows.shape[1])
@@ -89,12 +89,12 @@ class AdversarialGenerator:
 
 
 def strongest_translation(radius: int) -> AdversarialGenerator:
-    """Move to the candidate with the largest margin; the first in row-major order if several have it."""
+    """Move to the candidate with the largest margin; among equals, the first in row-major order."""
     return AdversarialGenerator(radius, lambda windows: np.argmax(_in_a_row(windows), axis=-1))
 
 
 def nearest_translation(radius: int) -> AdversarialGenerator:
-    """Move to the misclassified candidate at the smallest distance; of several, the first in row-major order."""
+    """Move to the misclassified candidate at the smallest distance; among equals, the first in row-major order."""
     shifts = np.arange(-radius, radius + 1)
     distances = np.hypot(shifts[:, None], shifts[None, :])
 
@@ -112,7 +112,7 @@ def _in_a_row(windows: Margins) -> Margins:
 
 
 def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int, side: int) -> NDArray[np.intp]:
-    """Number of other points that the generator moves onto the target of each image."""
+    """Return the number of other points that the generator moves onto the target of each image."""
     shifts = radius + np.arange(moves_to.shape[1])  # positions in the grid of the points that `moves_to` knows
     rows, columns = np.divmod(target, side)
     near = (abs(shifts - rows[:, None]) <= radius)[:, :, None] & (abs(shifts - columns[:, None]) <= radius)[:, None, :]
@@ -123,15 +123,15 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
 
 
 def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) -> Mask:
-    """Return the shifts that are needed, as far as the margins that are known tell.
+    """Return the shifts whose margins are needed, given the known margins.
 
-    First of all the candidates; then the points from which the generator may reach the same point as from the image;
-    and then the candidates of those of them that are classified correctly. Margins that are never needed may have any
-    value (`AdversarialGenerator.estimates` takes no NaN).
+    The candidates are needed first; then the points that the generator may move to the same target as the image; and
+    then the candidates of those points that are classified correctly. Margins that are never needed may have any value
+    (`AdversarialGenerator.estimates` accepts no NaN).
 
     Args:
         margins: shape (n_images, side, side), NaN where unknown; side is 6 * radius + 1 for the largest radius.
-        generators: estimates by these are wanted.
+        generators: the generators of the wanted estimates.
 
     Returns:
         Which margins must be known, of the same shape. When all are known, nothing more is needed.
@@ -150,12 +150,12 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
         rows, columns = np.divmod(generator.moves(windows[movable]), generator.side)
         target = np.zeros_like(needed)
         target[movable, corner + rows, corner + columns] = True
-        sources = _around(target, generator.radius)
-        needed |= sources | _around(sources & (margins <= 0), generator.radius)
+        sources = _dilated(target, generator.radius)
+        needed |= sources | _dilated(sources & (margins <= 0), generator.radius)
     return needed
 
 
-def _around(mask: Mask, radius: int) -> Mask:
+def _dilated(mask: Mask, radius: int) -> Mask:
     """Return the squares of points within `radius` of the points of a mask."""
     for axis in (1, 2):
         source = np.moveaxis(mask, axis, 0)

@@ -1,4 +1,4 @@
-"""The numbers per model that every score takes."""
+"""Checks of the numbers per model that every score takes."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -7,7 +7,7 @@ Vector = NDArray[np.float64]
 
 
 def as_vectors(measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
-    """Measure and gap as float arrays of the same shape (n_models,).
+    """Return measure and gap as float arrays of the same shape (n_models,).
 
     Raises:
         ValueError: not one-dimensional, of different lengths, or not finite.
@@ -20,7 +20,7 @@ def as_vectors(measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
 
 
 def as_vectors_of(n_models: int, measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
-    """As `as_vectors`, and there must be exactly `n_models` numbers in each."""
+    """Return measure and gap as `as_vectors` does; each must have exactly `n_models` numbers."""
     vectors = as_vectors(measure, gap)
     if vectors[0].size != n_models:
         raise ValueError(f"measure and gap: expected one number per model ({n_models}), found {vectors[0].size}")
@@ -38,7 +38,7 @@ def _as_vector(what: str, values: ArrayLike) -> Vector:
 
 
 def as_task_scores(scores: ArrayLike) -> NDArray[np.float64]:
-    """Scores as a float array of shape (n_tasks, n).
+    """Return scores as a float array of shape (n_tasks, n).
 
     Raises:
         ValueError: another shape, or numbers that are not finite.

@@ -1,7 +1,7 @@
 """Watches which measures have their values compared in the tests of the families, and fails a run that leaves one out.
 
-The value that a measure returns in such a test is a float that knows its measure, and so is what is computed of it with
-+, -, *, / and abs. Comparing it, by itself or within `pytest.approx`, counts as a test of the measure's value.
+In such a test, a measure returns a float that knows its measure, as do results of +, -, *, / and abs on it. A
+comparison of such a float, directly or within `pytest.approx`, counts as a test of the measure's value.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ FAMILIES = Path(__file__).parent / "baselines"
 #: Tests that treat all measures alike.
 GENERAL = {"test_every_measure.py", "test_shared_work.py", "test_retained.py", "test_families.py"}
 
-#: Spectral norms of convolutions are tested in test_spectral_norms.py; what is made of them, in its plain form.
+#: Spectral norms of convolutions are tested in test_spectral_norms.py; measures of them in plain form.
 VARIANTS = ("_fft", "_op")
 
 #: In this process: the file of the running test, and what has been compared.
@@ -30,7 +30,7 @@ class Value(float):
 
 
 def value_of(number, *measures):
-    """`number`, knowing what the measures are that it comes from."""
+    """`number` with the measures that it was computed from."""
     found = Value(number)
     found.measures = frozenset().union(*measures)
     return found

@@ -2,7 +2,7 @@
 
 import os
 
-#: One thread for each test process, and for what it starts: they share the cores, and threads without work spin.
+#: A single thread for each test process and its children: they share the cores, and threads without work spin.
 #: Set before anything imports TensorFlow or NumPy.
 for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -23,7 +23,7 @@ from hypothesis import settings  # noqa: E402
 from in_process import Pgdl, in_process  # noqa: E402
 from shared_zygotes import SharedZygotes  # noqa: E402
 
-# The same examples in every run, so that a change is judged by what it changed; other ones are drawn with
+# The same examples in every run, so that only a change of the code changes results; other examples are drawn with
 # --hypothesis-profile=default. No deadline: the time of one example on a busy machine says nothing about the code.
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile("same")
@@ -78,7 +78,7 @@ def zygotes() -> Iterator[SharedZygotes]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _shared_keras() -> Iterator[None]:
-    """Let one process, started when it is needed, answer all questions about shapes that this one asks."""
+    """Let a single process, started on demand, answer all questions about shapes in this test process."""
     from harness.task import shapes
 
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""What tests cost: files that took longest come first, and docs/testing.md has a table of both floors.
+"""Costs of tests: files that took longest come first, and docs/testing.md has a table of both floors.
 
 `make durations` records both. A file is given to one process, which then does not work on a long file while the others
 have no more to do.

@@ -24,7 +24,7 @@ UNWANTED = ("matplotlib", "pandas", "pyarrow", "sklearn")
 
 @contextmanager
 def alone(*others: str) -> Iterator[None]:
-    """Let modules import neither what is unwanted nor other frameworks."""
+    """Keep modules from importing unwanted modules and other frameworks."""
     with ExitStack() as stack:
         for name in (*UNWANTED, *others):
             stack.enter_context(without(name))

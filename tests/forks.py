@@ -3,7 +3,7 @@
     ended = forks.run("tensorflow", [sys.executable, "program.py", "argument"], environment)
 
 A test process has one such process for each framework that it needs; importing one takes most programs more time than
-their work. What is tested is the program: only the import is shared.
+their work. The test still covers the program: only the import is shared.
 """
 
 import json
@@ -64,7 +64,7 @@ class Fork:
 
 
 class Forks:
-    """The processes that fork; `end` ends them."""
+    """The forking processes; `end` ends them."""
 
     def __init__(self) -> None:
         self._starting = threading.Lock()

@@ -1,4 +1,4 @@
-"""What stands in a parametrization for a case that `make test` leaves to another command."""
+"""Marks cases of a parametrization that `make test` leaves to another command."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ class SharedZygotes(Zygotes):
         """Keep them."""
 
     def end(self) -> None:
-        """End all of them."""
+        """End all zygotes."""
         super().close()
 
     @contextmanager

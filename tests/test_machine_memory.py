@@ -17,7 +17,7 @@ FILES = {
 
 
 class Kernel:
-    """A hierarchy of control groups, and this process in one of them."""
+    """A hierarchy of control groups around this process."""
 
     def __init__(self, directory: Path, version: str) -> None:
         self.directory, self.version = directory, version

@@ -1,4 +1,4 @@
-"""YAML of a stranger: plain values within bounds; whatever else is refused before anything is made of it."""
+"""YAML of a stranger: only plain values within bounds; other content is refused before objects are built."""
 
 import datetime
 

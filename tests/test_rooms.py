@@ -1,4 +1,4 @@
-"""Each room imports only what the table in docs/architecture.md allows, and what a room names in its `__init__`."""
+"""Each room imports only rooms that the table in docs/architecture.md allows, and only names in their `__init__`."""
 
 import ast
 import functools
@@ -14,7 +14,7 @@ from harness.extras import EXTRA_OF
 ROOT = Path(__file__).parent.parent
 HARNESS = ROOT / "harness"
 
-#: Frameworks; only what runs in processes of their own may import them.
+#: Frameworks; only code of separate processes may import them.
 FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 
 #: Files of harness/ that run in such processes, beside the whole of `worker`: the trainer of corpora, and what runs
@@ -45,7 +45,7 @@ RULES = rules()
 
 @functools.cache  # every file is asked for by every room
 def imports(file: Path) -> frozenset[str]:
-    """Full names of the modules that a file imports, also of those that it imports from a package."""
+    """Full names of the modules that a file imports, including modules imported from a package."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
@@ -65,7 +65,7 @@ def is_module(name: str) -> bool:
 
 
 def room_of(module: str) -> str | None:
-    """The room that a module is in; None for those of nobody's, which every room may use."""
+    """The room of a module; None for modules outside of rooms, which every room may use."""
     head, *rest = module.split(".")
     if head in ("scoring", "baselines", "submissions"):
         return head
@@ -131,7 +131,7 @@ def test_what_runs_in_a_process_of_its_own_imports_nothing_of_the_rest_of_the_ha
 
 
 def test_the_checksum_of_records_is_written_once() -> None:
-    """What a file is called and how it is checked stands in the format alone."""
+    """Only the room of the format knows names and checks of files."""
     knows = [file for file in HARNESS.rglob("*.py") if "0xA282EAD8" in file.read_text()]
     assert knows == [HARNESS / "format" / "shards.py"]
 

@@ -1,4 +1,4 @@
-"""No two places of the project draw the same random numbers, whatever seeds they are given."""
+"""No two places of the project draw the same random numbers with any seeds."""
 
 import ast
 import re

@@ -50,7 +50,7 @@ def make_task(
     """Write a task into `directory` and return the directory of its models.
 
     Args:
-        n_models: for what is the same with fewer of them; a call on each takes a third of a second.
+        n_models: fewer models for faster tests; a call on each takes a third of a second.
         gaps: generalization gap of model_0 to model_7, in [0, 1]; the train accuracy is always 1.
         reference: whether to write model_configs.json.
         hidden: whether to mark the task as hidden.

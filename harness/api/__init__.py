@@ -4,8 +4,7 @@ The command line, a notebook, a job of CI and a service all call them. Nothing h
 and a mistake of the user raises a `UserError`.
 """
 
-#: Modules that other rooms may import.
+#: Modules for other rooms.
 MODULES = (
-    "boards", "calls", "check_report", "checks", "ci", "commands", "costs", "doctor", "execution", "finding", "needs",
-    "progress", "reports", "runs", "scores", "starts", "tally", "task_sources",
+    "calls", "check_report", "checks", "ci", "commands", "costs", "finding", "needs", "progress", "starts", "tally",
 )  # fmt: skip

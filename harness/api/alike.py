@@ -1,4 +1,4 @@
-"""Measures that order all networks alike, such as one and its logarithm: boards and comparisons show them once."""
+"""Measures that order all networks alike, such as one and its logarithm, are shown once on boards and comparisons."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from harness.board.collect import Calls, Collected, RowKey
 
 
 def ordered_alike(names: Collection[str]) -> dict[str, str]:
-    """Return the measures that order all networks as another of these names does: name -> that measure."""
+    """Return each measure that orders all networks as another of these names: name -> the other measure."""
     found: dict[str, str] = {}
     if len(names) < 2:
         return found
@@ -22,14 +22,14 @@ def ordered_alike(names: Collection[str]) -> dict[str, str]:
 
 
 def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Collected, list[str]]:
-    """Leave out measures beside which another one, in the same settings, orders all networks alike.
+    """Leave out each measure that orders all networks as another measure does, in the same settings.
 
     Args:
         collected: the calls of a board.
-        keep: calls that stay in any case.
+        keep: row keys of calls that stay in any case.
 
     Returns:
-        The calls, and a remark that names what is left out; none for none.
+        The calls of the rows that remain, and a remark that names the measures without a row, if there are any.
     """
     in_settings: dict[object, set[str]] = {}
     for calls in collected.shown:
@@ -49,7 +49,7 @@ def shown_once(collected: Collected, keep: Collection[RowKey] = ()) -> tuple[Col
 
 
 def told_alike(same: Mapping[str, str]) -> list[str]:
-    """Return the remark on the measures of `ordered_alike`; none for none."""
+    """Return the remark on the measures of `ordered_alike`, or no line if there are no such measures."""
     told = ", ".join(f"{name} as {other}" for name, other in same.items())
     return [f"order models alike, and are shown once: {told}."] if same else []
 

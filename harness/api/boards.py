@@ -15,6 +15,8 @@ from harness.records import Records
 from harness.site import TITLE, SiteData, gather
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
+from harness.task.layout import TaskDirectory
+from harness.task.summary import describe_networks
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,10 @@ def board(
     )  # fmt: skip
     if not with_site:
         return BoardResult(built)
+    public = [name for name in competition.references if name not in competition.withheld]
+    networks = {files.name: describe_networks(files) for files in TaskDirectory(Path(tasks_dir)).present(public)}
     site = gather(
-        collected.shown, built, competition.references, competition.n_test, outputs, title=title, organiser=organiser
-    )
+        collected.shown, built, competition.references, competition.n_test, outputs, networks=networks, title=title,
+        organiser=organiser,
+    )  # fmt: skip
     return BoardResult(built, site)

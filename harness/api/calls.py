@@ -43,7 +43,7 @@ class Run:
 
     @property
     def shown(self) -> list[Task]:
-        """The other tasks: those of which notes may tell models and gaps."""
+        """The tasks that are not withheld: notes on them may name models and gaps."""
         return [task for task in self.tasks if task.name not in self.withheld]
 
 
@@ -57,8 +57,9 @@ def begin_run(
 ) -> Iterator[Run]:
     """Read and check the tasks, while the executor, whose context it is, gets ready for calls; raises `UserError`.
 
-    Notes on tasks, for instance that one has no official score, come before anything runs. Withheld tasks have none:
-    some notes name gaps. Initial weights are only spoken of if a measure needs them (`harness.api.needs`).
+    Notes on tasks, for instance about a missing official score, come before the first call. Withheld tasks have no
+    notes, because some notes name gaps. Notes mention initial weights only if a measure needs them
+    (`harness.api.needs`).
     """
     files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")

@@ -168,7 +168,7 @@ def _measures(names: Sequence[str]) -> list[Submission]:
 def _call(
     job: ChangeJob, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
 ) -> Sequence[PlannedCall]:
-    """Check the submissions if the rules say so, and make the calls of those that pass; returns these calls."""
+    """Check the submissions if the rules require it, and make the calls of passing submissions; returns these calls."""
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
         require_unseen_records(run, job.results)
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():

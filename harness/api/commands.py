@@ -24,7 +24,7 @@ UNSAFE_OPTION = "--unsafe-no-sandbox"
 def results_option(results: Address) -> str:
     """Return the option for the records; an address that may hold a password is left to the variable.
 
-    Where it is not set, the shell says so.
+    If the variable is not set, the shell reports that.
     """
     if results.has_secrets:
         return '--results "$PGDL_RESULTS"' if _is_set("--results") else '--results "${PGDL_RESULTS:?its address}"'

@@ -95,7 +95,7 @@ def forecast_costs(
     Args:
         measures: of the library, or their names, families, costs, `all` or `cheap`, as in `compare`.
         tasks_dir: directory of the tasks.
-        task_names: the one task, unless the directory has no other.
+        task_names: the name of a task; may be empty if the directory has only one task.
         execution: limits, sandbox and engine.
         progress: shows the work.
 
@@ -110,7 +110,7 @@ def forecast_costs(
             raise UserError("a forecast is of one task", found=found, remedy="choose it with --task NAME")
         if run.withheld:
             raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
-        progress.step("timing a forward pass and one there and back on two models")
+        progress.step("timing a forward pass, and a forward and backward pass, on two models")
         timed = time_passes(run)
     task, workers = run.tasks[0], run.executor.workers
     forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in chosen)

@@ -37,8 +37,9 @@ def overfit(
         models: the models to look at, a number of them or their names; None: all.
         radii: largest shifts in pixels (epsilon), ascending; empty: 1 to 5, as far as the images allow.
         split: the examples to test, `test` or `train`.
-        generator: where a correct image is moved: to the `strongest` or to the `nearest` error.
-        edges: what a shift brings in: `black`, or `wrap` for the pixels that it pushed out on the other side.
+        generator: target of a correct image: the `strongest` or the `nearest` error.
+        edges: filling of the edge that a shift uncovers: `black`, or `wrap` for the pixels pushed out on the other
+            side.
         withhold: `auto`: tasks that are marked as hidden are refused.
         progress: shows the work.
 

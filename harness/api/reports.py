@@ -11,13 +11,13 @@ from harness.api.commands import run_command
 from harness.api.competition import choose, failed_outputs, read_competition, read_current, remarks_on, require_records
 from harness.board.board import Board
 from harness.board.collect import CallRecord, Calls
+from harness.board.insight import Insight, find_insights
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
 from harness.records import Records
 from harness.site import paths_of, records_of, submission_page, write_report
-from harness.site.insight import Insight, find_insights
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 

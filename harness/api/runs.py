@@ -95,8 +95,8 @@ def run(
         run = replace(run, submissions=settled)
         plan, tally = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
         for one in run.submissions:
-            if tally.timed_out(one.name) and (line := endless_repeat(one)):
-                progress.warn(f"{one.name}: {line}")
+            if tally.timed_out(one.name) and (endless := endless_repeat(one)):
+                progress.warn(f"{one.name}: {endless}")
         claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
         rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])
         varying = not_deterministic(rows, claims, run.withheld)

@@ -13,7 +13,7 @@ from harness.submission.template import template
 from harness.task.demo import NAME, write_demo_task
 from harness.worker.runtimes import DEFAULT
 
-EXAMPLE = "submissions/error_on_mixup"
+EXAMPLE = "submissions/input_gradient"
 
 README = """\
 # A small task to try pgdl on
@@ -29,7 +29,9 @@ In this directory:
 
 `pgdl new my_measure` writes a template for your own measure; `pgdl measures` lists the built-in measures.
 
-These are few and small networks: the scores show how things work, not which measure is good.
+The board compares the example with one of the best measures of the library, and with `random`, whose values have
+nothing to do with the networks: its score is the level of chance, which is not 0. These are few and small networks, so
+only large differences between scores mean anything; a line below the board says how large.
 
 The images are those of scikit-learn's `load_digits`: E. Alpaydin and C. Kaynak (1998), Optical Recognition of
 Handwritten Digits, UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, licensed under CC BY 4.0
@@ -77,7 +79,7 @@ CI_COMMANDS = (
 _ADDRESS = re.compile(r"(?P<repository>[A-Za-z0-9-]+/[A-Za-z0-9._-]+)@(?P<commit>[0-9a-f]{40})")
 
 #: Commands to try in the directory of the demo.
-COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} random", "pgdl board")
+COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} layer_margin_q1_l0 random", "pgdl board")
 
 
 def demo(directory: str | Path) -> int:

@@ -28,6 +28,7 @@ class Layout:
         notes: explanations of the numbers for readers, one per line, after the board's remarks.
         content: the whole board, as JSON lists and objects.
         is_faint: whether a row does not fully compete, and may be printed fainter than others.
+        marks: explanations of what sets single rows or tasks apart, one per line, after the notes.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Layout:
     notes: "Callable[[Board], list[str]]"
     content: "Callable[[Board], Any]"
     is_faint: Callable[[Row], bool]
+    marks: "Callable[[Board], list[str]]" = lambda _: []
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Board:
     @property
     def notes(self) -> list[str]:
         """The remarks, and explanations of the numbers for readers, one per line."""
-        return [*self.remarks, *self.layout.notes(self)]
+        return [*self.remarks, *self.layout.notes(self), *self.layout.marks(self)]
 
     @property
     def content(self) -> Any:
@@ -97,6 +99,14 @@ class Board:
     def headings(self) -> list[str]:
         """The titles of the columns."""
         return [column.heading for column in self.columns]
+
+    @property
+    def short_tasks(self) -> dict[str, str]:
+        """Task -> its name without the words that all tasks begin with, such as `digits_`."""
+        words = [name.split("_") for name in self.tasks]
+        while len(words) > 1 and min(map(len, words)) > 1 and len({first for first, *_ in words}) == 1:
+            words = [rest for _, *rest in words]
+        return {name: "_".join(rest) or name for name, rest in zip(self.tasks, words, strict=True)}
 
     def cells(self, row: Row) -> list[str]:
         """Return the text of a row's cells, for readers."""

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import scoring
-from harness.board.row import OnTask, Row, Vector, vectors_of
+from harness.board.on_task import OnTask, Vector, vectors_of
+from harness.board.row import Row
 from harness.cache import cache_file, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code

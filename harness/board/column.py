@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from harness.board.row import OnTask, Row
+from harness.board.on_task import OnTask
+from harness.board.row import Row
 
 #: Numbers are aligned to the right, places too, but not on pages; a name is text that must stay unchanged; words may be
 #: wrapped.
@@ -31,6 +32,7 @@ class Column(Generic[T]):
         spare: if a terminal is too narrow, columns with the largest `spare` are left out first, then those with the
             next; columns with 0 always stay.
         note: explanation of the column for readers, below the board.
+        low_is_best: whether the smallest number is the best; of text, and of most numbers, it is not.
     """
 
     key: str
@@ -45,6 +47,7 @@ class Column(Generic[T]):
     varying: bool = False
     spare: int = 0
     note: str = ""
+    low_is_best: bool = False
 
     @property
     def heading(self) -> str:
@@ -80,6 +83,7 @@ class TaskColumn(Column[OnTask]):
         return Column(
             self.key_on(task), lambda row: self.value(row.tasks[task]), self.type,
             lambda row: self.shown(row.tasks[task]), heading, self.kind, unit=self.unit, spare=self.spare,
+            low_is_best=self.low_is_best,
         )  # fmt: skip
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from harness.board import ON_REQUEST
 from harness.board.column import Column, TaskColumn
 from harness.board.disclosure import DECIMALS
-from harness.board.row import Row, counted
+from harness.board.on_task import counted
+from harness.board.row import Row
 from harness.board.scores import decimal
 from harness.errors import UserError
 from harness.text import p_value_text
@@ -37,9 +38,9 @@ def _settings(row: Row) -> str:
     return ", ".join(one for one in row.settings.split(", ") if not one.startswith("runtime "))
 
 
-RANK = Column[Row]("rank", lambda row: row.rank, int, kind="place")
+RANK = Column[Row]("rank", lambda row: row.rank, int, kind="place", low_is_best=True)
 SUBMISSION = Column[Row]("submission", lambda row: row.submission, str, kind="name")
-KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text")
+KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text", spare=4)
 TEAM = Column[Row]("team", lambda row: row.about.team, str, kind="text", optional=True, spare=9)
 DESCRIPTION = Column[Row]("description", lambda row: row.about.description, str, kind="words")
 PAPER = Column[Row]("paper", lambda row: row.about.paper, str, kind="words")
@@ -70,11 +71,11 @@ EXCESS_HIGH = Column[Row]("excess_high", lambda row: row.excess_high, unit=POINT
 P_VALUE = Column[Row]("p_value", lambda row: row.p_value, unit=SHARE)
 ADJUSTED_P_VALUE = Column[Row](
     "adjusted_p_value", lambda row: row.adjusted_p_value, text=lambda row: p_value_text(row.adjusted_p_value),
-    title="p", unit=SHARE, optional=True,
+    title="p", unit=SHARE, optional=True, spare=5, low_is_best=True,
 )  # fmt: skip
 BEYOND = Column[Row](
     "beyond_hyperparameters", lambda row: row.beyond_hyperparameters, bool,
-    lambda row: "yes" if row.beyond_hyperparameters else "-", title="beyond", kind="text", optional=True, spare=2,
+    lambda row: "yes" if row.beyond_hyperparameters else "-", title="beyond", kind="text", optional=True, spare=5,
     note=BEYOND_NOTE,
 )  # fmt: skip
 KENDALL = Column[Row](
@@ -82,12 +83,14 @@ KENDALL = Column[Row](
 )
 OWN_ERROR = Column[Row](
     "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True, spare=7,
+    low_is_best=True,
     note="own ±: standard error of the score from the measure's own random draws (pgdl help statistics).",
 )  # fmt: skip
 SECONDS_PER_MODEL = Column[Row](
-    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5
-)
-CALLS_OK = Column[Row]("calls_ok", lambda row: row.calls_ok, int, _calls, title="calls")
+    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5,
+    low_is_best=True,
+)  # fmt: skip
+CALLS_OK = Column[Row]("calls_ok", lambda row: row.calls_ok, int, _calls, title="calls", spare=6)
 CALLS_EXPECTED = Column[Row]("calls_expected", lambda row: row.calls_expected, int)
 STALE = Column[Row]("stale", lambda row: row.stale, int)
 SANDBOXED = Column[Row]("sandboxed", lambda row: row.sandboxed, bool, kind="text")
@@ -109,25 +112,35 @@ REASON = Column[Row]("reason", lambda row: row.reason, str, kind="words")
 
 TASK = TaskColumn("task", lambda task: task.name, str, kind="name")
 TASK_SCORE = TaskColumn(
-    "score", lambda task: task.official, title="", unit=POINTS, spare=4,
+    "score", lambda task: task.official, title="", unit=POINTS, spare=2,
     text=lambda task: task.official_text() if task.was_called else "-",
 )  # fmt: skip
 TASK_PRINTED = TaskColumn("printed", lambda task: task.printed, unit=POINTS)
 TASK_PUBLISHED = TaskColumn("published", lambda task: task.published, unit=POINTS, spare=4)
 TASK_CHANCE = TaskColumn("chance", lambda task: task.chance_level, unit=POINTS)
 TASK_P_VALUE = TaskColumn(
-    "p_value", lambda task: task.p_value, text=lambda task: p_value_text(task.p_value), title="p", unit=SHARE
+    "p_value",
+    lambda task: task.p_value,
+    text=lambda task: p_value_text(task.p_value),
+    title="p",
+    unit=SHARE,
+    low_is_best=True,
 )
 TASK_KENDALL = TaskColumn("kendall", lambda task: task.kendall, title="Kendall", digits=3, unit=CORRELATION)
 TASK_GRANULATED = TaskColumn(
     "granulated_kendall", lambda task: None if task.score is None else task.score.granulated_kendall,
     title="granulated Kendall", digits=3, unit=CORRELATION,
 )  # fmt: skip
-TASK_SIGN_ERROR = TaskColumn("sign_error", lambda task: task.sign_error, title="sign-error", digits=3, unit=SHARE)
-TASK_ROBUST_SIGN_ERROR = TaskColumn(
-    "robust_sign_error", lambda task: task.robust_sign_error, title="robust sign-error", digits=3, unit=SHARE
+TASK_SIGN_ERROR = TaskColumn(
+    "sign_error", lambda task: task.sign_error, title="sign-error", digits=3, unit=SHARE, low_is_best=True
 )
-TASK_SECONDS = TaskColumn("seconds_per_model", lambda task: task.seconds_per_model, title="s/model", unit=SECONDS)
+TASK_ROBUST_SIGN_ERROR = TaskColumn(
+    "robust_sign_error", lambda task: task.robust_sign_error, title="robust sign-error", digits=3, unit=SHARE,
+    low_is_best=True,
+)  # fmt: skip
+TASK_SECONDS = TaskColumn(
+    "seconds_per_model", lambda task: task.seconds_per_model, title="s/model", unit=SECONDS, low_is_best=True
+)
 TASK_MODELS = TaskColumn("models", lambda task: task.n_models, int)
 TASK_FAILED = TaskColumn("failed", lambda task: task.failures.total(), int)
 TASK_OUTCOMES = TaskColumn("outcomes", lambda task: counted(task.failures), str, kind="words")

@@ -26,6 +26,9 @@ REASON_WITHHELD = "the reason is withheld, since the task is hidden"
 #: Note on a score on a hidden task.
 ONLY_ROUNDED = f"Rounded to {DECIMALS} decimal, and no other number is shown, since the task is hidden."
 
+#: Note on a row whose final score contains a score on a hidden task.
+INTERVAL_WITHHELD = "Its interval is withheld, since a task is hidden."
+
 #: Note on the first row of a board with a hidden task.
 LUCK_WITHHELD = "Whether luck explains the lead is withheld, since a task is hidden."
 

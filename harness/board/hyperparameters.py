@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.board.row import Vector
+from harness.board.on_task import Vector
 from harness.board.yardstick import ScoreSpread, Yardstick
 from harness.format.reference import Reference
 from scoring import (

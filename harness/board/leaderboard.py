@@ -25,10 +25,14 @@ HEAD = per_row(leaderboard("j"), tasks=())
 
 
 def _notes(board: Board) -> list[str]:
-    """The rule, and explanations of the columns and marks."""
+    """The rule, and explanations of the columns."""
     explained = [column.note for column in board.columns if column.note]
     yardsticks = [] if board.withheld else [board.oracle.note, *board.hyperparameters.notes]
-    lines = [RULE, *yardsticks, *explained, *rankings.notes_on_tasks(board.rows)]
+    return [RULE, *yardsticks, *explained, *rankings.notes_on_tasks(board.rows)]
+
+
+def _marks(board: Board) -> list[str]:
+    lines = []
     if any(not row.sandboxed for row in board.rows):
         lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     if board.withheld:
@@ -66,6 +70,7 @@ LEADERBOARD = Layout(
     figures=leaderboard("f"),
     lines=leaderboard("t"),
     notes=_notes,
+    marks=_marks,
     content=_content,
     is_faint=lambda row: not (row.kind == "submission" and row.sandboxed),
 )

@@ -44,14 +44,14 @@ LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR = (
 )
 BEST_RANK, WORST_RANK = _figure("best_rank", int), _figure("worst_rank", int)
 TASKS_LOW, TASKS_HIGH = (_figure(name, float, POINTS) for name in ("tasks_low", "tasks_high"))
-GROUP = replace(_figure("group", int), optional=True, spare=3)
+GROUP = replace(_figure("group", int), optional=True, spare=3, low_is_best=True)
 
 _INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
-INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, note=NOTE)
+INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, spare=5, note=NOTE)
 OTHER_TASKS = replace(
     TASKS_LOW, key="other_tasks", title="other tasks", text=_text(_other_tasks), optional=True, spare=4
 )  # fmt: skip
-RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=2)
+RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=4)
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
@@ -72,7 +72,7 @@ def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
 
 
 def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
-    """Return the rows with their standings in `found`, a comparison of these rows; unchanged if it is None."""
+    """Return the rows with their standings in the comparison `found` of these rows; None changes nothing."""
     if found is None:
         return list(rows)
     return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]

@@ -28,7 +28,7 @@ def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
 def not_deterministic(
     records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
-    """Return a line for each submission in `deterministic` whose `records` of one configuration differ."""
+    """Return a line for each submission in `deterministic` with different values in one configuration."""
     rows: dict[str, list[Record]] = {name: [] for name in deterministic}
     for row in records:
         if row.submission in rows:

@@ -1,14 +1,15 @@
 """The state of a row, and of its result on a task, in a sentence: every writer takes it from here."""
 
-from harness.board.disclosure import DECIMALS, ONLY_ROUNDED
-from harness.board.row import MISSING, OnTask, Row, counted
+from harness.board.disclosure import DECIMALS, INTERVAL_WITHHELD, ONLY_ROUNDED
+from harness.board.on_task import MISSING, OnTask, counted
+from harness.board.row import Row
 from harness.board.scores import decimal
 
 
 def state_of(row: Row, n_rows: int) -> str:
     """Return the sentence on a row of a board of `n_rows`."""
     if row.score is None:
-        return f"No score: {_why_no_score(row)}."
+        return no_score(_why_no_score(row))
     text = f"Score {decimal(row.score, DECIMALS if row.rounded else 2)}"
     if row.standing is not None:
         text += f" (90 % interval {row.standing.low:.1f} to {row.standing.high:.1f})"
@@ -18,7 +19,8 @@ def state_of(row: Row, n_rows: int) -> str:
         text += f", rank {row.rank} of {n_rows}"
     if row.standing is not None and row.standing.best_rank < row.standing.worst_rank:
         text += f", which may be anything from {row.standing.best_rank} to {row.standing.worst_rank} by luck"
-    return f"{text}." if row.complete else f"{text}; incomplete: no score on {_without_score(row)}."
+    text += "." if row.complete else f"; incomplete: no score on {_without_score(row)}."
+    return f"{text} {INTERVAL_WITHHELD}" if row.rounded else text
 
 
 def state_on(task: OnTask) -> str:
@@ -26,8 +28,12 @@ def state_on(task: OnTask) -> str:
     if task.official is not None:
         return ONLY_ROUNDED if task.withheld else ""
     if task.not_run:
-        return f"No score: none of {task.n_models} calls was made."
-    reason = task.reason or (task.score.undefined if task.score else "")
+        return no_score(f"none of {task.n_models} calls was made")
+    return no_score(task.reason or (task.score.undefined if task.score else ""))
+
+
+def no_score(reason: str) -> str:
+    """Return the sentence on a row or result without a score."""
     return f"No score: {reason.rstrip('.')}."
 
 
@@ -43,3 +49,8 @@ def _why_no_score(row: Row) -> str:
 def _without_score(row: Row) -> str:
     names = [name for name, task in row.tasks.items() if task.score is None]
     return names[0] if len(names) == 1 else f"{len(names)} of {len(row.tasks)} tasks"
+
+
+def beside_chance(may_be_chance: bool | None) -> str:
+    """Return whether chance could explain a score, in two or three words; empty where that is not known."""
+    return {None: "", True: "could be chance", False: "beyond chance"}[may_be_chance]

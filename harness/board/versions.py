@@ -22,7 +22,7 @@ def find_versions(
     """Return the calls of a board of these tasks, shown and left out, without records.
 
     Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
-    only in versions of libraries and the harness, the most recent request. Every other configuration has its own row.
+    only in versions of libraries and the harness, the most recent request. Different configurations have separate rows.
     A requested version has a row even without any record: a run may have been interrupted before its first one. If some
     settings of a version have records, only these settings have a row.
     Recorded versions that were never requested count as requested before all others, in the order of their records.
@@ -46,8 +46,8 @@ def find_versions(
 def by_age(requests: Iterable[Request]) -> list[Request]:
     """Return the requests, oldest first; `requests` are in the order of their rows.
 
-    Requests from other databases come before this database's own requests, and never displace them. The requested time
-    puts them in order; it cannot lie after the merge, whatever the clock of the other machine said. Equal times are
+    Requests from other databases come before this database's own requests, and never displace them. They are ordered by
+    the requested time, at most the time of the merge, because clocks of machines differ. Equal times are
     ordered by version and configuration. Own requests are in the order of writing, since a clock may be set back.
     """
     given = list(requests)

@@ -60,8 +60,8 @@ def collect_versions(
 ) -> Collected:
     """Return the calls of these versions, and of the library's measures, that were made with the requested settings.
 
-    A record counts for a name only if its digest is the digest of that name in the revision. So no other change and no
-    other source of records can get into its row.
+    A record counts only if its digest is the digest of its name in the revision. So no record of another change, or
+    from another source, can get into the row.
     """
 
     def counts(calls: Calls) -> bool:

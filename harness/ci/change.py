@@ -31,8 +31,8 @@ class Change:
         removed: names of submissions that the change removes.
         renamed: name -> the name at `base` of a submission that the change moves, with the same files.
         refused: path in the folder -> reason, for submissions whose names are not allowed.
-        others: other files that the change touches, at most `MAX_OTHERS`.
-        more: whether the change touches more files than `others` lists.
+        others: touched files outside of submissions, at most `MAX_OTHERS`.
+        more: whether `others` is incomplete.
     """
 
     head: str

@@ -151,7 +151,7 @@ class Repository:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without variables that redirect git, such as those of a hook.
+    """Return the environment without variables that redirect git, which a hook sets.
 
     No protocol is allowed: a repository's own settings come before `protocol.allow`, and git before 2.39.4 fetches
     missing objects all the same.

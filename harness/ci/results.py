@@ -7,7 +7,8 @@ from dataclasses import replace
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.identical import same_files, same_values
-from harness.board.row import MISSING, Row
+from harness.board.on_task import MISSING
+from harness.board.row import Row
 from harness.ci.change import Change, path_in_repository
 from harness.ci.reading import Touched
 from harness.ci.report import Line, Moved, Same

@@ -14,7 +14,7 @@ AT_MOST = 10
 
 @dataclass(frozen=True)
 class Rules:
-    """What a change must keep; a submission that cannot be evaluated always breaks a rule."""
+    """The rules that a change must keep; a submission that cannot be evaluated always breaks a rule."""
 
     require_check: bool = False  #: `pgdl check` passes, and every call returns a number
     min_score: float | None = None

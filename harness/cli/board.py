@@ -7,7 +7,6 @@ import click
 from harness.cli import formats, options
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.extras import require
 from harness.printing import say
 
 #: Beginning of the names of the files.
@@ -24,6 +23,7 @@ STEM = "leaderboard"
 @formats.option
 @formats.columns
 @formats.wide
+@click.option("--explain", is_flag=True, help="Print the scoring rule and what the columns mean below the table.")
 @options.output("the board to this directory, a file in each format.")
 @options.html("a site with plots to this directory.")
 @click.option("--title", metavar="TEXT", help="With --html: the title of the site. Default: Leaderboard.")
@@ -37,6 +37,7 @@ def command(
     form: str,
     columns: tuple[str, ...],
     wide: bool,
+    explain: bool,
     output: Path | None,
     html: Path | None,
     title: str | None,
@@ -46,13 +47,12 @@ def command(
     as a static site: the board, a page per submission and task, and the records behind it for `pgdl verify`.
 
     Needs the reference data of the tasks. A record counts only if the task still has the same model and data. The
-    most recently requested version of each submission is shown; all calls of a row share the seed and the limits. The
-    scoring rule is printed with the scores. Scores on hidden tasks are rounded, and ranked by their rounded values.
+    most recently requested version of each submission is shown; all calls of a row share the seed and the limits.
+    Scores on hidden tasks are rounded, and ranked by their rounded values. --columns is for all formats and the site.
     """
     if html is None and (title or organiser):
         raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")
-    if html is not None:
-        require("--html draws plots", "plotly")
+    formats.require_table(form, wide=wide, explain=explain)
     formats.require_directory(output, STEM)
     import pgdl
     from harness.board.formats import write
@@ -63,11 +63,12 @@ def command(
         with_site=html is not None, title=title or TITLE, organiser=organiser or "",
     )  # fmt: skip
     shown = found.board.with_columns(columns)
-    formats.show(shown, form, wide)
+    formats.show(shown, form, wide, explain)
     if html is not None and found.site is not None:
-        from harness.site import write_site
+        from harness.site import write_card, write_site
 
-        head = write_site(found.site, html)
+        head = write_site(found.site.with_columns(columns), html)
+        write_card(shown, found.site.settings.title, html)
         say(f"Written: {html / 'index.html'} (digest of all records: {head})", err=True)
     if output is not None:
         say(f"Written: {', '.join(map(str, write(shown, output / STEM)))}", err=True)

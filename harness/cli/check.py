@@ -56,17 +56,16 @@ def command(
     Example: pgdl check my_measure.py
     """
     from harness.ci.annotations import commands_stopped
-    from harness.tables import wide_console
+    from harness.tables import plain, wide_console
 
     console = wide_console(quiet=quiet or form in ("json", "junit"))
     with commands_stopped(form == "github"):  # against commands in the submission's output
-        console.print(f"Trying {submission}: the sandbox imports its framework, then calls it on a few models.")
-        import pgdl  # here: the line before must not wait for these imports
-        from harness.api import check_report
-        from harness.api.checks import MODELS
-        from harness.cli.check_table import CheckTerminal, print_verdict
+        with console.status(plain(f"reading {submission}")) as status:
+            import pgdl  # here: the spinner must not wait for these imports
+            from harness.api import check_report
+            from harness.api.checks import MODELS
+            from harness.cli.check_table import CheckTerminal, print_verdict
 
-        with console.status("") as status:
             progress = CheckTerminal(console, status)
             report = pgdl.check(
                 submission, tasks_dir=tasks_dir, task_names=task_names, models=models or MODELS,

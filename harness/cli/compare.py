@@ -74,6 +74,7 @@ def command(
     from harness.format.files import make_directory
     from harness.tables import wide_console
 
+    formats.require_table(form, wide=wide)
     formats.require_stem(output, PLOTS)
     console = wide_console(quiet=quiet or form != formats.TABLE)
     if output is not None:

@@ -14,7 +14,7 @@ from harness.shell import typed
 def command(directory: Path) -> None:
     """Write a small task and example submissions to DIR (default: pgdl-demo), to try the other commands on.
 
-    Example: pgdl demo && cd pgdl-demo && pgdl check submissions/error_on_mixup
+    Example: pgdl demo && cd pgdl-demo && pgdl check submissions/input_gradient
     """
     from harness.api.starts import COMMANDS
 

@@ -16,9 +16,9 @@ def command(form: str, **executor: Any) -> int:
     With --executor, inspect the machines where calls would be made, instead. Exit code 1 if something that `pgdl run`
     needs is missing.
     """
-    from harness.api.doctor import doctor
     from harness.api.finding import BAD, GOOD, WARNING
     from harness.tables import wide_console
+    from pgdl import doctor
 
     console = wide_console(quiet=form == "json")
     styles = {GOOD: "green", WARNING: "yellow", BAD: "bold red"}

@@ -96,12 +96,19 @@ def _name_of(suffix: str) -> str | None:
     return named.get(suffix) if suffix else None
 
 
-def show(board: "Board", form: str, wide: bool) -> None:
-    """Print the board."""
+def require_table(form: str, **given: bool) -> None:
+    """Refuse options that are given, but shape the table alone, with another format; by their names."""
+    for name, is_given in given.items():
+        if is_given and form != TABLE:
+            raise UserError(f"--{name}", expected=f"--format {TABLE} with it", found=form, remedy=f"leave --{name} out")
+
+
+def show(board: "Board", form: str, wide: bool, explain: bool = True) -> None:
+    """Print the board; if `explain`, with explanations of all numbers."""
     if form != TABLE:
         put(formats.find(form).render(board))
         return
     from harness.board.formats import table
     from harness.tables import wide_console
 
-    table.show(board, wide_console(), wide=wide)
+    table.show(board, wide_console(), wide=wide, explain=explain)

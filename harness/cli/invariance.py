@@ -71,7 +71,7 @@ def command(
 ) -> int:
     """Perturb a task's training data more and more, and follow the accuracy of its networks.
 
-    The Gi-score of such a curve is the area between its cumulative curve and that of a network that is always right.
+    The Gi-score of such a curve is the area between its cumulative curve and the curve of an always correct network.
     The table shows how well it predicts the generalization gap, beside simpler statistics of the same curve
     (Schiff et al. 2021). Finished models are kept: the same command continues. --output writes curves, scores and
     plots. pgdl help invariance explains all of it.

@@ -12,7 +12,7 @@ HEADINGS = ("measure", "meaning", "cost", "needs", "source")
 #: Columns of a terminal up to which only the first three are shown, and of the cost only its class.
 NARROW = 150
 
-OF_PACKAGES = ("measure", "package", "meaning")
+OF_PACKAGES = ("installed measure", "package", "meaning")
 
 
 def print_measures(measures: Sequence[Measure], others: Sequence[InstalledMeasure]) -> None:

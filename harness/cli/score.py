@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @options.everything
 @click.option(
     "--reference", type=click.Path(path_type=Path), metavar="DIR",
-    help="Reference data: DIR/TASK/model_configs.json. Default: that of --tasks.",
+    help="Reference data: DIR/TASK/model_configs.json. Default: the directory of --tasks.",
 )  # fmt: skip
 @click.option(
     "--predictions", type=click.Path(path_type=Path), metavar="DIR",

@@ -15,7 +15,7 @@ from harness.text import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.api.task_sources import BuildResult
+    from pgdl import BuildResult
 
 #: Exit code if a model could not be trained.
 UNFINISHED = 3

@@ -186,7 +186,7 @@ def _print_gaps(task: Mapping[str, Any]) -> None:
         of_variance = f", {share:.0%} of the variance of the gaps" if share is not None and share < 1 else ""
         say(f"standard error of a gap: {error['standard_error']:.4f}, from {error['n_test']} test samples{of_variance}")
         if share == 1:
-            say("These gaps differ no more than the noise of the test set would make them.")
+            say("The noise of the test set explains all differences between these gaps.")
 
 
 def _gap_cells(gaps: Mapping[str, float] | None) -> Sequence[str]:

@@ -1,4 +1,4 @@
 """Competitions on Codabench: the bundle, the two programs that the platform runs, and the results that come back."""
 
-#: Modules that other rooms may import.
+#: Modules for other rooms.
 MODULES = ("bundle", "competition", "downloads", "ingestion", "organising", "scoring_program")

@@ -18,8 +18,6 @@ from pathlib import Path
 from sqlalchemy.exc import StatementError
 
 from harness.api.calls import Run, begin_run, open_records, record_calls
-from harness.api.execution import Execution
-from harness.api.progress import Progress
 from harness.codabench.competition import CodabenchCompetition, PlannedPhase, plan_phases, position_of
 from harness.codabench.downloads import RESULTS
 from harness.codabench.results import RECORDS
@@ -31,6 +29,7 @@ from harness.format.archive import open_archive, read_member
 from harness.outcome import Outcome
 from harness.records import EVALUATIONS, Evaluation, Records, Request
 from harness.submission import Submission, find_submission
+from pgdl import Execution, Progress
 
 #: The columns that form the key of a record.
 KEY_PARTS = tuple(signature(call_key).parameters)

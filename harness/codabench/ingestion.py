@@ -16,9 +16,6 @@ from pathlib import Path
 
 import psutil
 
-from harness.api.execution import Execution
-from harness.api.progress import Progress
-from harness.api.runs import run
 from harness.board.predictions import predictions_of
 from harness.codabench.results import KILLED, MADE, OUT_OF_TIME, RECORDS, PhaseResult, copy_records, write_result
 from harness.codabench.settings import PhaseSettings
@@ -28,6 +25,7 @@ from harness.reading import read_regular
 from harness.records import Records
 from harness.sandbox import Landlock
 from harness.submission import find_submission
+from pgdl import Execution, Progress, run
 
 #: Name of every submission here; the organiser knows the true ones.
 NAME = "submission"

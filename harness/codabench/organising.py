@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.api.boards import board
 from harness.api.progress import SILENT, Progress
 from harness.codabench.collection import CollectedResults, choose_phase, collect
 from harness.codabench.columns import COMPLETE, FINAL, completeness
@@ -17,6 +16,7 @@ from harness.site import verify_site, write_site
 from harness.submission import find_submission
 from harness.submission.name import clean
 from harness.task import DEFAULT_DIRECTORY
+from pgdl import board
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from harness.api.reports import report
 from harness.codabench.columns import scores_of, verdict_of
 from harness.codabench.results import RECORDS, read_result
 from harness.codabench.settings import PhaseSettings
@@ -16,6 +15,7 @@ from harness.errors import UserError, writing
 from harness.outcome import Outcome
 from harness.records import Records
 from harness.site import write_report
+from pgdl import report
 
 #: The file that the platform reads, and the page that it shows in a frame.
 SCORES, REPORT = "scores.json", "detailed_results.html"

@@ -1,4 +1,4 @@
 """Builds tasks of trained models from recipes with a grid of hyperparameters."""
 
-#: Modules that other rooms may import.
+#: Modules for other rooms.
 MODULES = ("build", "catalogue", "datasets", "recipe", "sources")

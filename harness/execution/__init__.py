@@ -1,6 +1,6 @@
 """Plans calls, runs them in parallel and records their outcomes."""
 
-#: Modules that other rooms may import.
+#: Modules for other rooms.
 MODULES = (
     "budget", "check", "cluster", "dispatch", "evaluation", "execute", "executor", "executors", "forecast", "machine",
     "order", "partial_calls", "plan", "run", "settings",

@@ -11,7 +11,7 @@ from harness.sandbox import Limits, Parameter, SandboxChoice, Warn
 
 
 class Executor(ABC):
-    """Makes the calls of orders; leaving its context kills those that still run.
+    """Makes the calls of orders; leaving its context kills running calls.
 
     Subclasses in modules of `harness.execution.executors` are registered by their `name`. All methods are called by one
     thread. `harness.testing` has the tests that every executor must pass.

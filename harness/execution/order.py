@@ -22,7 +22,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A call as data for the machine that makes it, which learns only what it needs.
+    """A call as data for another machine, which learns only the inputs of the call.
 
     It holds no path, no reference data and no name of a submission, a task or a model; bytes come from `Inputs`.
     """

@@ -29,7 +29,7 @@ MAX_LIST = 48 * 1024**2
 #: Path of a member of a task, possibly below a directory around the whole archive.
 _MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.DOTALL)
 
-#: The files that a task consists of; others, such as those of a file browser, are left out.
+#: The files that a task consists of; others, such as files of a file browser, are left out.
 _FILE = re.compile(
     r"(?!\.)[^/]*model[^/]*/(?:config\.json|weights\.hdf5|weights_init\.hdf5)|dataset_1/(?:train|test)/shard_[^/]+\.tfrecord"
 )

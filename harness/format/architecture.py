@@ -1,7 +1,7 @@
 """Reads a model's config.json into the canonical form from which the worker builds models, and writes config.json.
 
 The canonical form is independent of the Keras version, so that Keras 2 and Keras 3 build the same model, whichever
-wrote the file. It holds the settings of layers that decide what a trained layer computes. It leaves out names,
+wrote the file. It holds the settings that decide the computation of a trained layer. It leaves out names,
 initializers, regularizers and rates of dropout, which would reveal how a model was trained:
 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,

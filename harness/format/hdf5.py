@@ -59,7 +59,7 @@ def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
 
 
 def member(group: Any, name: str, path: Path) -> Any:
-    """Return the object of that name in `group`, or None if there is none.
+    """Return the object `name` in `group`, or None if it does not exist.
 
     Raises:
         UserError: the object is behind a link.

@@ -1,4 +1,4 @@
 """Makes a task of models and data that people already have."""
 
-#: Modules that other rooms may import.
+#: Modules for other rooms.
 MODULES = ("data", "run", "stated", "table")

@@ -24,14 +24,14 @@ from harness.format.writer import VERSION
 from harness.importer.table import ImportedRow
 from harness.reading import open_regular, read_regular
 
-#: Parts of Keras' JSON that describe the model itself; other parts describe its compilation.
+#: Parts of Keras' JSON that describe the model, not its compilation.
 _PARTS = ("module", "class_name", "config", "registered_name", "build_config", VERSION)
 
 _ZIP = b"PK"
 
 
 class StoredModel:
-    """The files of one model; their kind shows in their first bytes, not in their names.
+    """The files of a model, whose kind is determined by their first bytes, not by their names.
 
     Attributes:
         row: the model's row of the table.

@@ -4,5 +4,5 @@ Like `harness.worker`, it imports nothing else of `harness`. It adds little to t
 submission is read in its own process.
 """
 
-#: Modules that other rooms may import.
+#: Modules for other rooms.
 MODULES = ("answer", "files", "keys", "limits")

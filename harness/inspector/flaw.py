@@ -25,7 +25,7 @@ def flaw_of(source: bytes) -> str:
     try:
         module = ast.parse(source)
     except SyntaxError as error:
-        line = f"line {error.lineno}: " if error.lineno else ""  # null bytes have none
+        line = f"line {error.lineno}: " if error.lineno else ""  # null bytes have no line
         return f"{line}{error.msg}"
     except ValueError as error:
         return str(error)

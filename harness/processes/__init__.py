@@ -13,5 +13,5 @@ __all__ = [
     "describe", "share_out",
 ]  # fmt: skip
 
-#: Modules that other rooms may import, beside the names above; `accuracies` and `models` are for programs.
+#: Modules for other rooms, beside the names above; `accuracies` and `models` are for programs.
 MODULES = ("accuracies", "models", "runtimes")

@@ -1,4 +1,4 @@
 """Further ways to evaluate generalization besides `complexity(model, dataset)`: a package for each protocol."""
 
-#: Modules that other rooms may import.
+#: Modules for other rooms.
 MODULES = ("files", "invariance", "overfit", "subject", "testbed")

@@ -12,5 +12,5 @@ __all__ = [
     "columns_of",
 ]  # fmt: skip
 
-#: The modules that other rooms use, beside the names above: formats of records, removal, and what a board reads.
+#: Modules for other rooms, beside the names above: formats of records, removal, and queries of boards.
 MODULES = ("export", "removal", "versions")

@@ -26,7 +26,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Flag(Boolean):
-    """True or false; other stored values stay unchanged, so that they can be refused."""
+    """True or false; another stored value stays unchanged, so that a reader can refuse it."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:
         """Return the function that converts a stored value."""

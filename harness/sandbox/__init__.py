@@ -26,5 +26,5 @@ __all__ = [
     "gpu_nodes", "not_linux", "options_for", "prepare_call", "run_traps", "run_trial", "trial_job",
 ]  # fmt: skip
 
-#: Modules that other rooms may import, beside the names above: for sandboxes that a test plays.
+#: Modules for other rooms, beside the names above: for sandboxes that a test plays.
 MODULES = ("running_sandbox", "processes")

@@ -2,8 +2,8 @@
 
 import re
 
-#: Beginning of the sample of thread stacks that a worker prints shortly before the deadline (`faulthandler`).
-SAMPLE = "Timeout ("
+#: Beginning of the stack that a worker prints shortly before the deadline (`faulthandler`).
+SAMPLE = "Stack (most recent call first):"
 
 #: Longest name of a file in a message.
 NAME = 100
@@ -26,6 +26,5 @@ def place_in(output: str, directory: str) -> str:
     """
     _, begun, sample = output.rpartition(SAMPLE)
     own = re.compile(rf'File "{re.escape(directory)}/([^"\n]{{1,{NAME}}})", line (\d{{1,9}}) in ')
-    threads = sample.split("\nThread ") if begun else []
-    frames = (own.search(thread) for thread in reversed(threads))  # the main thread is the last; its innermost frame
-    return next((f"{frame[1]}:{frame[2]}" for frame in frames if frame), "")
+    frame = own.search(sample) if begun else None  # the innermost
+    return f"{frame[1]}:{frame[2]}" if frame else ""

@@ -201,7 +201,7 @@ class Zygotes:
         return bool(self._by_runtime) and not self._are_given_up
 
     def close(self) -> None:
-        """End all of them."""
+        """End all zygotes."""
         for zygote in self._by_runtime.values():
             zygote.close()
         self._by_runtime = {}

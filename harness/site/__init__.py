@@ -1,5 +1,6 @@
 """The board as a static site, which carries the records that it was made from and can be verified from them."""
 
+from harness.site.card import write_card
 from harness.site.data import TITLE, SiteData, gather, records_of
 from harness.site.on_submission import submission_page
 from harness.site.pages import paths_of
@@ -7,9 +8,6 @@ from harness.site.verify import verify_site
 from harness.site.write import write_report, write_site
 
 __all__ = [
-    "TITLE", "SiteData", "gather", "paths_of", "records_of", "submission_page", "verify_site", "write_report",
-    "write_site",
+    "TITLE", "SiteData", "gather", "paths_of", "records_of", "submission_page", "verify_site", "write_card",
+    "write_report", "write_site",
 ]  # fmt: skip
-
-#: The modules that other rooms use, beside the names above.
-MODULES = ("insight",)

@@ -8,8 +8,9 @@ from harness.board.board import Board
 from harness.board.disclosure import DECIMALS
 from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
 from harness.board.leaderboard import make_rows, ranked_board
+from harness.board.on_task import OnTask
 from harness.board.oracle import is_scored, score_oracle
-from harness.board.row import OnTask, Row
+from harness.board.row import Row
 from harness.board.yardstick import Yardstick
 from harness.site.data import SiteData, SiteSettings, TaskFacts, WithheldResults, key_of
 from scoring import TaskScore, mean_score
@@ -27,7 +28,7 @@ def leaderboard(data: SiteData) -> Board:
     oracle, scored = _on_all(score_oracle(data.references), settings), is_scored(data.references)
     return ranked_board(
         rows, oracle, told, settings.remarks, data.held_out, settings.hidden, scored=scored or settings.hidden_scored
-    )
+    ).with_columns(settings.columns)
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:

@@ -1,22 +1,27 @@
-"""The data of the plots, which assets/plots.js and assets/time.js draw with Plotly."""
+"""The drawings of a site: measure against gap, gaps by hyperparameter, score against time."""
 
 from collections.abc import Sequence
-from typing import Any
+from math import ceil, floor, log10
 
+import numpy as np
 from scipy.stats import rankdata
 
-from harness.board.row import OnTask, Row
+from harness.board.on_task import OnTask
+from harness.board.row import Row
 from harness.format.reference import Reference
-from scoring import Failure
+from harness.site.axis import Axis
+from harness.site.drawing import Dot, Drawing, View
+from scoring import Failure, Grid
 
-Chart = dict[str, Any]
+#: Room around the dots, as a share of their range.
+MARGIN = 0.04
 
 
-def scatter(task: OnTask) -> Chart | None:
-    """Return measure against gap, one dot per model with a value; None if the task is withheld or has no value.
+def scatter(task: OnTask, first: str = "") -> Drawing | None:
+    """Draw measure against gap, one dot per model with a value; None if the task is withheld or has no value.
 
-    Both are values and ranks: few huge values leave no room for the others on an axis, and no score depends on more
-    than their order.
+    By ranks and by values: few huge values leave no room for the others on an axis, and no score depends on more than
+    their order. Dots are coloured by the hyperparameter `first`, until a reader chooses another.
     """
     if task.scored is None:
         return None
@@ -27,48 +32,78 @@ def scatter(task: OnTask) -> Chart | None:
     }  # fmt: skip
     if not measured:
         return None
-    models = [grid.models[number] for number in measured]
-    by = {
-        name: [str(grid.values[name][grid.codes[number, column]]) for number in measured]
-        for column, name in enumerate(grid.names)
-        if name in grid.varying
-    }
-    return {
-        "kind": "scatter", "models": models, "by": by,
-        "gap": _ranked([task.scored.gap[model] for model in models]),
-        "measure": _ranked(list(measured.values())),
-    }  # fmt: skip
-
-
-def _ranked(values: Sequence[float]) -> dict[str, list[float]]:
-    """Return the values and their ranks from 1; equal values share their mean rank."""
-    return {"value": list(values), "rank": rankdata(values).tolist()}
-
-
-def heat_map(task: OnTask) -> Chart | None:
-    """Return the conditional mutual information for every pair of hyperparameters; None if there is none."""
-    if task.score is None or not task.score.official_pairs:
-        return None
-    pairs = task.score.official_pairs
-    names = sorted({name for pair in pairs for name in pair})
-    both = {key: 100 * value for (a, b), value in pairs.items() for key in ((a, b), (b, a))}
-    return {"kind": "heatmap", "names": names, "points": [[both.get((a, b)) for b in names] for a in names]}
-
-
-def gap_histogram(reference: Reference) -> Chart:
-    """Return the gaps of a task's models."""
-    return {"kind": "histogram", "gap": list(reference.gaps.values())}
-
-
-def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Sequence[str]) -> Chart | None:
-    """Return score and seconds per model of the rows that have both, on a logarithmic axis; None if there are none."""
-    points = [
-        {
-            "name": row.label, "kind": row.kind, "seconds": row.seconds_per_model, "score": row.score,
-            "low": row.standing.low if row.standing else None, "high": row.standing.high if row.standing else None,
-            "front": front, "page": pages[number],
-        }
-        for number, (row, front) in enumerate(zip(rows, on_front, strict=True))
-        if row.seconds_per_model and row.score is not None
+    gaps = [task.scored.gap[grid.models[number]] for number in measured]
+    ranks = list(zip(rankdata(gaps).tolist(), rankdata(list(measured.values())).tolist(), strict=True))
+    names = [name for name in sorted(grid.names, key=lambda name: name != first) if name in grid.varying]
+    dots = [
+        Dot(
+            f"{grid.models[number]}: gap {gap:.4f}, rank {x:g} of {len(ranks)}; value {value:.6g}, rank {y:g}"
+            f"{described(grid, number, names)}",
+            [int(grid.codes[number, grid.names.index(name)]) for name in names],
+        )
+        for (number, value), gap, (x, y) in zip(measured.items(), gaps, ranks, strict=True)
     ]  # fmt: skip
-    return {"kind": "time", "points": points} if points else None
+    order = Axis(0, len(ranks) + 1)
+    views = {
+        "ranks": View(order, order, "rank of the gap (1: smallest)", "rank of the measure (1: smallest)", ranks),
+        "values": View(
+            _around(gaps), _around(list(measured.values())), "generalization gap", "value of the measure",
+            list(zip(gaps, measured.values(), strict=True)),
+        ),
+    }  # fmt: skip
+    return Drawing("scatter", dots, views, {name: [str(value) for value in grid.values[name]] for name in names})
+
+
+def described(grid: Grid, number: int, names: Sequence[str]) -> str:
+    """Return the hyperparameters of a model."""
+    return "".join(f"; {name} {grid.values[name][grid.codes[number, grid.names.index(name)]]}" for name in names)
+
+
+def gaps_by_hyperparameter(reference: Reference) -> dict[str, Drawing]:
+    """Draw, for each hyperparameter that varies, the gap of each model above its value."""
+    grid = reference.grid
+    gaps = [reference.gaps[model] for model in grid.models]
+    found = {}
+    for name in grid.varying:
+        codes = grid.codes[:, grid.names.index(name)]
+        beside = [np.count_nonzero(codes[:number] == code) % 7 - 3 for number, code in enumerate(codes)]
+        points = [(code + 0.05 * step, gap) for code, step, gap in zip(codes.tolist(), beside, gaps, strict=True)]
+        labels = [(float(place), str(value)) for place, value in enumerate(grid.values[name])]
+        view = View(Axis(-0.5, len(labels) - 0.5), _around(gaps), name, "generalization gap", points, labels)
+        texts = [f"{model}: gap {gap:.4f}" for model, gap in zip(grid.models, gaps, strict=True)]
+        found[name] = Drawing("gaps", [Dot(text, [0]) for text in texts], {"gaps": view})
+    return found
+
+
+def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Sequence[str]) -> Drawing | None:
+    """Draw score and seconds per model of the rows that have both, on a logarithmic axis; None if there are none."""
+    kinds = sorted({row.kind for row in rows}, reverse=True)
+    dots, points, highest = [], [], 1.0
+    for row, page, is_on_front in zip(rows, pages, on_front, strict=True):
+        if row.seconds_per_model and row.score is not None:
+            text = f"{row.label}: {row.seconds_per_model:.3g} s per model, score {row.score:.2f}"
+            interval = (row.standing.low, row.standing.high) if row.standing else None
+            dots.append(Dot(text, [kinds.index(row.kind)], page, row.label if is_on_front else "", interval))
+            points.append((log10(row.seconds_per_model), row.score))
+            highest = max(highest, interval[1] if interval else row.score)
+    if not dots:
+        return None
+    low, high = min(x for x, _ in points) - 0.2, max(x for x, _ in points) + 0.2
+    ticks = [(log10(tick), f"{tick:g}") for tick in _log_ticks(low, high)]
+    scores = Axis(0, (1 + MARGIN) * highest)
+    view = View(Axis(low, high), scores, "seconds per model (logarithmic)", "score", points, ticks)
+    return Drawing("time", dots, {"time": view}, {"": kinds} if len(kinds) > 1 else {})
+
+
+def _around(numbers: Sequence[float]) -> Axis:
+    """Return an axis with room on both sides of the numbers; they may be huge, and all the same."""
+    low, high = min(numbers), max(numbers)
+    room = MARGIN * high - MARGIN * low or abs(high) or 1.0
+    return Axis(low - room, high + room)
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Return the powers of ten between 10**low and 10**high; if these are few, also their double and fivefold."""
+    powers = [10.0**power for power in range(floor(low), ceil(high) + 1)]
+    every = powers if high - low > 2 else [digit * power for power in powers for digit in (1, 2, 5)]
+    return [tick for tick in every if 10**low <= tick <= 10**high]

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.board.across_tasks import across_tasks
 from harness.board.board import Board
-from harness.text import p_value_equation, printable
+from harness.text import cut, p_value_equation
 from scoring import MeanRanks
 
 #: The best rows alone are drawn, at most so many.
@@ -85,7 +85,7 @@ def _diagram(names: Sequence[str], mean_ranks: Sequence[float], found: MeanRanks
         "ticks": [(rank, place(rank)) for rank in range(lowest, highest + 1, step)],
         "bars": [(start, end, AXIS + BAR * number) for number, (start, end) in enumerate(bars, start=1)],
         "labels": [
-            Label(name, _short(name), mean_rank, place(mean_rank), top + LINE * line, number < n_left)
+            Label(name, cut(name, NAME_LENGTH), mean_rank, place(mean_rank), top + LINE * line, number < n_left)
             for number, (name, mean_rank, line) in enumerate(zip(names, mean_ranks, lines, strict=True))
         ],
     }  # fmt: skip
@@ -95,8 +95,3 @@ def _shown_groups(groups: Sequence[tuple[int, int]], n_rows: int) -> list[tuple[
     """Return the groups of at least two drawn rows, cut at the last one; none is part of another."""
     cut = {min(last, n_rows - 1): first for first, last in reversed(groups) if first < n_rows - 1}
     return sorted((first, last) for last, first in cut.items())
-
-
-def _short(name: str) -> str:
-    name = printable(name)
-    return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -5,7 +5,7 @@ rounded results.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Self
 
@@ -62,11 +62,17 @@ class SiteRecord(_Model):
 
 
 class TaskFacts(_Model):
-    """A task; `n_test` is the number of test samples, None if it is not known."""
+    """A task.
+
+    Attributes:
+        n_test: the number of test samples; None if it is not known.
+        networks: a line on its networks; empty if there is nothing to say.
+    """
 
     withheld: bool
     n_models: Count
     n_test: PositiveCount | None
+    networks: str = ""
 
 
 class Repeated(_Model):
@@ -110,6 +116,7 @@ class SiteSettings(_Model):
         remarks: those of the board.
         title: heads the board.
         organiser: who runs it; empty if that is not said.
+        columns: keys of the columns that were asked for in addition.
     """
 
     tasks: dict[str, TaskFacts]
@@ -119,6 +126,7 @@ class SiteSettings(_Model):
     remarks: list[str]
     title: str
     organiser: str
+    columns: list[str] = []
 
     @property
     def hidden(self) -> list[str]:
@@ -163,6 +171,10 @@ class SiteData:
         """Time of the newest request of a row; None if none is known."""
         found = (facts.requested_at for facts in self.settings.submissions)
         return max((time for time in found if time is not None), default=None)
+
+    def with_columns(self, keys: Sequence[str]) -> Self:
+        """Return the data of the same site with more columns, by their keys."""
+        return replace(self, settings=self.settings.model_copy(update={"columns": list(keys)}))
 
     def calls(self) -> list[Calls]:
         """Return the calls of each submission on the tasks that are not withheld."""
@@ -214,13 +226,14 @@ def gather(
     n_test: Mapping[str, int | None],
     outputs: Mapping[str, str],
     *,
+    networks: Mapping[str, str] | None = None,
     title: str = TITLE,
     organiser: str = "",
 ) -> SiteData:
     """Return the data behind a board: `shown` are the calls behind its rows.
 
     `n_test` is the number of test samples of each task, `outputs` the end of the output of failed calls by their keys.
-    `title` heads the site, and `organiser` says who runs it.
+    `networks` has a line on the networks of a task, `title` heads the site, and `organiser` says who runs it.
     """
     withheld = board.withheld
     settings = SiteSettings(
@@ -229,6 +242,7 @@ def gather(
                 withheld=name in withheld,
                 n_models=len(reference.models),
                 n_test=None if name in withheld else n_test.get(name),
+                networks="" if name in withheld else (networks or {}).get(name, ""),
             )
             for name, reference in references.items()
         },

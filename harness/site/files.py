@@ -29,7 +29,7 @@ DATA = "data"
 SETTINGS, RECORDS = f"{DATA}/site.json", f"{DATA}/records.jsonl"
 
 #: Packages that decide the bytes of a site.
-MAKERS = ("pgdl-harness", "plotly")
+MAKERS = ("pgdl-harness",)
 
 
 def to_files(data: SiteData) -> tuple[dict[str, bytes], str]:

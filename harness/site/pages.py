@@ -14,20 +14,20 @@ from markupsafe import Markup
 
 from harness.board import formats
 from harness.board.board import Board
-from harness.site import charts
+from harness.board.insight import Insight, find_insights
 from harness.site.board import leaderboard
 from harness.site.data import TITLE, SiteData, TaskFacts
-from harness.site.insight import Insight, find_insights
+from harness.site.on_comparison import values_script
 from harness.site.on_index import index_page
 from harness.site.on_submission import submission_page
-from harness.site.on_task import grid_lines, score_lines
+from harness.site.on_task import task_page
 from harness.text import on_page
 
 #: Formats of the board that a site carries: text that depends on nothing but the board.
 DOWNLOADS = ("csv", "json", "latex", "markdown")
 
-#: Scripts of the pages, in the order in which they run; Plotly runs before them.
-SCRIPTS = ("tables.js", "ticks.js", "time.js", "plots.js")
+#: Scripts of the pages, in the order in which they run.
+SCRIPTS = ("tables.js", "plots.js")
 
 _PACKAGE = files("harness.site")
 
@@ -76,8 +76,8 @@ def render_site(site: Site) -> dict[str, bytes]:
     rendered |= {page: render_submission(site, number) for number, page in enumerate(site.pages)}
     rendered |= {task.page: _task(site, task) for task in site.tasks}
     rendered |= {f"leaderboard{form.SUFFIX}": _text(form.render(site.board)) for form in map(formats.find, DOWNLOADS)}
-    rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", *SCRIPTS)}
-    rendered["assets/plotly.min.js"] = _plotly()
+    rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", "icon.svg", *SCRIPTS, "compare.js")}
+    rendered |= {"compare.html": _render("compare.html", site), "values.js": _values(site)}
     return {path: content.encode() for path, content in rendered.items()}
 
 
@@ -95,7 +95,6 @@ def render_report(page: Mapping[str, Any]) -> str:
     assets = {
         "css": _asset("site.css"),
         "inlined": [_inline(_asset(name)) for name in SCRIPTS],
-        "plotly": _inline(_plotly()),
     }
     return _render("submission.html", None, up="../", single=True, **{**page, **unlinked, **assets})
 
@@ -105,18 +104,17 @@ def _index(site: Site) -> str:
     return _render("index.html", site, downloads=_downloads(), **content)
 
 
+def _values(site: Site) -> str:
+    return values_script(site.data, site.board, site.pages)
+
+
 def _reading(site: Site) -> str:
     return _render("reading.html", site, withheld=site.data.settings.hidden)
 
 
 def _task(site: Site, task: TaskLink) -> str:
-    reference = site.data.references.get(task.name)
-    return _render(
-        "task.html", site, up="../", task=task,
-        chart=None if reference is None else charts.gap_histogram(reference),
-        grid=[] if reference is None else grid_lines(reference),
-        lines=score_lines(site.board, task.name, site.insights, site.pages),
-    )  # fmt: skip
+    content = task_page(site.board, task.name, site.data.references.get(task.name), site.pages)
+    return _render("task.html", site, up="../", task=task, **content)
 
 
 def _render(template: str, site: Site | None, *, up: str = "", single: bool = False, **content: Any) -> str:
@@ -166,13 +164,6 @@ def _distinct(directory: str, names: Sequence[str]) -> list[str]:
 
 def _asset(name: str) -> str:
     return _PACKAGE.joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _plotly() -> str:
-    from plotly.offline import get_plotlyjs  # half a second
-
-    script: str = get_plotlyjs()
-    return script
 
 
 def _inline(script: str) -> Markup:

@@ -17,6 +17,7 @@ from harness.errors import UserError
 from harness.parsing import parse_json
 from harness.reading import read_below
 from harness.site.bounds import MAX_DIFFERENCES, errors_in_one_line, one_line
+from harness.site.card import CARD
 from harness.site.files import SETTINGS, read_files, to_files
 from harness.site.pages import make_site, render_site
 
@@ -108,7 +109,7 @@ def _strange(directory: Path, below: str, names: Collection[str], folders: Colle
                 yield f"{name}: a link"
             elif name in folders and entry.is_dir(follow_symlinks=False):
                 yield from _strange(directory, f"{name}/", names, folders)
-            elif name not in names:
+            elif name not in names and name != CARD:
                 yield f"{name}: not part of the site"
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError, writing
+from harness.site.card import CARD
 from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
 from harness.site.pages import make_site, render_report, render_site
 
-#: Further directories of a site; `.new` is left behind by an interruption.
-_SOMETIMES = {"submissions", "tasks", ".new"}
+#: What else a site may hold; `.new` is left behind by an interruption.
+_SOMETIMES = {"submissions", "tasks", CARD, ".new"}
 
 
 def write_site(data: SiteData, directory: Path) -> str:

@@ -11,5 +11,5 @@ __all__ = [
     "find_submissions", "from_function", "names_of_files", "write_files",
 ]  # fmt: skip
 
-#: Modules that other rooms may import, beside the names above.
+#: Modules for other rooms, beside the names above.
 MODULES = ("installed", "name", "template")

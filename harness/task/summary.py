@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.errors import UserError
 from harness.format.architecture import read_architecture
 from harness.format.reference import Reference, read_reference
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskDirectory, TaskFiles
+from harness.text import counted
 from scoring import Value
+
+#: Most models whose architectures are read only to describe them.
+MOST_DESCRIBED = 1000
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class GapsOfValue:
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of a task; hyperparameters and gaps are None without reference data, or if withheld."""
+    """The figures of a task; its size is None if withheld, hyperparameters and gaps also without reference data."""
 
     task: str
     layout: str
@@ -128,6 +133,19 @@ def architectures(files: TaskFiles) -> Architectures:
     number = len({architecture.digest for architecture in read})
     outputs = {str(architecture.output) for architecture in read}
     return Architectures(number, min(depths), max(depths), tuple(sorted(kinds)), tuple(sorted(outputs)))
+
+
+def describe_networks(files: TaskFiles) -> str:
+    """Return a line on the networks of a task; empty without models, of many models, and if one cannot be read."""
+    if not 0 < len(files.models) <= MOST_DESCRIBED:
+        return ""
+    try:
+        found = architectures(files)
+    except UserError:  # which `pgdl task validate` explains
+        return ""
+    few, most = found.fewest_layers, found.most_layers
+    layers = f"{few} layers" if few == most else f"{few} to {most} layers"
+    return f"{counted(found.number, 'architecture')} of {layers}: {', '.join(found.kinds)}"
 
 
 def spread(gaps: Sequence[float]) -> GapSpread:

@@ -1,4 +1,4 @@
 """Networks of PyTorch: reads what `torch.export` makes of them, and translates it into plain Keras layers."""
 
-#: The modules that other rooms use.
+#: Modules for other rooms.
 MODULES = ("check", "export", "pt2", "translate", "translating")

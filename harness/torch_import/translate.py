@@ -163,7 +163,7 @@ class _Translator:
 
     def _refusal(self, operation: Operation, reason: str) -> UserError:
         found = f"{_place(operation)}: {operation.target} {printable(reason)[:300]}"
-        remedy = "docs/your-own-models.md says what is translated, and how to rebuild the rest in Keras"
+        remedy = "pgdl help your-own-models says what is translated, and how to rebuild the rest in Keras"
         return UserError("operation", file=self.graph.file, expected="one that is translated", found=found,
                          remedy=remedy)  # fmt: skip
 

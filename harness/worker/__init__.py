@@ -3,5 +3,5 @@
 Only this package is copied into the sandbox; it imports nothing else of `harness`.
 """
 
-#: Modules that other rooms may import.
+#: Modules for other rooms.
 MODULES = ("architecture", "channel", "limits", "runtimes", "scratch")

@@ -63,7 +63,7 @@ else:
         os.kill(os.getpid(), signal.SIGKILL)
 
     def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
-        """Set the hard limits of the process `pid`, 0 for this one; its future children inherit them.
+        """Set the hard limits of the process `pid`, 0 for this process; its future children inherit them.
 
         Limits of other processes can be set only on Linux.
         """

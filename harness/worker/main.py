@@ -5,7 +5,6 @@ trusted: the harness validates each and measures time and memory from outside.
 """
 
 import errno
-import faulthandler
 import importlib
 import inspect
 import os
@@ -18,11 +17,8 @@ from harness.worker.channel import Channel, move_streams, take_input
 from harness.worker.failure import MESSAGE, advise, describe, print_error
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.runtimes import RUNTIMES, Runtime
+from harness.worker.sample import StackSample
 from harness.worker.value import BadValueError, as_finite_float
-
-#: The stacks of all threads are printed after this share of the time, or this number of seconds before its end, if that
-#: is later.
-SAMPLE_SHARE, SAMPLE_S = 0.9, 0.5
 
 #: Error numbers by which the sandbox denies an operation.
 REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
@@ -70,22 +66,17 @@ def serve(
         os._exit(1)
     sys.path.insert(0, str(place))
     runtime.admit(order["module"])
+    sample = StackSample()
     while True:  # more than once only for the harness' own baselines, which share the sandbox
         runtime.seed(order["seed"])  # after building the model, which draws random numbers
         channel.send(event="loaded", device=device, place=str(place))
         go = channel.receive()  # the clock runs from here
-        _sample_before(go["seconds"])
+        sample.take_before(go["seconds"])
         report = _call(order["module"], model, dataset, place, runtime)
-        faulthandler.cancel_dump_traceback_later()
+        sample.cancel()
         sys.stdout.flush()
         channel.send(event="result", **report)
         order = channel.receive()
-
-
-def _sample_before(deadline_s: float) -> None:
-    """Schedule a print of the stacks shortly before the deadline by a thread in C, which busy threads cannot delay."""
-    seconds = max(SAMPLE_SHARE * deadline_s, deadline_s - SAMPLE_S, 0.001)
-    faulthandler.dump_traceback_later(seconds, file=2)
 
 
 def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtime) -> dict[str, str]:

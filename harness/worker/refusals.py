@@ -65,7 +65,7 @@ def _of_processes() -> str:
 
 def _limit(name: str) -> int:
     """Return a limit of this process."""
-    import resource  # here: Windows has none
+    import resource  # here: Windows lacks it
 
     return resource.getrlimit(getattr(resource, name))[0]
 

@@ -1,4 +1,4 @@
-"""What a caller of the API may ask for; mistakes are errors in one line, before anything runs."""
+"""Arguments of the API's functions; a mistake is an error in one line, before anything runs."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Kinds of networks, each written in two ways that are one function, for all measures."""
+"""Kinds of networks for all measures, each written in two ways that are the same function."""
 
 from collections.abc import Callable
 

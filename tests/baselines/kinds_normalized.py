@@ -76,7 +76,7 @@ BUILDERS = {
 
 
 def factor(layer, path, array):
-    """What an array of weights is multiplied with."""
+    """The factor of an array of weights."""
     of_output = "attention_output" in path or layer.startswith("front")
     found = np.ones(array.shape[-1])
     if of_output:

@@ -17,7 +17,7 @@ import baselines
 TASK_DATA = Path(__file__).parents[2] / "task_data"
 DEMO = TASK_DATA / "input_data" / "digits_vgg"
 
-#: Of the demo's training set; all of them would take some measures seconds.
+#: Number of examples of the demo's training set; with all, some measures would take seconds.
 N_EXAMPLES = 64
 
 

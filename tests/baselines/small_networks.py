@@ -62,7 +62,7 @@ def plain(name):
 
 
 def rescaled(model):
-    """Networks of two layers with the answers of this one: other scales of both layers, another order of units."""
+    """Two-layer networks with the same outputs as a network: other scales of both layers, another order of units."""
     first, bias, second, shift = model.get_weights()
     order = np.random.default_rng(0).permutation(len(bias))
     return [

@@ -94,7 +94,7 @@ def test_the_absolute_difference_is_integrated_exactly():
 def test_smoothing():
     alpha, beta = smoothed(np.array([3.0, 1, 2, 1]), np.array([5.0, 0, 7, 4]))
     assert (alpha == [1, 2, 3]).all()
-    assert (beta == [2, 7, 5]).all()  # both points at 1 are one
+    assert (beta == [2, 7, 5]).all()  # points at the same place are merged
     assert [len(smoothed(UNIT[:n], UNIT[:n])[0]) for n in (1, 7, 8, 100, 200)] == [1, 7, 7, 76, 176]
     alpha, beta = smoothed(UNIT, UNIT**2)
     assert alpha[0] == pytest.approx(UNIT[:25].mean())

@@ -1,4 +1,4 @@
-"""Adaptive sharpness: closed forms of a linear classifier, all corners of a box, and what scale does not change."""
+"""Adaptive sharpness: closed forms of a linear classifier, all corners of a box, and invariance to scale."""
 
 import itertools
 import math
@@ -68,7 +68,7 @@ def test_uniform_noise_stays_in_the_box():
 
 
 def test_each_batch_has_its_own_worst_change():
-    """One example of each class in one place: a change that hurts the one helps the other."""
+    """An example of each class at the same point: a change that hurts one class helps the other."""
     model, data, rho = dense([[2.0, 1.0]]), dataset([[1.0], [1.0]], [0, 1]), 0.1
     alone = worst(model, data, rho=rho, batch=1, normalize_logits=False)
     assert alone == pytest.approx((loss(0.7) - loss(1) + loss(-1.3) - loss(-1)) / 2, rel=1e-4)

@@ -1,4 +1,4 @@
-"""Changes of images as in data augmentation, and the penalty for what they do to a network's answers."""
+"""Changes of images as in data augmentation, and the penalty for changed predictions."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -150,7 +150,7 @@ def test_a_change_of_the_answer_to_the_flipped_image_costs_18():
 
 
 def test_all_changes_together_cost_27():
-    """A network that tells the image itself from all others."""
+    """A network that distinguishes the image from all changed images."""
     image = np.zeros((1, 20, 20, 3), np.float32)
     image[:, :7] = [0.5, 0.2, 0.1]
     image[:, :, :3] = [0.1, 0.4, 0.8]

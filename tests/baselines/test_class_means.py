@@ -119,7 +119,7 @@ def test_h_score_of_collapsed_classes_and_against_covariances():
 
 
 def test_confidence_and_calibration():
-    """Answers with probability 0.8, of which half are right, and one with 0.6 that is right."""
+    """Predictions with probability 0.8, half of them right, and a right prediction with probability 0.6."""
     logits = np.log([[0.8, 0.2], [0.8, 0.2], [0.4, 0.6]])
     labels = [0, 1, 1]
     assert linear(np.eye(2), logits, labels, confidence) == pytest.approx(-(0.8 + 0.8 + 0.6) / 3, rel=1e-6)

@@ -1,4 +1,4 @@
-"""The bound by the length of a code: entropies and bounds computed in another way, and what changes neither."""
+"""The bound by the length of a code: entropies and bounds computed in another way, and invariances of both."""
 
 import math
 from collections import Counter

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.rest
 
 IMAGES = np.random.default_rng(1).normal(size=(5, 12, 12, 4)).astype(np.float32)
 
-#: What multiplies and adds along the four channels of what a layer puts out.
+#: Factors and offsets of the four channels of a layer's output.
 CONSTANTS = {
     "a number": lambda: layers.Rescaling(-3.0, 0.5),
     "one for each channel": lambda: layers.Rescaling([0.5, -3.0, 2.0, 7.0], [0.0, 1.0, -2.0, 0.5]),
@@ -28,7 +28,7 @@ CONSTANTS = {
 #: Weight layers that put out four channels.
 OF_FOUR = {name: make for name, make in WEIGHT_LAYERS.items() if name != "multiplied"}
 
-#: What may lie between a weight layer and constants that it takes.
+#: Operations that may lie between a weight layer and its constants.
 BETWEEN = {
     "nothing": [],
     "ReLU": [layers.ReLU],

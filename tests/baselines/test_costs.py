@@ -15,7 +15,7 @@ MODEL, N_CLASSES = "model_21", 10
 #: Forward passes over their sample that cheap measures make at most.
 FEW = 3
 
-#: One measure of each module and each work: the others of a module differ in what they make of the same passes. Those
+#: A measure for each module and each work: others of a module make the same passes. Measures
 #: of layers as operators also pass vectors through a single layer, which are no examples.
 CHEAP = {
     (one.function.__module__, one.work): name

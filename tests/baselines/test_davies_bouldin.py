@@ -28,7 +28,7 @@ def conv(*first, shape=(8, 8, 1), n_classes=3):
 
 
 def output(model, number, inputs):
-    """What a layer of the model puts out."""
+    """The output of a layer of the model."""
     return tf.keras.Model(model.inputs[0], model.layers[number].output)(inputs).numpy()
 
 
@@ -71,7 +71,7 @@ def test_limits(scale):
     assert index(corners[labels], labels) == 0  # single points
     assert index(np.full((9, 2), 0.1 * scale), labels) == 0
     cross = scale * (np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]]) + 0.1)
-    assert index(cross, np.array([0, 0, 1, 1])) == 0  # one centroid for both
+    assert index(cross, np.array([0, 0, 1, 1])) == 0  # equal centroids
     # Two of three in one place: only pairs with the third count.
     points = np.concatenate([cross, cross[:2] + 4 * scale])
     assert index(points, np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(2 / (4 * np.sqrt(2)))

@@ -1,4 +1,4 @@
-"""Intrinsic dimension from layer to layer: that of sheets in wide layers, and what falls."""
+"""Intrinsic dimension from layer to layer: of sheets in wide layers, and its decrease."""
 
 import numpy as np
 import pytest

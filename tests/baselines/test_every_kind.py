@@ -38,7 +38,7 @@ OF_WINDOWS = {
     "log_spec_orig", "log_spec_orig_op", "normalized_sharpness",
 }  # fmt: skip
 
-#: Of each weight layer: one that is two others differs.
+#: Measures of single weight layers, which differ if a layer is replaced by two equivalent layers.
 OF_LAYERS = {
     "arora_compression_bound", "inverse_layer_cushion", "layer_margin_log_mean", "layer_margin_mean_l2",
     "layer_margin_median_l2", "layer_margin_q1_l2", "noise_sensitivity_l2", "noise_sensitivity_l3",
@@ -143,7 +143,7 @@ OF_THE_FUNCTION = OF_SPECTRA | {
 
 
 def with_needs(*needs):
-    """Names of the measures that need one of these."""
+    """Names of the measures that need at least one of `needs`."""
     return {name for name, measure in MEASURES.items() if measure.needs & {*needs}}
 
 
@@ -161,7 +161,7 @@ OF_SINGLE_GRADIENTS = {
 }  # fmt: skip
 LAYER_MARGINS = {name for name in MEASURES if name.startswith("layer_margin") and name != "layer_margin_winner"}
 
-#: By kind, the measures that refuse it, with a part of what they say.
+#: Kind -> the measures that refuse it, with a part of their messages.
 REFUSED = {
     "attention": PATHS | PIECES,
     "branches": PIECES,

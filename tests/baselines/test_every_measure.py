@@ -1,4 +1,4 @@
-"""What holds for all measures of the library."""
+"""Properties of all measures of the library."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Which measures see a network as it was trained, and which with its normalization folded."""
+"""The forms of a network that measures see: as it was trained, or with its normalization folded."""
 
 import pytest
 import vgg_like
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.rest
 #: Forms on the pages of measures.
 FORMS = {name: measure.weights for name, measure in baselines.MEASURES.items() if measure.weights is not None}
 
-#: See the network as it was trained, and do not ask for all of its parameters: the arrays as they are, one kernel.
+#: Measures of the network as it was trained that do not need all parameters: of unchanged arrays, or a single kernel.
 OF_SOME_ARRAYS = {"distance_from_init", "relative_flatness"}
 
 #: Have the folded form as a parameter.

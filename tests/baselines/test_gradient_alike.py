@@ -18,7 +18,7 @@ ALL = [gsnr, m_coherence, tic_trace, tic_diag, confusion, cosine, sign]
 
 
 def coin(probability, right, number=200):
-    """A network that gives class 0 a probability, whatever the input, and examples of which a share is of class 0."""
+    """A network that gives class 0 the same probability for every input, and examples with a share of class 0."""
     logit = math.log(probability / (1 - probability))
     return dense([[logit, 0.0]]), dataset(np.ones((number, 1)), np.arange(number) >= right * number)
 

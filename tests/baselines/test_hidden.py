@@ -1,4 +1,4 @@
-"""Where hidden layers end, and which is the first that is more than a linear map of the input."""
+"""The ends of hidden layers, and the first layer that is not a linear map of the input."""
 
 import pytest
 import tensorflow as tf

@@ -31,7 +31,7 @@ def conv(shape, classes=3, seed=0):
 
 
 def own_answers(model, inputs):
-    """Labels such that the network is always right about the images as they are."""
+    """Labels such that the network is always right on unchanged images."""
     return model(inputs).numpy().argmax(axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Kinds of networks and what measures make of them: the values of the same function written plainly, or a refusal."""
+"""Measures of kinds of networks: the values of the same function written plainly, or a refusal."""
 
 import inspect
 import json
@@ -21,7 +21,7 @@ from harness.format.output import Output
 
 pytestmark = pytest.mark.rest
 
-#: Every cheap measure, and some of each other family.
+#: All cheap measures, and a few measures of every expensive family.
 NAMES = sorted(
     {name for name, measure in MEASURES.items() if measure.is_cheap and measure.family != "control"}
     | {"asam_sharpness", "fisher_trace", "geometric_complexity", "gi_intra_l1", "input_jacobian_norm", "jacobian_norm"}
@@ -93,7 +93,7 @@ def test_an_end_that_makes_probabilities_of_logits_changes_nothing(end, of_logit
     assert_alike(values(chain(*end()), DATA, names), of_logits)
 
 
-#: Ends of a network behind which there are no logits, with what says so.
+#: Ends of a network without logits, with the message about them.
 NO_LOGITS = {
     "sigmoids": (lambda: [layers.Dense(3, "sigmoid", name="end")], "lost in layer end activation (sigmoid)"),
     "tempered": (lambda: [layers.Dense(3), layers.Softmax(name="end"), layers.Rescaling(0.5)], "layer end (softmax)"),
@@ -306,7 +306,7 @@ def test_an_update_of_low_rank_inside_of_a_layer_is_refused_by_name():
         MEASURES["cross_entropy"].function(model, DATA)
 
 
-#: What some layers must be told to be made.
+#: Required arguments of some layers.
 SETTINGS = {
     "rate": 0.5, "stddev": 0.5, "factor": 0.3, "height_factor": 0.3, "width_factor": 0.3, "max_factor": 0.3,
     "value_range": (0, 1),

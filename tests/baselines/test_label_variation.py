@@ -27,7 +27,7 @@ def one_hot(labels, classes=3):
 
 
 def blobs(n=60, classes=3, noise=0.5, seed=0):
-    """Examples around one centre for each class."""
+    """Examples around the centres of the classes."""
     draw = np.random.default_rng(seed)
     centres, labels = draw.normal(size=(classes, 4)), np.arange(n) % classes
     return (centres[labels] + noise * draw.normal(size=(n, 4))).astype(np.float32), labels

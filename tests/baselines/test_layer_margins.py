@@ -55,7 +55,7 @@ SCALED = [name for name in NAMES if name != "layer_margin_winner"]
 
 @pytest.fixture(scope="module")
 def scaled():
-    """Measure -> its values of a network, of one with larger logits, of one with larger inputs."""
+    """Measure -> its values of a network, of a network with larger logits, and of a network with larger inputs."""
     calls = [
         (network(), data(network())),
         (network(scale_out=7), data(network())),

@@ -14,7 +14,7 @@ ENDS = dataset([[0.0], [1.0]], [0, 1])
 
 
 def kinks(*places, activation="relu"):
-    """A network of one input whose units have their kinks at these places."""
+    """A network with a single input whose units have kinks at `kinks`."""
     width = len(places)
     return dense(
         np.ones((1, width)), np.ones((width, 2)), biases=[-np.array(places), np.zeros(2)], activation=activation

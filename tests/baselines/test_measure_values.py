@@ -52,7 +52,7 @@ def test_jacobian_norm_against_numpy(per_batch, monkeypatch):
     jacobians = np.einsum("ih,nh,hk->nik", first, is_active, second)
     of_input = [np.mean(jacobians[:16] ** 2), np.mean(jacobians[16:] ** 2)]  # batches count alike
     expected = (np.mean(of_input) + np.mean(second**2)) / 2
-    monkeypatch.setattr(Network, "batch_size_of", lambda *_: per_batch)  # of 16 or not, several of them or one
+    monkeypatch.setattr(Network, "batch_size_of", lambda *_: per_batch)  # of several sizes and numbers
     value = jacobian_norm(model, dataset(images, np.zeros(20)))
     assert value == pytest.approx(expected, rel=1e-5)
 

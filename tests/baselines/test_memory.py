@@ -11,7 +11,7 @@ from baselines.network import Network
 
 MODEL = "model_21"
 
-#: Measures that run examples at once, or keep what is in whole layers, and what they advise; there are 64 examples.
+#: Measures that run examples at once, or keep whole layers, with their advice; there are 64 examples.
 REFUSING = {
     "adaptive_sharpness_worst_linf": "64 examples at once.* try a smaller batch",
     "adaptive_sharpness_avg": "64 examples at once.* try a smaller batch",

@@ -161,7 +161,7 @@ BETWEEN = {"nothing": [], "ReLU": [layers.ReLU], "ReLU and pooling": [layers.ReL
     + [(before, between, "convolution") for before in WEIGHT_LAYERS for between in BETWEEN if between != "nothing"],
 )
 def test_folding_undoes_a_change_of_scale(before, between, behind):
-    """Kernel and bias of a layer 7 times as large, and so what the normalization knows of them."""
+    """Kernel and bias of a layer 7 times as large, and the statistics of its normalization accordingly."""
 
     def kernels(scale):
         norm = layers.BatchNormalization(epsilon=1e-3 * scale**2)
@@ -265,7 +265,7 @@ def test_a_subclass_that_computes_the_same_counts_as_the_layer():
 
 
 def relu(values):
-    """Not Keras' own, whose name it has."""
+    """A layer with the name of a layer of Keras."""
     return tf.square(tf.nn.relu(values))
 
 

@@ -1,4 +1,4 @@
-"""Norms of the weights: values in closed form, and what scaling, folding and permuting leave or change."""
+"""Norms of the weights: values in closed form, and effects of scaling, folding and permuting."""
 
 import math
 

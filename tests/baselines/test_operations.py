@@ -1,4 +1,4 @@
-"""Operations in place of Keras layers compute what these compute, and leave what they do not know to Keras."""
+"""Operations in place of Keras layers compute the same, and leave unknown layers to Keras."""
 
 import numpy as np
 import pytest

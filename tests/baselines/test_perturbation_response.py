@@ -37,7 +37,7 @@ def network(centres, hidden=9, seed=1):
 def test_partners(kind):
     labels = np.random.default_rng(5).integers(0, 4, 200)
     labels[labels == 3] = 7
-    labels[17] = 3  # the only one of its class
+    labels[17] = 3  # a class with a single example
     some, others = partners(labels, kind, np.random.default_rng(0))
     assert sorted(some) == [i for i in range(200) if kind == "inter" or i != 17]
     assert np.all((labels[some] == labels[others]) == (kind == "intra"))
@@ -228,7 +228,6 @@ def test_combinations():
     assert mean == pytest.approx((pal["inter_l0"] + pal["intra_l0"]) / 2)
 
 
-@pytest.mark.rest
 def test_a_perfect_network():
     """Two points per class, straight regions: always right, even close to half and half."""
     model = dense(np.eye(2), np.eye(2))

@@ -96,7 +96,7 @@ def test_draws_from_a_pareto_law(exponent):
     tail = draws[draws >= fit.x_min]
     assert fit.alpha == pytest.approx(1 + 1 / np.mean(np.log(tail / fit.x_min)), rel=1e-9)
     assert fit.alpha == pytest.approx(exponent, abs=4 * (exponent - 1) / math.sqrt(len(tail)))
-    statistic = kstest(tail, pareto(fit.alpha - 1, scale=fit.x_min).cdf).statistic  # looks at both sides of each step
+    statistic = kstest(tail, pareto(fit.alpha - 1, scale=fit.x_min).cdf).statistic  # both sides of each step
     assert fit.distance == pytest.approx(statistic, abs=1.1 / len(tail))
 
 

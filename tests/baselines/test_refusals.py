@@ -1,4 +1,4 @@
-"""What every measure refuses, and what it does not."""
+"""Inputs that every measure refuses or accepts."""
 
 import numpy as np
 import pytest

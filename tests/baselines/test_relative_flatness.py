@@ -1,4 +1,4 @@
-"""Relative flatness against its definition on whole Hessians, in closed form, and what leaves it as it is."""
+"""Relative flatness against its definition on whole Hessians, in closed form, and its invariances."""
 
 import numpy as np
 import pytest

@@ -138,7 +138,7 @@ def test_examples_without_a_ratio_of_distances_do_not_count():
     points = np.random.default_rng(0).random((300, 2))
     expected = value(dimension, points, np.zeros(300))
     others = 50 + np.array([[0, 0], [0, 0], [9, 9], [9, 8], [9, 10], [20, 20], [20, 21], [20, 19]])
-    between = 50 + np.array([[9, 8], [9, 10], [20, 21], [20, 19]])  # copies of those beside the middle ones
+    between = 50 + np.array([[9, 8], [9, 10], [20, 21], [20, 19]])  # copies of middle neighbours
     assert value(dimension, np.concatenate([points, others, between]), np.zeros(312)) == pytest.approx(expected)
     assert value(dimension, np.repeat(points[:2], 3, axis=0), np.zeros(6)) == 0
 

@@ -1,4 +1,4 @@
-"""Statistics of perturbation response curves: closed forms, bounds, and what weighs most."""
+"""Statistics of perturbation response curves: closed forms, bounds, and weights."""
 
 import hypothesis.strategies as st
 import numpy as np

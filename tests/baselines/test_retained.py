@@ -1,4 +1,4 @@
-"""What measures keep for each other is bounded, and no value depends on the bound."""
+"""Results that measures keep for each other are bounded, and no value depends on the bound."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ KILO = np.zeros(128)  # of 1024 bytes
 
 
 def kept(retained, keys):
-    """Those of the keys whose results are still there."""
+    """The keys whose results are still kept."""
     there = []
     for key in keys:
         computed = []

@@ -1,4 +1,4 @@
-"""Networks that are the same function of their inputs, and what every measure makes of them.
+"""Networks that are the same function of their inputs must have the same values of every measure.
 
 The same weights in other units, inputs or hidden units in another order, the same layers written in another way, the
 same data in another order or in batches of another size, and functions that are compiled: a measure has the same value,
@@ -92,7 +92,7 @@ def is_norm(layer):
 
 
 def normalized(units=(1, 1, 1), *, idle=False):
-    """A network with normalization behind its layers or their activations, each in other units.
+    """A network with normalization after its layers or their activations, with different units in each.
 
     `idle`: with layers in it that do nothing outside training.
     """
@@ -112,7 +112,7 @@ def normalized(units=(1, 1, 1), *, idle=False):
 
 
 def between(some, make):
-    """Layers, with a new one behind each."""
+    """Layers, each followed by a new layer."""
     return [one for layer in some for one in (layer, make())]
 
 
@@ -223,7 +223,7 @@ OF_VECTORS = {
 
 @pytest.mark.parametrize(("change", "left_out"), OF_VECTORS.values(), ids=OF_VECTORS)
 def test_what_is_done_to_a_network_of_vectors_does_not_matter(change, left_out, vectors, as_they_are):
-    """And those that need images, and no others, refuse vectors."""
+    """Exactly the measures that need images refuse vectors."""
     model, *data = change(*vectors)
     found = values(model, dataset(*data), sorted(MEASURES.keys() - left_out))
     assert differing(found, as_they_are, found.keys() - NEEDS_IMAGES, 1e-4) == {}

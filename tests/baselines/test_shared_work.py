@@ -77,7 +77,7 @@ def work():
     rng = np.random.default_rng(5)
     images, model = rng.uniform(size=(90, 7, 7, 3)).astype(np.float32), network()
     model.layers[-1].bias.assign_sub(model(images).numpy().mean(axis=0))  # or one class would be predicted for all
-    data = dataset(images, model(images).numpy().argmax(axis=1))  # it is right about all of them
+    data = dataset(images, model(images).numpy().argmax(axis=1))  # all predictions are right
     with patch.context(), baselines.sharing():
         for name in baselines.MEASURES:
             tf.keras.utils.set_random_seed(0)
@@ -134,14 +134,14 @@ def digest(*arrays):
     return found.hexdigest()
 
 
-#: What is computed with gradients, and how many different times on the 90 examples, which are one batch.
+#: Computations with gradients, and their numbers on the 90 examples, which are a single batch.
 GRADIENTS = {
     "per example": 1,  # of weights: gradient, Fisher trace, Fisher-Rao norm
     "input gradients": 1,
     "input Jacobians": 1,
     "layer margins": 1,
     # Where training ended: with two losses, and of the first batches of two chains. Seven calls leave there: three
-    # second steps, the first ones of three ascents, and that of a descent.
+    # second steps, the first steps of three ascents, and the step of a descent.
     "gradient at": 2 + 2 + 7,
 }
 

@@ -21,7 +21,7 @@ LINEAR = [(2.0, 1.0), (1.1, 1.0), (5.0, 1.0), (400.0, 200.0)]
 
 
 def within(expected):
-    """What a search for a box may find."""
+    """The possible results of a search for a box."""
     return pytest.approx(expected, rel=1e-3)
 
 

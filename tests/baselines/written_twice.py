@@ -1,4 +1,4 @@
-"""A network that is written in two ways, which are one function, and what such networks are built of."""
+"""A network written in two ways that are the same function, and parts of such networks."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ def drawn(model, seed=0):
 
 
 def answered(model, inputs, wrong=2):
-    """Labels: the network's own answers but for some. Its last bias is set so that it gives all answers."""
+    """Labels: the network's predictions with a few changes, after the last bias was set so that all classes occur."""
     *others, bias = model.get_weights()
     logits = model(inputs).numpy()
     model.set_weights([*others, bias - np.median(logits, axis=0)])
@@ -56,7 +56,7 @@ def graph(build, shape=(8, 8, 1)):
 
 
 def written(make, same, translate=list, *, inputs=IMAGES):
-    """A kind from two architectures, and what makes the weights of the second of those of the first."""
+    """A kind from two architectures, and a function from the weights of the first to the weights of the second."""
     model, other = drawn(make()), same()
     data = dataset(inputs, answered(model, inputs))
     other.set_weights(translate(model.get_weights()))

@@ -98,7 +98,7 @@ def _require_equal(values: dict[str, float], others: dict[str, float]) -> None:
 
 
 def show(title: str, found: dict[str, Seconds]) -> None:
-    """Print seconds, and what they are times those of the ingestion."""
+    """Print seconds, and their ratio to the seconds of the ingestion."""
     for name, taken in found.items():
         wall, processor = (one / other for one, other in zip(taken, found[INGESTION], strict=True))
         print(

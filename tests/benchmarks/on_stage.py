@@ -9,7 +9,7 @@ from harness.execution.executor import Executor
 from harness.execution.executors.ray import Ray, RayEngine
 from harness.testing import STAGE, Parts
 
-#: What a machine's process needs to find this folder and the harness.
+#: Variables with which a machine's process finds this folder and the harness.
 RUNTIME = {"env_vars": {"PYTHONPATH": ":".join(str(Path(__file__).parents[up]) for up in (0, 2))}}
 
 

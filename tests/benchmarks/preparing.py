@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.preparing SHARDS
 
-SHARDS is a directory of training shards, such as `real_size` writes. What it is compared with is measured in the same
-run: `sha256sum`, and TensorFlow's bare TFRecord reader, which checks checksums and parses nothing.
+SHARDS is a directory of training shards, such as `real_size` writes. References are measured in the same run:
+`sha256sum`, and TensorFlow's bare TFRecord reader, which checks checksums and parses nothing.
 """
 
 import json
@@ -49,7 +49,7 @@ def main(directory: str) -> None:
 
 
 def ratio(found: dict[str, list[float]]) -> float:
-    """Processor time of preparing over that of what it is compared with."""
+    """Processor time of the preparation, divided by the processor time of the reference."""
     return found["prepared"][1] / (found["sha256sum"][1] + found["TFRecord reader"][1])
 
 

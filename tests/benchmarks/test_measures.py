@@ -9,7 +9,7 @@ import pytest
 #: Wanted ratios of a measure's time to its floor: of gradients of single examples, and of all others.
 SINGLE, ALL = 1.5, 1.15
 
-#: What is above the goal times this is a failure: a busy machine, or a colour space, may cost that much.
+#: A time above the goal times this factor is a failure: a busy machine, or a colour space, may cost that much.
 SLACK = 1.5
 
 #: Seconds that a call may take besides: to look up what is shared, to draw examples, to sum up.

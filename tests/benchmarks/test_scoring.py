@@ -73,7 +73,7 @@ def test_a_score_is_300_times_faster_than_the_definition_read_out(capsys):
 
 
 def test_ten_thousand_replicates_of_both_kinds(capsys):
-    """Each permutation is one over all models, and one within the groups of each of the 15 conditioning sets."""
+    """A permutation over all models, and a permutation within the groups of each of the 15 conditioning sets."""
     grid = grid_of(TASK1)
     measure, gap = drawn(grid)
     one = seconds(lambda: official_score(measure, gap, grid), 100)

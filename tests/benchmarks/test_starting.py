@@ -1,4 +1,4 @@
-"""A command that needs no framework starts in a few times what Python and click take."""
+"""A command that needs no framework takes at most a few times the start of Python and click."""
 
 import subprocess
 import sys

@@ -1,8 +1,8 @@
 """Run by test_measures.py in a process with TensorFlow: seconds of measures of one pass, and of that pass alone.
 
-Every network is another one for the process, as it is for a worker: nothing has been compiled for it. The process
-itself is warm, it has called the measure on other networks. Before the measure, another one has taken the network
-apart and read the training data, as in every run of several measures; what that takes is timed, too.
+Every network is new for the process, as for a worker: nothing has been compiled for it. The process itself is warm: it
+has called the measure on other networks. Before the measure, another measure has analysed the network and read the
+training data, as in every run of several measures; its time is measured, too.
 """
 
 import functools
@@ -81,13 +81,13 @@ def bare(model, images, labels):
 
 
 def answered(model, images, labels):
-    """Labels of which half are right, so that there are margins."""
+    """Labels with a half of right answers, for margins of both signs."""
     found = model.predict(images, verbose=0).argmax(axis=1).astype(np.int32)
     return np.where(np.arange(len(labels)) % 2, found, labels)
 
 
 def timed(name, model, images, labels):
-    """Seconds of the measure before, and of this one, each on a network that is new."""
+    """Seconds of the preceding measure, and of this measure, each on a new network."""
     data = tf.data.Dataset.from_tensor_slices((images, labels))
     object.__setattr__(data, "arrays", (images, labels))  # as in a worker
     before, calls = [], []

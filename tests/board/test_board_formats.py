@@ -55,9 +55,9 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
         "29.54", "1.50", "16/16",
     ]  # fmt: skip
     assert shown["half"] == [
-        "3", "half", "", "29.54", "-", "-", "-", "4.0", "-", "-", "failed", "29.54", "1.50", "8/16",
+        "3", "half", "", "29.54", "-", "-", "-", "4.0", "-", "-", "not run", "29.54", "1.50", "8/16",
     ]  # fmt: skip
-    assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "failed", "failed", "1.50", "0/16"]
+    assert shown["broken"] == ["4", "broken", "", *["-"] * 7, "not run", "failed", "1.50", "0/16"]
     assert shown["bold"] == [
         "-", "bold", "not sandboxed", "100.00", "-", "-", "-", "73.5", "-", "-", "100.00", "100.00", "1.50",
         "16/16",
@@ -241,29 +241,46 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("width", "left_out"),
+    ("width", "headings"),
     [
-        (135, []),
-        (134, ["excess"]),
-        (110, ["excess", "s/model"]),
-        (100, ["excess", "second", "toy", "s/model"]),
-        (80, ["ranks", "group", "excess", "beyond", "second", "toy", "s/model"]),
+        (48, "rank submission score chance calls"),
+        (80, "rank submission score 0 to 100 chance second toy group calls"),
+        (200, "rank submission score 0 to 100 chance second toy interval ranks group excess p beyond s/model calls"),
     ],
 )
-def test_a_narrow_terminal_is_shown_what_can_least_be_spared(
-    board: Board, width: int, left_out: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(table, "wide_console", lambda: Console(width=width, force_terminal=True, soft_wrap=True))
-    text = Text.from_ansi(table.render(board)).plain
-    (heading, *lines) = text.splitlines()
-    shown = [name for name in board.headings if name not in left_out]
-    assert heading.split() == [name for name in shown if name]
+def test_a_narrow_terminal_is_shown_scores_first_and_details_last(board: Board, width: int, headings: str) -> None:
+    text = on_terminal(board, width)
+    first, *lines = text.splitlines()
+    assert first.split() == headings.split()
     assert max(map(len, lines[: len(board.rows)])) <= width
-    note = f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."
-    assert (note in " ".join(text.split())) == ("Left out" in text) == bool(left_out)
-    assert Text.from_ansi(table.render(board, wide=True)).plain.split("\n")[0].split() == [
-        *filter(None, board.headings)
-    ]
+    assert ("Left out, since the terminal is too narrow" in text) == (width < 200)
+    assert on_terminal(board, 48, wide=True).splitlines()[0] == on_terminal(board, 200).splitlines()[0]
+
+
+def on_terminal(board: Board, width: int, **options: bool) -> str:
+    console = Console(width=width, force_terminal=True, soft_wrap=True)
+    with console.capture() as capture:
+        table.show(board, console, **{"wide": False, **options})
+    return Text.from_ansi(capture.get()).plain
+
+
+def test_intervals_are_drawn_on_one_axis_and_explained_on_request(board: Board) -> None:
+    text = on_terminal(board, 200)
+    winner, weak = (next(line for line in text.splitlines() if f" {name} " in line) for name in ("winner", "path_norm"))
+    assert winner.index("\N{BLACK CIRCLE}") - weak.index("\N{BLACK CIRCLE}") == round(9 * (1 - OFFICIAL))
+    assert RULE in text.replace("\n", " ")
+    brief = on_terminal(board, 200, explain=False)
+    assert brief.splitlines()[-1] == "The rule, and what the columns mean: pgdl board --explain"
+    assert RULE not in brief
+    assert "not sandboxed: run with --unsafe-no-sandbox, never ranked." in brief
+
+
+def test_tasks_are_called_by_what_tells_them_apart(board: Board) -> None:
+    names = {"digits_fcn_bn": "fcn_bn", "digits_nin": "nin"}
+    assert replace(board, tasks=list(names)).short_tasks == names
+    for alone in (["digits_nin"], ["a_", "a_b"], ["a", "a_b"], []):
+        assert all(replace(board, tasks=alone).short_tasks.values())
+    assert replace(board, tasks=["digits_nin"]).short_tasks == {"digits_nin": "digits_nin"}
 
 
 def test_a_rounded_zero_has_no_sign() -> None:

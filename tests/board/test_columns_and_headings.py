@@ -17,7 +17,8 @@ from harness.board.columns import MORE
 from harness.board.comparison import COMPARISON
 from harness.board.formats import find
 from harness.board.leaderboard import LEADERBOARD
-from harness.board.row import OnTask, Row
+from harness.board.on_task import OnTask
+from harness.board.row import Row
 from scoring import Standing, SubmissionScore, TaskScore
 
 LAYOUTS = {"leaderboard": LEADERBOARD, "comparison": COMPARISON}

@@ -1,4 +1,4 @@
-"""The plot of a comparison: which measures are named, and beside which levels."""
+"""The plot of a comparison: its named measures, and its levels."""
 
 import re
 from collections.abc import Sequence

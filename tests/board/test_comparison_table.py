@@ -1,4 +1,4 @@
-"""A comparison of measures: its rows, and the files that are made of them."""
+"""A comparison of measures: its rows, and files with them."""
 
 import csv
 import io
@@ -18,8 +18,8 @@ from harness.board.disclosure import REASON_WITHHELD, disclosure_note
 from harness.board.formats import csv as csv_format
 from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format
+from harness.board.on_task import MISSING
 from harness.board.rankings import FEW_TASKS_NOTE
-from harness.board.row import MISSING
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from scoring import kendall_tau
@@ -43,7 +43,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
 
 @pytest.fixture(scope="module")
 def table(known: dict[str, Reference]) -> Board:
-    """Two that are well, one that lacks a task, one that is late in the first, one that fails, one never called."""
+    """Measures: two complete, and one each without a task, late in the first task, failing, and never called."""
     evaluations = [
         *(row for task in TASKS for row in rows("best:seed=3", GAPS, task, call_wall_s=4.0)),
         *(row for task in TASKS for row in rows("good", MEASURE, task)),
@@ -146,7 +146,7 @@ def test_cells_are_what_a_reader_sees(table: Board) -> None:
     ]  # fmt: skip
     assert shown["half"][3:10] == ["100.00", "-", "73.5", "-", "-", "failed", "100.00"]
     assert shown["half"][-1] == "5 EXCEPTION, 3 CRASH"
-    assert shown["never"] == ["5", "never", "margin", *["-"] * 5, "failed", "failed", "-", "-", "16 missing"]
+    assert shown["never"] == ["5", "never", "margin", *["-"] * 5, "not run", "not run", "-", "-", "16 missing"]
 
 
 def test_measures_that_fail_alike_share_a_note(table: Board) -> None:
@@ -171,7 +171,7 @@ def test_latex(table: Board) -> None:
     lines = latex.render(table).splitlines()
     assert lines[:3] == ["% \\usepackage{booktabs,graphicx}", "\\begin{table*}", "\\centering\\footnotesize"]
     assert lines[3] == (
-        "\\caption{Comparison of 6 measures on 2 tasks: second (8 networks), toy (8 networks). "
+        "\\caption{Comparison of 5 submissions and 1 measure on 2 tasks: second (8 networks), toy (8 networks). "
         "Scores are from 0 to 100, and larger is better.}"
     )
     assert lines[4] == "\\label{tab:comparison}"
@@ -188,7 +188,7 @@ def test_a_long_latex_table_has_a_part_on_each_page(table: Board) -> None:
     text = latex.render(replace(table, rows=[*table.rows] * 8))
     first, *others = text.split("\\end{table*}\n")[:-1]
     assert [part.count(" \\\\\n") - 1 for part in (first, *others)] == [40, 8]  # without the heading
-    assert "\\caption{Comparison of 48 measures on 2 tasks" in first
+    assert "\\caption{Comparison of 40 submissions and 8 measures on 2 tasks" in first
     assert "\\caption{Comparison, part 2 of 2.}" in others[-1]
     assert [part.count("\\label") for part in (first, *others)] == [1, 0]
     assert [part.count("Score: 100 times") for part in (first, *others)] == [0, 1]

@@ -1,4 +1,4 @@
-"""What programs and pages rely on beside the numbers: keys of JSON files, labels of rows, and which rows are faint."""
+"""Content for programs and pages beside the numbers: keys of JSON files, labels of rows, and faint rows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Formats are files in a package: each can write any board, and what a page needs is in the board itself."""
+"""Formats are files in a package: each can write any board, and the board itself has all content of a page."""
 
 import csv
 import io
@@ -126,7 +126,7 @@ SET = {
 @example(r"\input{/etc/passwd}")
 @example("\\\\ & \n\n%")
 def test_no_name_is_a_command_of_latex(text: str) -> None:
-    """Every special character stands behind a backslash, and what is set is the text, as far as it is printable."""
+    """Every special character is escaped by a backslash, and the set text is the printable text."""
     tokens = re.findall(r"\\(text\w+\{\}|[&%$#_{}])|([^\\~^<>|&%$#_{}\n])", escaped(f"x{text}"))
     expected = printable(re.sub(r"[\s\x00-\x1f\x7f]+", " ", f"x{text}"))
     assert "".join(SET[special] if special else plain for special, plain in tokens) == expected

@@ -1,4 +1,4 @@
-"""What hyperparameters alone score stands beside the board; rows that surely tell more are marked."""
+"""The score of hyperparameters alone stands beside the board; rows that are surely better are marked."""
 
 import csv
 import io

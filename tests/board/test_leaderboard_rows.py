@@ -1,4 +1,4 @@
-"""The leaderboard: who stands where, and who may not rank."""
+"""The leaderboard: the order of its rows, and rows that may not rank."""
 
 from collections.abc import Sequence
 
@@ -94,7 +94,7 @@ def test_no_more_calls_are_counted_than_there_are_models(known: dict[str, Refere
 def test_neither_the_order_of_records_nor_the_names_of_submissions_matter(
     data: st.DataObject, known: dict[str, Reference]
 ) -> None:
-    """But for the order of equals, which is that of their names."""
+    """Except for rows of equal rank, which are in the order of their names."""
     measures = data.draw(st.lists(st.sampled_from([GAPS, MEASURE, CONSTANT, SCALED]), max_size=4))
     names = data.draw(st.permutations(["a", "b", "c", "d"]))
     plain = [row for name, values in zip("abcd", measures, strict=False) for row in both(name, values)]

@@ -1,4 +1,4 @@
-"""The level of chance and the p-value of rows: which tasks count, and that the cache changes nothing."""
+"""The level of chance and the p-value of rows: the tasks that count, and the same values from the cache."""
 
 from pathlib import Path
 

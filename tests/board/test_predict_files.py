@@ -26,7 +26,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def read(directory: Path, known: dict[str, Reference], content: Any) -> dict[str, float | Failure]:
-    """What is read from a toy.predict of this content, which is JSON unless it is text already."""
+    """The values in a toy.predict with this content, which is text, or is written as JSON."""
     text = content if isinstance(content, str) else json.dumps(content)
     (directory / "toy.predict").write_text(text)
     return read_predictions(directory, known)["toy"]

@@ -1,4 +1,4 @@
-"""Which records count for a score: those of one version, in one configuration, on the models that are there now."""
+"""The records that count for a score: of one version, in one configuration, on the present models."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which version and configuration a row shows: the one that was asked for last."""
+"""The version and configuration of a row: the last request decides."""
 
 import shlex
 from dataclasses import replace
@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import psutil
 import pytest
 from board_examples import GAPS, collect, references, rows
-from hypothesis import given
+from hypothesis import given, settings
 
 from harness.api.commands import run_command
 from harness.api.competition import choose
@@ -151,11 +151,12 @@ def of_library(known: dict[str, Reference]) -> Calls:
 
 
 def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str, Reference]) -> None:
-    """They may say `keras: 2`, whatever the row was made with; only a measure of the library has none."""
+    """Files may have `keras: 2` in any row; only a measure of the library has no files."""
     assert renewal(known)["runtime"] == "tensorflow"
     assert "--runtime" not in run_command([of_library(known)], Path("task_data"), RESULTS)
 
 
+@settings(max_examples=25)
 @given(st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(LEAST_MEMORY, psutil.virtual_memory().total))
 def test_the_command_has_the_very_limits(known: dict[str, Reference], seconds: float, size: int) -> None:
     found = renewal(known, time_limit_s=seconds, memory_limit_bytes=size)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 from board_examples import GAPS, MEASURE, collect, failed, references, rows
 
-from harness.board.disclosure import ONLY_ROUNDED
+from harness.board.disclosure import INTERVAL_WITHHELD, ONLY_ROUNDED
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.board.states import state_of, state_on
@@ -34,7 +34,7 @@ WHOLE = [row for task in TASKS for row in rows("mine", MEASURE, task)]
 CRASHED = [failed("mine", f"model_{n}", Outcome.CRASH, task, message="boo.") for task in TASKS for n in range(8)]
 
 STATES = {
-    "rounded": State(WHOLE, "Score 29.5.", "", ONLY_ROUNDED, hidden=True),
+    "rounded": State(WHOLE, f"Score 29.5. {INTERVAL_WITHHELD}", "", ONLY_ROUNDED, hidden=True),
     "partial": State(WHOLE[:8], "Score 29.54; incomplete: no score on secret.", "", NOT_RUN),
     "failed": State(CRASHED, "No score: 16 of 16 calls have no value (16 CRASH).", CRASH, CRASH),
     "failed on a hidden task": State(

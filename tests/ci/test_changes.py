@@ -1,4 +1,4 @@
-"""The submissions that a change touches: which they are, what they are called, and whose name that is."""
+"""Submissions touched by a change, and the owners of their names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The comment on a change: what it says, and that nothing in a report, even a forged one, is more than text."""
+"""The comment on a change: its content, and that content of a report, even if forged, stays text."""
 
 import json
 import re

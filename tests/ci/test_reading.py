@@ -1,4 +1,4 @@
-"""A submission is read from git's objects: what it is made of is checked, and nothing of it runs or is followed."""
+"""A submission is read from git's objects: its files are checked, and nothing of it runs or is followed."""
 
 import io
 import zipfile

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl, Record
 
+from harness.board.formats.table import EXPLAINED
 from harness.format.reference import read_reference
 from harness.outcome import Outcome
 from scoring import RULE, sign_errors
@@ -31,22 +32,50 @@ def results(folder: Path, record: Record) -> Path:
     )
 
 
+#: From 10.1 to 59.2 of 0 to 100: the score at 29.54, and chance at 25.5.
+DRAWN = (
+    "\N{BOX DRAWINGS LIGHT HORIZONTAL}\N{BOX DRAWINGS LIGHT VERTICAL}\N{BLACK CIRCLE}"
+    + 2 * "\N{BOX DRAWINGS LIGHT HORIZONTAL}"
+)
+
+
 @pytest.mark.usefixtures("results")
 def test_the_table(pgdl: Pgdl) -> None:
     ended = pgdl("board")
     assert (ended.code, ended.err) == (0, "")
     lines = [line.split() for line in ended.out.splitlines()]
-    headings = "rank submission score interval ranks group excess p beyond toy s/model calls"
+    headings = "rank submission score 0 to 100 chance interval ranks group excess p beyond s/model calls"
     assert lines[0] == headings.split()
     assert [line[1] for line in lines[1:6]] == NAMES
     assert [line[0] for line in lines[1:6]] == ["1", "2", "3", "4", "-"]
     line = [
-        "baseline", "29.54", "10.1-59.2", "2", "2", "4.0", "(-15.5", "to", "33.6)", "0.4688", "-", "29.54", "1.50",
-        "8/8",
+        "baseline", "29.54", DRAWN, "could", "be", "10.1-59.2", "2", "2", "4.0", "(-15.5", "to", "33.6)", "0.4688", "-",
+        "1.50", "8/8",
     ]  # fmt: skip
     assert lines[2][2:] == line
-    assert " ".join(ended.out.split()).endswith("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
-    assert RULE in " ".join(ended.out.split())
+    notes = ["not sandboxed: run with --unsafe-no-sandbox, never ranked.", EXPLAINED]
+    assert ended.out.splitlines()[-2:] == notes
+    explained = pgdl("board", "--explain").out
+    assert RULE in explained
+    assert explained.splitlines()[-1] == notes[0]
+
+
+@pytest.mark.usefixtures("results")
+@pytest.mark.parametrize("option", ["--wide", "--explain"])
+def test_an_option_of_the_table_is_refused_with_another_format(pgdl: Pgdl, option: str) -> None:
+    ended = pgdl("board", "--format", "csv", option)
+    assert (ended.code, ended.err) == (
+        2, f"pgdl: {option}: expected --format table with it, found csv; leave {option} out\n",
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("results")
+def test_more_columns_reach_the_site_and_its_files(pgdl: Pgdl, folder: Path) -> None:
+    assert pgdl("board", "--columns", "sign_error", "--html", "site").code == 0
+    assert ">sign-error toy</th>" in (folder / "site/index.html").read_text()
+    assert "sign_error:toy" in (folder / "site/leaderboard.csv").read_text().splitlines()[0]
+    assert pgdl("verify", "site").code == 0
+    assert (folder / "site/card.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.usefixtures("results")
@@ -103,8 +132,8 @@ def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
     assert [task for task in tasks if task not in out] == []
     (winner,) = (line.split() for line in out.splitlines() if " winner " in line)
     assert winner == [
-        "1", "winner", "100.00", "100.0-100.0", "100.0-100.0", "1", "1", "73.5", "(73.5", "to", "73.5)", "0.0025",
-        "yes", *["100.00"] * 9, "1.50", "72/72",
+        "1", "winner", "100.00", "\N{BOX DRAWINGS LIGHT VERTICAL}", "\N{BLACK CIRCLE}", "beyond", *["100.00"] * 9,
+        "100.0-100.0", "100.0-100.0", "1", "1", "73.5", "(73.5", "to", "73.5)", "0.0025", "yes", "1.50", "72/72",
     ]  # fmt: skip
 
 
@@ -142,7 +171,7 @@ def test_two_hyperparameters_are_enough_for_a_board_without_ranks(pgdl: Pgdl, fo
     assert (ended.code, ended.err) == (0, "")
     assert "toy: no official score: expected at least 3 hyperparameters that vary, found axis_a, axis_b" in ended.out
     (mine,) = (line.split() for line in ended.out.splitlines() if " mine " in line)
-    assert mine == ["-", "mine", "-", "-", "1.50", "8/8"]
+    assert mine == ["-", "mine", "-", "1.50", "8/8"]
 
 
 @pytest.mark.usefixtures("results")
@@ -191,7 +220,7 @@ def test_of_measures_that_order_models_alike_one_is_shown(pgdl: Pgdl, folder: Pa
     record(rows("param_norm", MEASURE, is_baseline=True, run_seed=7))
     ended = pgdl("board")
     assert "order models alike, and are shown once: param_norm as l2_norm." in ended.out
-    assert _names(ended.out) == ["l2_norm", "param_norm"]  # in other settings it is alone
+    assert _names(ended.out) == ["l2_norm", "param_norm"]  # alone in its settings
     assert _names(pgdl("board", "--all").out) == ["l2_norm", "param_norm", "param_norm"]
     assert [line for line in pgdl("report").lines if line.startswith(two)] == ["l2_norm", "param_norm (seed 7)"]
     asked = [line for line in pgdl("report", "param_norm").lines if line.startswith(two)]

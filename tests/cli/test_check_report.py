@@ -1,10 +1,10 @@
-"""What `pgdl check` makes of a trial: its table, formats for CI, warnings, forecasts, and what it says of hidden tasks.
+"""Reports of `pgdl check` on a trial: its table, formats for CI, warnings, forecasts, and hidden tasks.
 
 The table stays whole; what calls printed is below it.
 """
 
+import io
 import json
-import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ import pytest
 from in_process import Pgdl
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
+from harness.cli.check import command
 from harness.cli.check_table import LINES, CallTable
 from harness.execution.check import Trial
 from harness.execution.forecast import forecast
@@ -24,7 +25,7 @@ from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.sandbox import TAIL
-from harness.tables import wide_console
+from harness.tables import SafeConsole, wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -133,7 +134,7 @@ def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, given: str,
             archive.writestr("complexity.py", source)
     ended = pgdl("check", given)
     assert ended.code == 1
-    assert ended.lines[1] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
+    assert ended.lines[0] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -164,7 +165,7 @@ BAD = CallResult(Outcome.EXCEPTION, message="ValueError: \x1b[2Jno", output_tail
 
 
 def shown(capsys: pytest.CaptureFixture[str], *results: CallResult, whole: bool = False) -> tuple[list[str], list[str]]:
-    """The table and what is below it."""
+    """The table, and the lines below it."""
     task = make_task(len(results))
     table = CallTable([task], (), wide_console())
     calls = plan_calls([make_submission()], [task], SETTINGS, NOWHERE_TO_RUN)
@@ -214,10 +215,10 @@ def test_a_silent_call_leaves_the_table_alone(capsys: pytest.CaptureFixture[str]
     assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == []
 
 
-def test_the_first_line_waits_for_no_slow_import(folder: Path) -> None:
-    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
-    program = "import sys; sys.modules['harness.api'] = None; from harness.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "check", "mine.py"], capture_output=True, text=True, check=False
-    )
-    assert done.stdout == "Trying mine.py: the sandbox imports its framework, then calls it on a few models.\n"
+def test_the_spinner_waits_for_no_slow_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = SafeConsole(force_terminal=True, no_color=True, width=80, markup=False, file=io.StringIO())
+    monkeypatch.setattr("harness.tables.wide_console", lambda **_: console)
+    monkeypatch.setitem(sys.modules, "harness.api.checks", None)  # its import fails
+    with pytest.raises(ModuleNotFoundError):
+        command.main(["mine.py"], standalone_mode=False)
+    assert "reading mine.py" in console.file.getvalue()  # type: ignore[attr-defined]

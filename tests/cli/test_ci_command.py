@@ -1,4 +1,4 @@
-"""`pgdl ci` without a call: whose records count, what is withheld, and mistakes in one line."""
+"""`pgdl ci` without a call: records that count, withheld content, and mistakes in one line."""
 
 import json
 from datetime import UTC, datetime
@@ -123,7 +123,7 @@ def test_a_submission_whose_run_was_interrupted_at_once_has_a_row_at_the_base(re
 
 
 def planned(*made, withheld=False):
-    """The calls that these records are of."""
+    """The calls of these records."""
     return [SimpleNamespace(key=row.key, submission=MINE, withheld=withheld) for row in made]
 
 

@@ -172,7 +172,7 @@ def test_what_the_user_can_mend_is_one_line_and_ends_with_2(pgdl: Pgdl, folder: 
 
 
 def end(error: str) -> subprocess.CompletedProcess[str]:
-    """Run a command that raises this error."""
+    """Run a command that raises `error`."""
     return subprocess.run([sys.executable, "-c", BROKEN.format(error=error)], capture_output=True, text=True, cwd=ROOT)
 
 

@@ -26,7 +26,7 @@ SUFFIXES = ("csv", "json", "md", "parquet", "png", "svg", "tex")
 
 @pytest.fixture
 def competition(folder: Path, known_shapes: None) -> Path:
-    """A task, and another one whose models lack their initial weights."""
+    """A task, and a second task whose models lack their initial weights."""
     make_task(folder / "task_data", layout="full")
     make_task(folder / "task_data", name="uninitialised", layout="full", initial_weights=False, seed=1)
     return folder / "task_data"
@@ -70,7 +70,7 @@ def _names() -> list[str]:
 
 
 def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) -> None:
-    """The records are those of `pgdl run`, which calls as it is asked to, and so are the scores."""
+    """Records and scores are the same as after `pgdl run` with the same settings."""
     again = pgdl("compare", "--measures", MEASURES)
     assert again.out.startswith("40 of 40 calls are recorded already")
     _compare_with_the_best(pgdl)
@@ -87,7 +87,7 @@ def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) 
 
 
 def _compare_with_the_best(pgdl: Pgdl) -> None:
-    """Its line is that of the whole table, and the exit code that of all calls."""
+    """Its line is the line in the whole table, and the exit code covers all calls."""
     every = pgdl("compare", "--measures", MEASURES, "--format", "csv").out.splitlines()
     best = pgdl("compare", "--measures", MEASURES, "--format", "csv", "--top", "1")
     assert (best.code, best.out.splitlines()) == (0, every[:2])

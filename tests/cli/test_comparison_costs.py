@@ -1,4 +1,4 @@
-"""Before many calls of measures, `pgdl compare` says what they will take."""
+"""Before many calls of measures, `pgdl compare` forecasts their cost."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +14,7 @@ from harness.execution.plan import plan_calls
 from harness.execution.run import Plan
 from harness.outcome import CallResult, Outcome
 from harness.submission import find_baseline
+from harness.task.data import TrainingData
 from harness.task.hidden import Withhold
 from harness.task.task import Task
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_task
@@ -44,6 +45,7 @@ def time_passes(run: Run) -> tuple[Timed, ...]:
 def task(monkeypatch: pytest.MonkeyPatch) -> Task:
     monkeypatch.setattr(comparison_costs, "time_passes", time_passes)
     monkeypatch.setattr(comparison_costs, "MANY_CALLS", 24)
+    monkeypatch.setattr(TrainingData, "n_samples", 1000)
     return make_task(8)
 
 

@@ -1,4 +1,4 @@
-"""What a shell is told when the user presses Tab."""
+"""The completions that a shell receives when the user presses Tab."""
 
 import os
 import subprocess

@@ -21,7 +21,8 @@ def test_it_says_what_is_there_and_what_to_do_next(pgdl: Pgdl, folder: Path) -> 
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines() == [
         "Written to pgdl-demo: a task of 16 models, and example submissions. Next:", "", "  cd pgdl-demo",
-        "  pgdl check submissions/error_on_mixup", "  pgdl run submissions/error_on_mixup random", "  pgdl board",
+        "  pgdl check submissions/input_gradient", "  pgdl run submissions/input_gradient layer_margin_q1_l0 random",
+        "  pgdl board",
     ]  # fmt: skip
     assert sorted(path.name for path in (folder / "pgdl-demo").iterdir()) == ["README.md", "submissions", "task_data"]
 

@@ -20,7 +20,7 @@ def test_run_and_check_name_the_same_flaw_and_nothing_is_recorded(
     pgdl: Pgdl, folder: Path, source: str, flaw: str
 ) -> None:
     (folder / "mine.py").write_text(source)
-    assert pgdl("check", "mine.py").lines[1] == f"INVALID_SUBMISSION: {folder / 'mine.py'}: {flaw}"
+    assert pgdl("check", "mine.py").lines[0] == f"INVALID_SUBMISSION: {folder / 'mine.py'}: {flaw}"
     ended = pgdl("run", "mine.py")
     assert (ended.code, ended.out, ended.err) == (2, "", f"pgdl: {folder / 'mine.py'}: {flaw}\n")
     assert [file.name for file in folder.iterdir() if file.suffix == ".db"] == []

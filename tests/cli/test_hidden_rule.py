@@ -83,16 +83,16 @@ OTHERS = {
 }  # fmt: skip
 
 
-#: What has no number of the hidden task even for the organiser.
+#: Outputs without a number of the hidden task, even for the organiser.
 OF_NEITHER = [
+    "task validate --format table",
+    "task validate --format json",
     "everything/site/data/reference_data/open/model_configs.json",
-    "everything/site/reading.html",
-    "everything/site/tasks/open.html",
 ]
 
 
 def written_by(withhold: str, pgdl: Pgdl) -> Iterator[tuple[str, object]]:
-    """What every writer makes of the competition in the current directory: its name, and a text, bytes or an object."""
+    """The output of every writer for the competition in the current directory: name, and a text, bytes or an object."""
     for command in (line for lines in WRITERS.values() for line in lines):
         chosen = [] if command.startswith("verify") else ["--withhold", withhold]
         ended = pgdl(*command.split(), *chosen)

@@ -1,4 +1,4 @@
-"""What `pgdl` prints of hidden tasks, and what it refuses to do with them."""
+"""Output of `pgdl` on hidden tasks, and commands that refuse them."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`pgdl measures`: what the library holds, at once and without TensorFlow."""
+"""`pgdl measures`: the content of the library, at once and without TensorFlow."""
 
 import json
 import re
@@ -172,4 +172,4 @@ def test_a_measure_of_another_package_has_no_forecast(pgdl: Pgdl, monkeypatch: p
 
 
 def test_it_imports_no_tensorflow() -> None:
-    assert imported_by("measures") & {"tensorflow", "keras", "tf_keras", "sklearn", "rich", "sqlalchemy"} == set()
+    assert imported_by("measures") & {"tensorflow", "keras", "tf_keras", "sklearn", "sqlalchemy"} == set()

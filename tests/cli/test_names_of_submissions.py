@@ -1,4 +1,4 @@
-"""Whose a name is, when another submission comes under it."""
+"""The owner of a name when another submission claims it."""
 
 import sys
 from collections.abc import Sequence

@@ -16,7 +16,7 @@ from tests.ci.repositories import Repo
 from tests.records.evaluation_rows import request
 from tests.throwaway import make_task
 
-#: SQLite itself ignores parameters that it does not know.
+#: SQLite itself ignores unknown parameters.
 LOCATION = f"sqlite:///file:results.db?uri=true&password={SECRET}"
 
 

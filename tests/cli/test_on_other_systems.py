@@ -1,4 +1,4 @@
-"""What needs no sandbox works on a Mac and on Windows, as far as a process can be made one of them."""
+"""Commands without a sandbox work on a Mac and on Windows, as far as a process can imitate them."""
 
 import os
 import subprocess

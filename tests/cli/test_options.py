@@ -1,4 +1,4 @@
-"""The vocabulary of options: one word, one meaning, in every command and in the environment."""
+"""The vocabulary of options: an option has the same meaning in every command and in the environment."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_every_word_of_the_vocabulary_is_an_environment_variable_too() -> None:
 def test_a_word_means_the_same_in_every_command() -> None:
     seen: dict[str, tuple[Any, ...]] = {}
     for command, name, option in all_options():
-        text = None if name in ("--output", "--html") else option.help  # each command has its own
+        text = None if name in ("--output", "--html") else option.help  # differs by command
         meaning = (text, option.envvar, option.default, option.metavar, option.multiple)
         assert seen.setdefault(name, meaning) == meaning, f"{command} {name}"
 

@@ -1,4 +1,4 @@
-"""What a user sees, and a notebook is told: steps before the first call, the progress of runs, downloads and builds."""
+"""Progress for a user and for a notebook: steps before the first call, and of runs, downloads and builds."""
 
 import io
 import time
@@ -162,7 +162,7 @@ def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: st
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, *, total: int) -> str:
-    """What is printed of 120 seconds in which a million bytes arrive in each."""
+    """The output of 120 seconds with a million bytes per second."""
     clock = iter(range(1000))
     monkeypatch.setattr(transfer.time, "monotonic", lambda: float(next(clock)))
     console = Console(file=io.StringIO(), width=120)

@@ -1,4 +1,4 @@
-"""`pgdl compare --published`: the scores that others reported beside one's own, with their sources."""
+"""`pgdl compare --published`: published scores beside computed scores, with their sources."""
 
 import csv
 import statistics
@@ -64,7 +64,7 @@ def test_tasks_and_corpora_without_published_scores_are_one_line(pgdl: Pgdl, fol
 
 
 def test_the_tables_are_what_their_sources_print() -> None:
-    """Rows are whole, measures are those of the library, and the means that a source prints are those of its values."""
+    """Rows are complete, measures exist in the library, and the means that a source prints fit its values."""
     for table in papers():
         for row in table["rows"]:
             assert len(row["values"]) == len(table["tasks"])

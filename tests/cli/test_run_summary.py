@@ -1,4 +1,4 @@
-"""What a run prints when it is over, what it remembers of many calls, and what is said of machines that differ."""
+"""The summary of a run, its memory of many calls, and notes on machines of different classes."""
 
 import io
 import weakref
@@ -23,7 +23,7 @@ from tests.records.evaluation_rows import evaluation
 
 
 def recorded(row: Evaluation) -> CallSummary:
-    """What a run knows of a call with this record."""
+    """The summary of a call with this record."""
     (planned,) = plan_calls([make_submission(row.submission)], [make_task(1, row.task)], SETTINGS, NOWHERE_TO_RUN)
     return CallSummary(planned, row.outcome, row.call_wall_s, row.call_cpu_s)
 
@@ -126,7 +126,7 @@ def test_records_are_let_go_of_when_they_are_shown(pgdl: Pgdl, folder: Path, mon
     assert ended.code == 0
     assert ended.err == ""
     assert "50 of 50" in ended.out
-    assert most <= 2  # the one that is shown, and the one that comes
+    assert most <= 2  # the shown record and the next
 
 
 LINE = "calls were made on machines that differ, and values may in their last digits: 2 x A; 8 x B, NVIDIA H100"

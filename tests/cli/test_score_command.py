@@ -160,7 +160,7 @@ def test_a_task_without_a_score_is_said_and_ends_with_1(
     ended = pgdl("score")
     assert ended.code == 1
     assert ended.out.startswith("mine: score none")
-    assert f"failed: 1 of 8 calls gave no value (model_4: {outcome})" in ended.out
+    assert f"No score: 1 of 8 calls gave no value (model_4: {outcome})" in ended.out
 
 
 def test_exceeded_makes_the_score_0(pgdl: Pgdl, reference: Path, folder: Path) -> None:

@@ -7,8 +7,9 @@ import pytest
 from in_process import Pgdl, Record
 
 import pgdl as api
+from harness.board import insight
 from harness.outcome import Outcome
-from harness.site import insight, submission_page
+from harness.site import submission_page
 from harness.site.pages import make_site
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
 

@@ -14,7 +14,7 @@ from tests.board.board_examples import GAPS, MEASURE, failed, rows
 from tests.records.evaluation_rows import request
 from tests.throwaway import edit_json, make_task
 
-#: What a name in a database may be; other characters are refused there (`harness.records.row_rules`).
+#: Allowed names in a database; other characters are refused there (`harness.records.row_rules`).
 NAME = "x[2J[/red]`<img src=x onerror=y>`| ::error::y pgdl: all is well"
 
 #: Escape codes, a title of the window, a link, a line of its own, right-to-left, markup of rich, Markdown and HTML.

@@ -32,7 +32,7 @@ class Handed:
 
 @dataclass
 class Served:
-    """What the servers do, and have seen.
+    """The settings of the servers, and the requests that they have seen.
 
     Attributes:
         url: address of the API.

@@ -20,7 +20,7 @@ from tests.containers import start
 
 @dataclass
 class Ended:
-    """What the platform has of a submission in the end.
+    """The platform's results of a submission.
 
     The platform often loses the logs of steps: `log` is for messages of tests alone.
     """

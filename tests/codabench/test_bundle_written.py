@@ -1,4 +1,4 @@
-"""From a description of twenty lines to a bundle: what is in it, where its secrets are, and what is refused."""
+"""From a description of twenty lines to a bundle: its content, the place of secrets, and refusals."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""Results that come back from the platform: one database and a verified site, without what somebody made up."""
+"""Results that come back from the platform: a database and a verified site, without forged results."""
 
 import shutil
 import sqlite3

@@ -1,4 +1,4 @@
-"""The scoring program alone: what it refuses, and says where the platform shows it."""
+"""The scoring program alone: its refusals, which the platform shows."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Random changes of images: what each does, and that they are random as promised."""
+"""Random changes of images: the effect of each, and its distribution."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What becomes of images on their way from a source to the trainer."""
+"""Images on their way from a source to the trainer."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Where images come from, and what is said when they cannot come."""
+"""Sources of images, and errors of sources."""
 
 import gzip
 import subprocess

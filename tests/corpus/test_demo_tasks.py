@@ -1,4 +1,4 @@
-"""The shipped demo tasks are what their recipes say and their records claim."""
+"""The shipped demo tasks agree with their recipes and their records."""
 
 import json
 import subprocess
@@ -66,7 +66,7 @@ def test_the_models_fit_the_training_data(recipe):
 @pytest.mark.rest
 def test_a_cell_that_is_built_again_starts_the_same_and_ends_alike(tmp_path):
     """Data and initial weights to the last bit; sums, and so trained weights, depend on the processor."""
-    recipe = read_recipe(TASK_DATA / "recipes" / "digits_vgg.toml")  # the quickest of them
+    recipe = read_recipe(TASK_DATA / "recipes" / "digits_vgg.toml")  # the quickest recipe
     file = TASK_DATA / "recipes" / f"{recipe.name}.toml"
     command = [*PGDL, "task", "build", str(file), "--output", str(tmp_path), "--limit", "1", "--workers", "1"]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Recipes: how they are found, what they mean, and what is refused with file, key, expected and found."""
+"""Recipes: their search, their meaning, and refusals with file, key, expected and found."""
 
 import inspect
 import json

@@ -63,7 +63,7 @@ def recipe(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def built(build, recipe, tmp_path_factory) -> tuple[Path, str]:
-    """A task that was built in one go, and what was printed."""
+    """A task from a single build, and the output of the build."""
     out = tmp_path_factory.mktemp("built")
     done = build("task", "build", recipe, "--output", out)
     assert done.returncode == 0, done.stdout + done.stderr

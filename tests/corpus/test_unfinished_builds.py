@@ -1,4 +1,4 @@
-"""Builds that are not finished, diverge, or lack TensorFlow: what is shown of them, and what is refused."""
+"""Unfinished builds, diverging models, and a missing TensorFlow: their display and their errors."""
 
 import json
 from pathlib import Path
@@ -55,7 +55,7 @@ def continues(out: Path) -> str:
 
 
 def finish_some(directory: Path) -> None:
-    """Write what the trainer leaves of three finished models, of which the last did not meet the criterion."""
+    """Write the trainer's files of three finished models, the last of which did not meet the criterion."""
     cells = read_recipe(directory / "recipe.toml").cells
     (directory / "records").mkdir()
     for number, accuracy in FINISHED.items():

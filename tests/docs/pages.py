@@ -1,4 +1,4 @@
-"""Runs the code of a page of docs/ and compares what it prints with what the page says."""
+"""Runs the code of a page of docs/ and compares its output with the page."""
 
 import ast
 import contextlib

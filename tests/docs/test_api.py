@@ -14,7 +14,7 @@ from tests.board.board_examples import rows
 
 TASK = "digits_nin_small"
 
-#: What the example submissions return for the models of `pgdl demo`, in their order.
+#: Values of the example submissions for the models of `pgdl demo`, in their order.
 VALUES = {
     "error_on_mixup": [
         0.040625, 0.00625, 0.04375, 0.015625, 0.046875, 0.05, 0.01875, 0.01875,
@@ -57,7 +57,7 @@ def test_the_code_runs_and_prints_what_the_page_says(section: Section, demo: Pat
 
 @pytest.mark.rest
 def test_the_first_section_runs_as_a_notebook(demo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What differs there: the source of a function, the module it is in, and the streams of output."""
+    """Differences of the page's environment: the source of a function, its module, and the streams of output."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("MPLBACKEND", "agg")
     (demo / "notebook.db").unlink(missing_ok=True)  # of other sections

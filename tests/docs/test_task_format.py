@@ -1,4 +1,4 @@
-"""docs/task-format.md: who follows the page writes a valid task, and what it lists is what the code knows."""
+"""docs/task-format.md: its instructions give a valid task, and its lists agree with the code."""
 
 import copy
 import json
@@ -26,7 +26,7 @@ EXAMPLE, SCHEMA = (
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The page's own task, and what was printed where the page says what is printed."""
+    """The page's own task, and the output at the places where the page shows output."""
     (section,) = sections("task-format.md")
     folder = tmp_path_factory.mktemp("written")
     with pytest.MonkeyPatch.context() as patch:

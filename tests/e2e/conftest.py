@@ -101,7 +101,7 @@ def one_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def four_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with one task of four models, for what needs more than one."""
+    """A directory with a task of four models, for tests that need several models."""
     directory = tmp_path_factory.mktemp("four")
     make_task(directory, layout="full", n_models=4)
     return directory

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: writing submissions, reading records, looking after processes."""
+"""Helpers of the end-to-end tests: writing submissions, reading records, looking after processes."""
 
 import io
 import os
@@ -108,7 +108,7 @@ def descendants(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
-    """Those that still run."""
+    """The processes that still run."""
     living = []
     for process in processes:
         with suppress(psutil.NoSuchProcess):
@@ -118,7 +118,7 @@ def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
 
 
 def names(process: subprocess.Popen[str]) -> list[str]:
-    """What each process below a harness calls itself."""
+    """The name of each process below a harness."""
     found = []
     for below in descendants(process):
         with suppress(psutil.NoSuchProcess):

@@ -1,4 +1,4 @@
-"""Measure files in the manner of 2020: what they are called with, import, and expect of Python and NumPy."""
+"""Measure files in the manner of 2020: their arguments, imports, and expectations of Python and NumPy."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""From nothing to a leaderboard: what `pgdl demo` prints can be pasted."""
+"""From nothing to a leaderboard: the commands that `pgdl demo` prints can be pasted."""
 
 import subprocess
 from collections.abc import Callable
@@ -25,5 +25,5 @@ def test_the_printed_commands_lead_to_a_leaderboard(tmp_path: Path, pgdl: Run) -
         ended = pgdl(*words, cwd=Path(directory))
         assert (ended.returncode, ended.stderr) == (0, "")
     board = [line.split() for line in f"\n{ended.stdout}".partition("\nrank ")[2].splitlines()]
-    assert {row[1] for row in board[1:3]} == {"error_on_mixup", "random"}
-    assert [row[-1] for row in board[1:3]] == ["16/16"] * 2
+    assert [row[1] for row in board[1:4]] == ["layer_margin_q1_l0", "input_gradient", "random"], "chance is last"
+    assert [row[-1] for row in board[1:4]] == ["16/16"] * 3

@@ -1,4 +1,4 @@
-"""A submission that says what it sees of a hidden model: nobody hears it but an organiser who asks."""
+"""Output of a submission about a hidden model: only an organiser can see it."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ if len(model.layers) == 2:
 return 4711.25 + weights.shape[1]
 """
 
-#: What would tell of a model: its texts, its value, its name, and how the call on it ended.
+#: Texts that would reveal a model: its texts, its value, its name, and the outcome of its call.
 TELLING = ("SECRET", "ValueError", "4711", "4715", "4717", "model_")
 
 

@@ -1,4 +1,4 @@
-"""Somebody stands in a stranger's submission: none of its files runs or is read outside of the sandbox."""
+"""The current directory is a stranger's submission: no file of it runs or is read outside of the sandbox."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ from harness.worker.runtimes import RUNTIMES
 
 PGDL = Path(sys.executable).parent / "pgdl"
 
-#: What a stranger's module does.
+#: Code of a stranger's module.
 LEAVE_PROOF = "import os\nwith open({proof!r}, 'a') as file:\n    file.write(__name__ + ' was imported\\n')\n"
 
 MEASURE = "def complexity(model, dataset):\n    return float(sum((w ** 2).sum() for w in model.get_weights()))\n"
@@ -72,7 +72,7 @@ def hostile_environment(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def proof(directory: Path) -> str:
-    """What has run outside of a sandbox; empty if nothing has."""
+    """Modules that have run outside of a sandbox."""
     file = directory.parent / "PROOF"
     return file.read_text() if file.exists() else ""
 

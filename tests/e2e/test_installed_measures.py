@@ -89,7 +89,8 @@ def pgdl_there(environment_copy, packages, environment):
 def test_they_are_listed_with_their_origin(pgdl_there):
     done = pgdl_there("measures")
     assert done.returncode == 0, done.stderr
-    listed = done.stdout.partition("\ninstalled packages\n")[2].splitlines()
+    heading, *listed = map(str.rstrip, done.stdout.rpartition("\n\n")[2].splitlines())
+    assert heading.split() == ["installed", "measure", "package", "meaning"]
     assert [line.split()[0] for line in listed] == ["VC-dim", "borrowed_weights", "no_function", "no_module"]
     assert all("borrowed-measures 1.2" in line for line in listed)
     assert listed[1].endswith("Measures of somebody else")

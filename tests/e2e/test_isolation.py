@@ -1,4 +1,4 @@
-"""What a submission sees of the machine, and what the arguments of a run tell: its own files, and no password."""
+"""A submission sees only its own files, and the arguments of a run show no password."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ return 1.0
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory, four_models, program, sandbox):
-    """What a curious submission finds, on one of the models."""
+    """The findings of a curious submission on a model."""
     directory = tmp_path_factory.mktemp("curious")
     reference = four_models / "reference_data" / "tiny" / "model_configs.json"
     config = four_models / "input_data" / "tiny" / "model_3" / "config.json"

@@ -78,7 +78,7 @@ class Job:
 
 
 class Ended(NamedTuple):
-    """How the job ended, what it printed, and the files that it wrote."""
+    """Exit status, output and files of a job."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""Training data are mapped: a call takes memory for what it writes to alone, and no other call sees that."""
+"""Training data are mapped: a call needs memory only for pages that it writes to, which no other call sees."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What becomes of submissions that behave and of those that do not, each in a real sandbox."""
+"""Outcomes of harmless and harmful submissions, each in a real sandbox."""
 
 import re
 import zipfile
@@ -41,7 +41,7 @@ CASES = {
 
 
 def write_hostile(directory):
-    """Submissions that would end a careless run before its first call, and those of others with it."""
+    """Submissions that would end a careless run before its first call, and with it the calls of other submissions."""
     (directory / "tagged").mkdir()
     (directory / "tagged" / "complexity.py").write_text("def complexity(model, dataset): return 1.0\n")
     (directory / "tagged" / "metadata").write_text("name: !!bool maybe\n")
@@ -121,7 +121,7 @@ def test_memory_over_the_limit_ends_the_call(tmp_path, one_model, pgdl, sandbox)
     (row,) = records(database)
     assert row["outcome"] == "MEMORY"
     assert re.match(r"out of memory \(limit 900 MiB, used \d+ MiB\)", row["message"])
-    assert 900 * 1024**2 < row["peak_memory_bytes"] < 1500 * 1024**2  # what it takes until a busy machine sees it
+    assert 900 * 1024**2 < row["peak_memory_bytes"] < 1500 * 1024**2  # a busy machine measures it late
 
 
 def test_the_last_output_is_kept_and_starts_at_the_submission(rows):

@@ -107,7 +107,7 @@ def test_without_bubblewrap_the_run_refuses_and_says_what_mends_it(tmp_path, com
 @pytest.mark.rest
 @pytest.mark.parametrize("keras", [2, 3])
 def test_a_measure_file_of_2020_runs_unmodified(tmp_path, one_model, pgdl, keras):
-    """What the competition's own measure files rely on, in both versions of Keras."""
+    """Features that the competition's own measure files rely on, in both versions of Keras."""
     folder = tmp_path / "old"
     folder.mkdir()
     (folder / "metadata").write_text(f"description: as in 2020\nkeras: {keras}\n")

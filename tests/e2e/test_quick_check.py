@@ -1,4 +1,4 @@
-"""A check of a measure that takes long: a verdict from parts of the data, and what is said of it."""
+"""A check of a slow measure: a verdict from parts of the data, and its explanation."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from harness.execution import partial_calls
 
 pytestmark = pytest.mark.usefixtures("sandbox")
 
-#: Seconds that each of these measures takes for an example.
+#: Seconds per example of these measures.
 EACH_S = 0.004
 
 

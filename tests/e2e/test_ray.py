@@ -1,4 +1,4 @@
-"""Calls on a real Ray cluster of one machine give what local calls give, bit for bit, whatever happens to it."""
+"""Calls on a real Ray cluster of one machine give the values of local calls, bit for bit, also after faults."""
 
 import os
 import signal

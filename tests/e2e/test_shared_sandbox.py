@@ -1,4 +1,4 @@
-"""Baselines on one model share a sandbox: records are those of lone calls, and one failure is one failure."""
+"""Baselines on one model share a sandbox: records equal records of separate calls, and a failure stays alone."""
 
 import pytest
 from real_runs import records

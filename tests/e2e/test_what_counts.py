@@ -1,4 +1,4 @@
-"""A board is never wrong in silence: what happens to models, versions and settings after a run, as a user meets it."""
+"""A board is never silently wrong after changes of models, versions and settings."""
 
 import json
 import shutil

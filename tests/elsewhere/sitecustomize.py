@@ -1,7 +1,7 @@
-"""Makes a process one of another system, as far as the project's code can tell: put its directory onto PYTHONPATH.
+"""Makes a process imitate another system for the project's code: put its directory onto PYTHONPATH.
 
 `PGDL_TEST_SYSTEM` names the system: `darwin` or `win32`. If the project imports one of the modules below, it lacks the
-names that are missing on that system, and has the names that exist only there. Libraries see this machine as it is.
+names that are missing on that system, and has the names that exist only there. Libraries see the real machine.
 """
 
 import builtins
@@ -24,7 +24,7 @@ system = os.environ[SYSTEM]
 #: The packages whose modules are shown another system.
 OURS = ("baselines", "harness", "scoring")
 
-#: Module -> what it lacks on all other systems than Linux, and on Windows.
+#: Module -> its missing names on all systems but Linux, and on Windows.
 ONLY_LINUX = {
     "os": "sched_getaffinity memfd_create pidfd_open setns unshare O_PATH eventfd setresuid",
     "resource": "prlimit",
@@ -37,7 +37,7 @@ NOT_WINDOWS = {
 }
 MISSING = {"landlockpy", "pyseccomp"} | ({"fcntl", "grp", "pwd", "resource", "termios"} if system == "win32" else set())
 
-#: Beginning of a program that makes its process one of that system.
+#: Beginning of a program whose process imitates that system.
 HERE = (
     f"import os, sys; os.environ[{SYSTEM!r}] = {system!r}; sys.path.insert(0, {str(Path(__file__).parent)!r}); "
     "import sitecustomize; sys.path.pop(0); "
@@ -88,7 +88,7 @@ class WindowsJob:
             os.killpg(self._process.pid, signal.SIGKILL)
 
 
-#: Module -> what it has there alone.
+#: Module -> names that exist only on that system.
 MORE: dict[str, dict[str, Any]] = {
     "platform": {"system": lambda: {"darwin": "Darwin", "win32": "Windows"}[system]},
     "subprocess": {"Popen": Popen, "run": lambda command, **named: subprocess.run(there(command), **named)},
@@ -125,7 +125,7 @@ class Seen(ModuleType):
 
 
 def of_that_system(name: str, variables: Any = None, *more: Any, **named: Any) -> Any:
-    """Import for modules of the project what that system has, and for all others what is there."""
+    """Import modules of that system for the project's own modules, and real modules for all others."""
     package = variables and (variables.get("__package__") or variables.get("__name__"))
     ours = package and package.partition(".")[0] in OURS
     if not ours or name not in CHANGED:

@@ -1,4 +1,4 @@
-"""Where the harness keeps what it can compute again."""
+"""The directory for files that the harness can compute again."""
 
 import os
 from pathlib import Path

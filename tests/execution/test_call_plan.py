@@ -1,4 +1,4 @@
-"""What makes two calls the same call, and the order in which calls are made."""
+"""The identity of calls, and their order."""
 
 from dataclasses import replace
 
@@ -119,7 +119,7 @@ def test_the_seed_depends_on_the_run_the_submission_and_the_model() -> None:
 
 
 def test_the_seed_tells_nothing_that_a_call_is_not_shown() -> None:
-    """Whoever knows the run's seed could find out by it which files, of those imaginable, a model came from."""
+    """Otherwise a submission that knows the run's seed could test guesses of a model's files."""
     shown = [make_model("model_0", "trained with dropout", "weights"), make_model("model_7", "without", "weights")]
     first, second = (only_call(task=make_task([model], name)) for model, name in zip(shown, ("a", "b"), strict=True))
     assert first.seed == second.seed

@@ -48,7 +48,7 @@ class TestContract(ExecutorContract):
 
 
 class Stage:
-    """A cluster of two machines with one lane each, what it has said, and a run on it."""
+    """A cluster of two machines with one lane each, its messages, and a run on it."""
 
     def __init__(self, *names: str) -> None:
         self.engine, self.lines, self.parts = Threads(*names), list[str](), Parts()
@@ -167,7 +167,7 @@ def test_a_run_waits_for_a_machine_where_all_are_lost(stage: Stage) -> None:
 
 @pytest.mark.rest
 def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage) -> None:
-    """Only those that had begun count: the others have done nothing."""
+    """Only calls that had begun count: others have done nothing."""
     culprit, bystander = stage.parts.order("waits"), stage.parts.order("returns 1")
     stage.add(culprit)
     for time_lost in range(1, module.ATTEMPTS + 1):
@@ -185,7 +185,7 @@ def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage
 
 @pytest.mark.rest
 def test_the_seconds_of_a_lost_machine_are_spent(stage: Stage) -> None:
-    """A budget's calls go to one machine; what they took there counts elsewhere, too."""
+    """A budget's calls go to one machine; their seconds there count elsewhere, too."""
     shared = Allowance(7, 3.0, 0.0, "the budget")
     orders = [stage.parts.order("waits", allowance=replace(shared)) for _ in range(3)]
     stage.add(*orders)
@@ -260,7 +260,7 @@ def test_what_has_ended_is_told_before_the_run_ends_for_want_of_machines(monkeyp
 
 
 def test_a_driver_that_lost_sight_of_a_process_finds_it_empty() -> None:
-    """What it was making before would be made twice, and its clocks would count twice."""
+    """Otherwise its earlier calls would be made twice, and its clocks would count twice."""
     made, parts = Machine(list), Parts()
     first, second = (made.begin(STAGE, 2**30, 1) for _ in range(2))
     assert isinstance(first, ReadyMachine)

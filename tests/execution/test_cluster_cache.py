@@ -88,7 +88,7 @@ def test_a_store_waits_for_the_driver_and_then_needs_it_no_more(tmp_path: Path) 
 def test_what_arrives_damaged_is_refused(tmp_path: Path) -> None:
     store = Store(Cache(), lambda content: content)
     store.supply({OrderNeed("model", "m"): bundle(b"weights", digest="0" * 64)})
-    with pytest.raises(UserError, match="what arrived from the driver is not what it had sent"):
+    with pytest.raises(UserError, match="the files from the driver arrived damaged"):
         store.write_model("m", tmp_path)
     assert Cache().entry("model", "m") is None
 

@@ -1,4 +1,4 @@
-"""Which machine of a cluster gets which calls."""
+"""The distribution of calls over the machines of a cluster."""
 
 from dataclasses import dataclass, field
 
@@ -73,7 +73,7 @@ def test_a_batch_has_about_ten_seconds_of_forecast_work() -> None:
 
 @dataclass
 class Seen:
-    """What a machine was given."""
+    """The orders that a machine was given."""
 
     machine: ClusterMember
     orders: list[Order] = field(default_factory=list)

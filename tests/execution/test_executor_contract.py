@@ -1,4 +1,4 @@
-"""Every executor passes the contract, and so does one of a single file that makes calls in a second process."""
+"""Every executor passes the contract, including an executor of a single file with a second process."""
 
 import multiprocessing
 from collections.abc import Collection, Sequence
@@ -29,7 +29,7 @@ class TestLocal(ExecutorContract):
 
 
 class Second(Executor):
-    """Makes calls on this machine, in a process to which it speaks through a pipe: what it sends can be pickled."""
+    """Makes calls on this machine in a process behind a pipe, so that its messages must be picklable."""
 
     name, summary = "second", "in a second process"
 

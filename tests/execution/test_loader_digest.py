@@ -1,4 +1,4 @@
-"""Records of another loader do not count as made: what loads and calls has a digest in every key."""
+"""Records of another loader do not count: every key has the digest of the code that loads and calls."""
 
 import shutil
 from pathlib import Path

@@ -35,7 +35,7 @@ QUICK = replace(SETTINGS, limits=Limits(startup_s=60.0, output_bytes=2**20))
 
 
 class Given(SandboxChoice):
-    """The choice of one kind that exists already."""
+    """The choice of an existing kind."""
 
     def __init__(self, kind: Kind) -> None:
         object.__setattr__(self, "given", kind)
@@ -72,7 +72,7 @@ def local(kind: Actors) -> Iterator[Local]:
 def plan(
     local: Local, *texts: str, models: int = 1, settings: RunSettings = QUICK, baselines: bool = False
 ) -> list[PlannedCall]:
-    """Calls of submissions that play these parts."""
+    """Calls of submissions that play `parts`."""
     submissions = [make_submission(f"s{number}", text.encode()) for number, text in enumerate(texts)]
     if baselines:
         submissions = [replace(submission, is_baseline=True) for submission in submissions]

@@ -1,4 +1,4 @@
-"""What Ray raises where it does not connect is told in one line, with what to do."""
+"""Errors of Ray's connection are told in one line with a remedy."""
 
 import pytest
 

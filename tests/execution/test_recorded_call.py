@@ -1,4 +1,4 @@
-"""The record of a call says what was called, under which limits, and what became of it."""
+"""The record of a call: its inputs, its limits, and its result."""
 
 from dataclasses import asdict, replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Calls that are made again with other seeds, as the call itself, but apart from it; and which models they are."""
+"""Repeated calls with other seeds: same settings, separate sandboxes, and the choice of their models."""
 
 import itertools
 import math
@@ -60,7 +60,7 @@ def test_only_some_models_of_a_large_task_are_called_again() -> None:
 
 
 def test_a_repetition_may_come_before_the_call_itself() -> None:
-    """A call that knew its place would know what it is."""
+    """The position of a call must not reveal whether it is a repetition."""
     assert any([call.repeat for call in calls(1, 8)] != [0] * 8 + [1] * 8 for _ in range(3))
 
 
@@ -98,7 +98,7 @@ def test_a_repetition_takes_nothing_from_the_budget_of_the_calls_that_count(tmp_
 
 
 def test_baselines_share_a_sandbox_with_those_of_the_same_repetition_only() -> None:
-    """Otherwise one could give its repetition what it has drawn itself."""
+    """Otherwise a call could pass its random draws to its repetition."""
     baselines = [Submission(name, {"complexity.py": name.encode()}, is_baseline=True) for name in ("a", "b")]
     calls = plan_calls(baselines, [make_task(1)], SETTINGS, NOWHERE_TO_RUN, 2)
     batches = make_batches([call.order(number) for number, call in enumerate(calls)])

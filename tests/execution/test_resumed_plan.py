@@ -122,7 +122,7 @@ def test_a_changed_submission_model_or_data_is_called_again(records: Records) ->
 
 
 def test_models_that_swap_their_names_are_called_again(records: Records) -> None:
-    """Records name the model: the old ones would give each model the other one's value."""
+    """Records name the model: old records would give each model the value of another model."""
     for call in plan(records, make_submission(), make_task(2)).calls:
         record(records, call)
     swapped = make_task([make_model("model_0", "files of model_1"), make_model("model_1", "files of model_0")])

@@ -1,4 +1,4 @@
-"""Of calls on hidden tasks neither records nor progress keep what a submission has written."""
+"""Neither records nor progress of calls on hidden tasks keep output of a submission."""
 
 import io
 from dataclasses import replace

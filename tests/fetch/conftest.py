@@ -1,4 +1,4 @@
-"""What tests of downloads share."""
+"""Fixtures for tests of downloads."""
 
 import shutil
 import ssl
@@ -47,7 +47,7 @@ def archive(server: Served) -> Path:
 
 @pytest.fixture
 def fetch(pgdl: Pgdl, server: Served, tmp_path: Path) -> Fetch:
-    """Fetches from a catalogue; it is that of the server's archive unless another one is given."""
+    """Fetches from a catalogue, by default the catalogue of the server's archive."""
 
     def run(what: str = "small", *more: object, file: object = None) -> Ended:
         file = file or catalogue(tmp_path, server.url)

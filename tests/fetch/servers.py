@@ -14,12 +14,12 @@ from typing import Any
 
 @dataclass
 class Served:
-    """What a server does.
+    """The behaviour of a server.
 
     Attributes:
         directory: of the files.
         url: its address.
-        etag: of all files; None for none.
+        etag: tag of all files; None: no tag.
         cut_every: bytes after which a connection ends; None for never.
         stall_s: seconds of silence before each answer, but for the first.
         ranges: whether parts are sent.

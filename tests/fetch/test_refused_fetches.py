@@ -1,4 +1,4 @@
-"""What cannot be fetched is one line with a remedy, and nothing of it is left; archives are not trusted."""
+"""A refused fetch is one line with a remedy, and leaves nothing behind; archives are not trusted."""
 
 import shutil
 import stat

@@ -1,4 +1,4 @@
-"""A measure sees the settings that decide what a trained layer computes, and no others.
+"""A measure sees only the settings that decide the computation of a trained layer.
 
 The lists of settings are compared with both versions of Keras: a setting that a new version adds is noticed here.
 """
@@ -42,7 +42,7 @@ OTHERS_BY_ENDING = {
     "_regularizer": {"class_name": "L2", "config": {"l2": 0.125}},
 }
 
-#: Settings of every layer, some of which Keras 2 alone knows, and none writes down.
+#: Settings of every layer that no Keras writes; some exist only in Keras 2.
 OF_ALL = {"autocast": False, "batch_size": 5, "build_config": {"input_shape": [5, 7]}, "dynamic": True,
           "input_shape": [7], "name": "another", "trainable": False}  # fmt: skip
 
@@ -165,7 +165,7 @@ def test_the_same_network_trained_otherwise_has_the_same_file(keras: Any, is_nes
     assert file(None, "adam", "a", True) == file(32, "sgd", "b", False)
 
 
-#: Settings that have no other value in JSON, or none for a layer that is not quantized.
+#: Settings that have no other value in JSON, or no value for a layer that is not quantized.
 NOT_JSON = {"dtype", "gptq_unpacked_column_size", "quantization_config", "weights"}
 
 
@@ -201,7 +201,7 @@ def test_what_is_left_out_changes_no_output(layer: str, version: str) -> None:
 
 
 def outputs(keras: Any, layer: str, config: dict[str, Any]) -> Any:
-    """What a layer with given weights computes."""
+    """The output of a layer with given weights."""
     computing = made(keras, layer, config)
     inputs = tf.constant(INPUTS.get(layer, np.arange(12.0).reshape(4, 3)), "float32")
     given = [inputs, inputs] if layer == "MultiHeadAttention" else [inputs]

@@ -1,4 +1,4 @@
-"""What layers put out: the shapes that Keras computes, and whether the outputs are logits."""
+"""Outputs of layers: the shapes that Keras computes, and whether the outputs are logits."""
 
 import json
 from pathlib import Path

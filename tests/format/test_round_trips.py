@@ -1,4 +1,4 @@
-"""The files of a task: what is written is what is read, by TensorFlow and Keras too, in the same bytes every time."""
+"""Round trips of a task's files, also through TensorFlow and Keras, with reproducible bytes."""
 
 import json
 from itertools import product

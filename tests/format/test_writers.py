@@ -1,4 +1,4 @@
-"""What Keras 2 and Keras 3 define differently is read as its writer means it, or refused; channels come last."""
+"""Layers that Keras 2 and Keras 3 define differently are read as their writer means them, or refused."""
 
 import json
 import re
@@ -78,7 +78,7 @@ def test_keras_2_leaves_the_dilation_of_a_transposed_convolution_in_3d_out() -> 
 
 def test_bilinear_upsampling_of_old_versions_is_refused() -> None:
     up = layer("UpSampling2D", interpolation="bilinear")
-    for version in ("2.2.4", "2.3.1", "2.2.4-tf"):  # the last is that of TensorFlow 1.13 and 2.1, which differ
+    for version in ("2.2.4", "2.3.1", "2.2.4-tf"):  # TensorFlow 1.13 and 2.1 share the last, and differ
         with pytest.raises(UserError, match=f"found 'bilinear' of Keras {version}"):
             canonical(listed(up, shape=(4, 4, 1), keras_version=version))
     for version in ("2.3.0-tf", "2.4.0", "3.0.0"):

@@ -1,4 +1,4 @@
-"""Reads mutated files in a process with bounded memory and time, and says what came out.
+"""Reads mutated files in a process with bounded memory and time, and reports the results.
 
 The process reads lines `NAME DIRECTORY` and answers each with a line of JSON: `[how, text]`.
 """
@@ -30,7 +30,7 @@ READ, REFUSED, FAILED, ENDED, HANGS = "read", "refused", "failed", "ended", "han
 #: The program of the process.
 MODULE = "tests.fuzz.readers"
 
-#: Readings after which a process makes room for another one: libraries keep some memory.
+#: Number of readings after which a new process replaces the process: libraries keep some memory.
 MOST = 2000
 
 
@@ -40,7 +40,7 @@ class Reader:
 
     Attributes:
         make: writes a sample into an empty directory.
-        read: reads what has become of it.
+        read: reads the changed sample.
         changed: pattern of the files that are changed.
         errors: what may come out besides a result.
     """

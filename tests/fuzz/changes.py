@@ -181,7 +181,7 @@ SQL = [
 
 
 def changed_database(content: bytes, chance: Random) -> bytes:
-    """Return a changed database; content that is none comes back as it is, or with a changed page."""
+    """Return a changed database; other content is returned unchanged, or with a changed page."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, "x.db")
         file.write_bytes(content)

@@ -188,7 +188,7 @@ def mutated(content: bytes, form: str, chance: Random) -> bytes:
     suitable = _FORMS.get(form)
     for number in range(chance.choice((1, 1, 1, 2, 5))):
         if suitable is not None and chance.random() < 0.75 and not (number and form in _ONCE):
-            with suppress(Exception):  # what is no longer of the form
+            with suppress(Exception):  # content without the form
                 content = suitable(content, chance)
         else:
             content = changed(content, chance)

@@ -1,6 +1,6 @@
 """Every reader of files that a stranger may have written, with a sample that it accepts.
 
-A reader takes the directory of a sample in which a file has been changed. What may come out is a result, `UserError`,
+A reader takes the directory of a sample in which a file has been changed. It must return a result, or raise `UserError`
 or an error that its room documents.
 """
 
@@ -159,7 +159,7 @@ def _report(directory: Path) -> object:
     return ChangeReport.parse((directory / "report.json").read_bytes())
 
 
-#: Name -> reader. A name begins with what it reads.
+#: Name -> reader. A name begins with the kind of sample.
 READERS = {
     "submission": Reader(samples.submission, _submission),
     "submission: flaw": Reader(samples.submission, _flaw, "folder/*.py"),

@@ -34,7 +34,7 @@ from harness.worker.runtimes import RUNTIMES
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 
-#: Where the steps leave files for each other.
+#: The directory in which the steps leave files for each other.
 WORK = Path(os.environ.get("PGDL_GPU_WORK", "build/gpu/work"))
 
 

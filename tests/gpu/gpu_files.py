@@ -21,7 +21,7 @@ MORE_FILES = (
     "/proc/sys/kernel", "/proc/driver",
 )  # fmt: skip
 
-#: What the traced program does in each framework.
+#: The traced program of each framework.
 FRAMEWORK = {
     "torch": "import torch; print(torch.ones(4, device='cuda').sum().item())",
     "jax": "import jax; print(jax.numpy.ones(4).sum(), jax.devices())",
@@ -43,7 +43,7 @@ def shown(nodes: dict[str, str], files: dict[str, str]) -> Iterator[None]:
 
 @step("files that CUDA needs", 150)
 def needed_files() -> str:
-    """Initialise CUDA in sandboxes that lack one entry each; if it fails with all entries, add others."""
+    """Initialise CUDA in sandboxes that lack one entry each; if it fails with all entries, add more."""
     gpu = require_gpu()
     kind, runtime = KINDS[best_kind()](), runtimes()[0]
     if not kind.is_sandbox:

@@ -50,7 +50,7 @@ def version(package: str) -> str:
 
 @step("machine", 60)
 def machine() -> str:
-    """List what the machine is, and what is installed."""
+    """List the machine's hardware and its installed software."""
     gpus = find_gpus()
     nodes = sorted(path.name for path in Path("/dev").glob("nvidia*"))
     rows = [

@@ -26,7 +26,7 @@ class Step:
 
     run: Callable[[], str]
     title: str
-    limit_s: float  #: after which it is killed
+    limit_s: float  #: seconds until it is killed
 
 
 STEPS: dict[str, Step] = {}

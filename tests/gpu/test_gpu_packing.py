@@ -1,4 +1,4 @@
-"""tests/gpu/pack takes what the target lacks, says what it assumed, and stays small."""
+"""tests/gpu/pack takes the files that the target lacks, prints its assumptions, and stays small."""
 
 import io
 import json

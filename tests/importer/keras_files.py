@@ -39,7 +39,7 @@ def weights_of(depth, width, seed):
 
 
 def outputs(activation, weights, inputs):
-    """What the network computes, written out."""
+    """The network's function, written out."""
     act = {"relu": lambda x: np.maximum(x, 0), "tanh": np.tanh}[activation]
     for kernel, bias in weights[:-1]:
         inputs = act(inputs @ kernel + bias)

@@ -1,4 +1,4 @@
-"""Files of strangers: code, bombs, links and lies in them end in one line, and are never run, followed or believed."""
+"""Files of strangers: code, bombs, links and false claims end in one line, and are never run, followed or believed."""
 
 import io
 import json

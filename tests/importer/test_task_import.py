@@ -39,7 +39,7 @@ def accuracies(folder):
 
 @pytest.fixture
 def computed(monkeypatch, accuracies):
-    """Spares the process that computes accuracies: they are those of the networks, written out."""
+    """Replaces the process that computes accuracies by the networks' functions, written out."""
 
     class Known:
         def __enter__(self):

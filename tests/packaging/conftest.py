@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
-#: What the scripts need of any system.
+#: Programs that the scripts need on any system.
 ALWAYS_THERE = (
     "awk", "cat", "cp", "date", "dirname", "find", "getconf", "make", "mkdir", "rm", "sed", "sh", "touch", "uname",
 )  # fmt: skip

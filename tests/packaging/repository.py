@@ -6,5 +6,5 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = ("harness", "scoring", "baselines")
-#: What stands at the top of the repository and goes into the package harness.shipped, at least in part.
+#: Top directories of the repository that go into the package harness.shipped, at least in part.
 SHIPPED = ("submissions", "task_data", "docs", ".github/workflows")

@@ -1,4 +1,4 @@
-"""What `make` does, and how a machine with nothing becomes a working environment."""
+"""The commands of `make`, and the setup of an environment on an empty machine."""
 
 import os
 import sys
@@ -186,7 +186,7 @@ MANAGERS = {
 ROOT_USER, ORDINARY_USER = "echo 0", "echo 1000"
 A_PYTHON = f'exec {sys.executable} "$@"'
 
-#: A Python that makes environments in which it is itself the interpreter.
+#: A Python whose environments have itself as the interpreter.
 MAKES_ENVIRONMENTS = """
 case "$*" in
     *"import ensurepip"*) exit {without_ensurepip} ;;
@@ -197,7 +197,7 @@ esac
 
 
 def pretending(version):
-    """A Python that says that it is of another version."""
+    """A Python that reports another version."""
     return f'exec {sys.executable} -c "import sys; sys.version_info = {version}; $2"'
 
 

@@ -1,4 +1,4 @@
-"""A release: what is pinned, what the workflows and the image try, and which tag is accepted."""
+"""A release: pinned versions, trials by the workflows and the image, and accepted tags."""
 
 import json
 import os
@@ -85,7 +85,7 @@ def test_the_scripts_of_its_steps_are_there():
 LINES = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
 PINNED = {canonicalize_name(name): version for name, version in (line.split("==") for line in LINES)}
 PROJECT = PYPROJECT["project"]
-INSTALLED = ("dev", "docs", "testbed", "tensorflow", "jax", "torch", "run", "site", "parquet")
+INSTALLED = ("dev", "docs", "testbed", "tensorflow", "jax", "torch", "run", "parquet")
 EXTRAS = [text for extra in INSTALLED for text in PROJECT["optional-dependencies"][extra]]
 DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS] if not text.startswith(PROJECT["name"])]
 

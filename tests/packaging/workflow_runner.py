@@ -28,7 +28,7 @@ STATUS = re.compile(r"\b(always|cancelled|failure)\(")
 class Runner:
     """What GitHub keeps for one repository, and a machine for its jobs.
 
-    `harness` has the name of a repository whose checkout and actions are those of this one.
+    `harness` names a repository whose checkout and actions are taken from this repository.
     """
 
     def __init__(self, directory: Path, origin: Repo, harness: str = "", **variables: str) -> None:
@@ -55,7 +55,7 @@ class Runner:
         return self._log.read_text().splitlines()
 
     def run(self, workflow: Mapping[Any, Any], event_name: str, **github: Any) -> dict[str, "Job"]:
-        """Run the jobs of a workflow for an event that it names; returns those that were not skipped."""
+        """Run the jobs of a workflow for an event that it names; returns the jobs that were not skipped."""
         assert event_name in workflow[EVENTS]
         self._runs += 1
         jobs: dict[str, Job] = {}
@@ -91,7 +91,7 @@ class Job:
         }  # fmt: skip
 
     def run_steps(self, steps: list[dict[str, Any]], inputs: Mapping[str, Any], action: str = "") -> None:
-        """Run steps in order; after one that fails, only those whose condition asks for it."""
+        """Run steps in order; after a failure, only steps whose condition allows it."""
         outer, self.contexts = self.contexts, self.contexts | {"inputs": inputs, "steps": {}}
         self.contexts["github"] = outer["github"] | {"action_path": action}
         for step in steps:

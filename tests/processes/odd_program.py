@@ -1,4 +1,4 @@
-"""A program that does what it is told, for tests of the room."""
+"""A program that follows any instruction, for tests of the room."""
 
 import json
 import os

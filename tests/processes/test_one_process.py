@@ -1,4 +1,4 @@
-"""A process that answers questions: its answers, its end, and its limits."""
+"""Answers, end and limits of a process that answers questions."""
 
 import os
 import signal

@@ -17,7 +17,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 class Questions:
-    """Contexts of questions, and those that are entered."""
+    """Contexts of questions, and the entered contexts."""
 
     def __init__(self, *orders):
         self.entered = []

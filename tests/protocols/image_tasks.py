@@ -53,5 +53,5 @@ def left_against_right(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarr
 
 
 def always_class_0(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:
-    """A network that answers 0 whatever it sees."""
+    """A network whose prediction is always class 0."""
     return np.zeros((n_pixels, N_CLASSES)), np.array([1.0, 0.0])

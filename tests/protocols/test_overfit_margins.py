@@ -1,4 +1,4 @@
-"""Shifted images, their margins, and the choices that decide them."""
+"""Shifted images, their margins, and the settings of both."""
 
 from pathlib import Path
 from typing import Any

@@ -75,7 +75,7 @@ def empty(table: Table) -> dict[str, Any]:
 
 
 def request(row: Evaluation, **columns: Any) -> Request:
-    """What a run that made this record was asked for, but for the given columns."""
+    """The request of the run that made this record, except for the given columns."""
     return Request(
         **empty(REQUESTS) | {
             "submission": row.submission, "submission_digest": row.submission_digest, "source": "/home/a/margin",

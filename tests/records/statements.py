@@ -1,4 +1,4 @@
-"""SQL for what no run would do."""
+"""SQL for changes that no run would make."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which of two runs at once makes a call."""
+"""Two concurrent runs: one of them makes a call."""
 
 import os
 import sqlite3
@@ -92,7 +92,7 @@ def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str)
     with Records(location) as records, records.claims() as claims, records.writer(claims) as writer:
         claims.take([first.key])
         assert is_written(writer, first)
-        execute(location, "delete from claims", "delete from runs")  # another run takes this one for dead
+        execute(location, "delete from claims", "delete from runs")  # as a run that takes this run for dead
         assert not is_written(writer, evaluation(value=2.0, finished_at=datetime(2026, 1, 2, tzinfo=UTC)))
         assert [row.value for row in records.newest_of()] == [1.0]
         claims.take(["another"])

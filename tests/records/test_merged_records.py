@@ -1,4 +1,4 @@
-"""Records of another file are added; none that is here already is replaced."""
+"""Records of another file are added; no present record is replaced."""
 
 import sqlite3
 from collections.abc import Sequence

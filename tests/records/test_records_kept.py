@@ -1,4 +1,4 @@
-"""What is put into the results database comes back, bit for bit, whoever else is writing to it."""
+"""Values in the results database come back bit for bit, also with concurrent writers."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Databases that cannot be used: one line that says which and why, as the user can mend it."""
+"""Unusable databases: one line with name, reason and remedy."""
 
 import sqlite3
 from pathlib import Path

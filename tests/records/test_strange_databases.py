@@ -173,7 +173,7 @@ def test_a_statement_has_a_deadline(file: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 class StoppedError(KeyboardInterrupt):
-    """What the handler of a signal raises."""
+    """The exception of a signal's handler."""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
@@ -237,6 +237,7 @@ def test_completion_tells_nothing_of_a_hostile_file(file: Path) -> None:
     assert recorded(context, click.Argument(["name"]), "") == []
 
 
+@pytest.mark.rest
 def test_a_board_of_a_hostile_file_is_one_line(file: Path, tmp_path: Path) -> None:
     change(file, "DROP TABLE requests", f"CREATE VIEW requests AS {ENDLESS}")
     tasks = write_reference(tmp_path / "tasks")

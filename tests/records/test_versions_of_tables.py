@@ -1,4 +1,4 @@
-"""The tables have a version: databases of another one are refused."""
+"""The tables have a version: databases of another version are refused."""
 
 import sqlite3
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Records that a run writes in groups: each once, whatever happens to the database or to the run."""
+"""Records that a run writes in groups: each once, even after faults of the database or the run."""
 
 import sqlite3
 import subprocess
@@ -134,7 +134,7 @@ def test_a_record_is_written_if_and_only_if_its_call_is_claimed(
 @pytest.mark.rest
 @pytest.mark.parametrize("location", ["postgresql"], indirect=True)  # a file has no server
 def test_a_group_whose_answer_was_lost_is_not_written_twice(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As of a server that ends after it has committed, before it says so."""
+    """As by a server that ends after a commit, before its answer."""
     lost = []
     original = Database.write
 

@@ -1,4 +1,4 @@
-"""The attacks, and what each is expected to do.
+"""The attacks, and their expected outcomes.
 
 A file in attacks/ has the attacks of one kind, each a function; the files' letters are those of docs/security.md. A
 submission is made of each: the function as `complexity`, with the definitions of its file and of tools.py that it uses.
@@ -45,8 +45,8 @@ class Attack:
         outcomes: that are possible.
         under_landlock: those in that sandbox if different.
         on_platform: those in that sandbox in a platform's container, where workers are root, if different again.
-        allowed_on_platform: lines that it may print there.
-        value: that it must return.
+        allowed_on_platform: lines that the attack may print on the platform.
+        value: the value that the attack must return.
         runtime: the only framework in which it runs, if not all.
         twice: whether it is called twice, and looks for its own marks.
         on_import: whether it runs when its file is imported; `complexity` does nothing then.
@@ -74,7 +74,7 @@ class Attack:
 
     @property
     def calls(self) -> list[str]:
-        """Names under which it is submitted."""
+        """Names of the attack's submissions."""
         return [self.name, f"{self.name}_again"] if self.twice else [self.name]
 
     def breach_in(self, sandbox: str) -> str | None:
@@ -82,7 +82,7 @@ class Attack:
         return self.known_breach if self.breached is None or sandbox in self.breached else None
 
     def require(self, row: dict[str, Any], sandbox: str) -> None:
-        """Assert that its record is as expected."""
+        """Assert that the record has the expected outcome."""
         under = self.under_landlock or self.outcomes
         possible = {LANDLOCK: under, PLATFORM: self.on_platform or under}.get(sandbox, self.outcomes)
         assert row["outcome"] in possible, (row["outcome"], row["message"], row["output_tail"][-2000:])

@@ -84,7 +84,7 @@ def run_all(start: str, runtime: str, directory: Path, target: Path, token: str,
     ]  # fmt: skip
     arguments, pipe = [*map(str, command)], subprocess.PIPE
     with subprocess.Popen(arguments, env=surroundings, stdout=pipe, stderr=subprocess.STDOUT, text=True) as run:
-        wait_for(lambda: bool(processes_of(token)), "the first sandbox")  # so that they can be found
+        wait_for(lambda: bool(processes_of(token)), "the first sandbox")  # to find its processes
         output, _ = run.communicate()
     assert run.returncode in (0, 1), output
     assert "Traceback (most" not in output, output

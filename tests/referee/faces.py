@@ -1,4 +1,4 @@
-"""Compares what the commands show with what the referee says."""
+"""Compares the output of commands with the referee."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ def check_board(world: World, database: str) -> list[Row]:
 
 
 def show(world: World, database: str, *command: str) -> str:
-    """What a command that only reads prints."""
+    """The output of a command that only reads."""
     done = world.pgdl(*command, "--tasks", world.root, "--results", world.location(database))
     assert done.returncode in (0, 1), done.stderr
     return done.stdout
@@ -147,20 +147,21 @@ def check_table(world: World, database: str, expected: Sequence[Row], form: str)
     require_cells(world, cells, expected)
 
 
-def require_cells(world: World, table: Iterable[Sequence[str]], expected: Sequence[Row]) -> None:
+def require_cells(world: World, table: Iterable[Sequence[str]], expected: Sequence[Row], digits: int = 2) -> None:
     """Compare rank, name and scores of a table's rows."""
     hidden = [task for task in world.tasks if world.tasks[task].hidden]
     rows = [[cell.strip("`") for cell in row if cell.strip("` ")] for row in table]
     for row in expected:
-        figures = [_shown(row.score, 1, hidden)]
-        figures += [_shown(row.on[task], 100, [task] if task in hidden else []) for task in sorted(world.tasks)]
+        figures = [_shown(row.score, 1, 1 if hidden else digits)]
+        tasks = sorted(world.tasks) if len(world.tasks) > 1 else []  # the score of a single task is that of the row
+        figures += [_shown(row.on[task], 100, 1 if task in hidden else digits) for task in tasks]
         wanted = ["-" if row.rank is None else str(row.rank), row.version.name, *figures]
         assert any(_has_in_order(cells, wanted) for cells in rows), (wanted, rows)
 
 
-def _shown(score: float | None, factor: float, hidden: Sequence[str]) -> str:
+def _shown(score: float | None, factor: float, digits: int) -> str:
     """A score for readers; whether one that lacks is a failure or undefined is no matter here."""
-    return "" if score is None else f"{factor * score:.{1 if hidden else 2}f}"
+    return "" if score is None else f"{factor * score:.{digits}f}"
 
 
 def _has_in_order(cells: Sequence[str], wanted: Sequence[str]) -> bool:
@@ -172,7 +173,7 @@ def _has_in_order(cells: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 class _Rows(HTMLParser):
-    """The rows of all tables of a page, as texts of their cells."""
+    """The rows of all tables of a page, as texts of their cells, without what stands small beside them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -185,8 +186,10 @@ class _Rows(HTMLParser):
         if tag in ("td", "th") and self.rows:
             self.rows[-1].append("")
         self._in_cell |= tag in ("td", "th")
+        self._in_cell &= tag != "small"
 
     def handle_endtag(self, tag: str) -> None:
+        self._in_cell |= tag == "small"
         self._in_cell &= tag not in ("td", "th")
 
     def handle_data(self, data: str) -> None:
@@ -202,16 +205,16 @@ def check_site(world: World, database: str, expected: Sequence[Row]) -> None:
         require_rows(world, json.loads((directory / "leaderboard.json").read_text())["rows"], expected)
     page = _Rows()
     page.feed((site / "index.html").read_text())
-    require_cells(world, page.rows, expected)
+    require_cells(world, page.rows, expected, digits=1)
     assert world.pgdl("verify", site).returncode == 0
     for directory in (site, output):
         for file in directory.rglob("*"):
-            if file.is_file() and "plotly" not in file.name:
+            if file.is_file():
                 world.require_no_canary(file.read_text(errors="replace"))
 
 
 def check_score(world: World, database: str, path: str) -> None:
-    """The score of files: under their own name, or under one that they were given, and of no other submission."""
+    """The score of files, under their own or a given name, and never of another submission."""
     version, source = world.version(path), str(world.directory / path)
     known = world.databases[database].requests
     names = {
@@ -233,7 +236,7 @@ def check_score(world: World, database: str, path: str) -> None:
 
 
 def check_tasks(world: World, path: Path) -> None:
-    """What is said of tasks and of a trial on them, also of hidden and of damaged ones."""
+    """Messages about tasks and a trial on them, also about hidden and damaged tasks."""
     for form in ("table", "json"):
         for command in ("list", "show", "validate"):
             world.pgdl("task", command, "--tasks", world.root, "--format", form)

@@ -38,7 +38,7 @@ moments = st.sampled_from((None, None, None, 0, 3, 9))
 ci_names = st.sampled_from(("sharp", "flat", "wide"))
 ci_numbers = st.none() | numbers
 
-#: What may happen to a task, and to the software.
+#: Possible changes of a task, and of the software.
 to_tasks = st.sampled_from(("model", "model", "data", "gap", "equal gaps", "drop", "hide", "hide", "move", "damage"))
 to_software = st.sampled_from(("libraries", "loader", "measure", "clock"))
 
@@ -104,7 +104,7 @@ class Competition(RuleBasedStateMachine):
         self.world.run(Order((other,), "other"))
 
     def _run(self, path: str, choice: Choice, interrupt_at: int | None) -> None:
-        """A run of one submission, which may be killed."""
+        """A run of a submission, which may be killed."""
         self.world.run(Order((path,), choice=choice), interrupt_at)
 
     run = rule(path=files, choice=usual, interrupt_at=moments)(often(_run))
@@ -120,7 +120,7 @@ class Competition(RuleBasedStateMachine):
         self, paths: list[str], names: list[str] | None, database: str, only: str | None, choice: Choice,
         interrupt_at: int | None, overtaken_at: int | None,
     ) -> None:  # fmt: skip
-        """Any run: some are killed, and some sleep until another one has made their calls."""
+        """Any run: some are killed, and some sleep until another run has made their calls."""
         given = tuple(names[: len(paths) - (MEASURE in paths)]) if names else ()
         chosen = (only,) if only in self.world.tasks else ()
         order = Order(tuple(paths), database, given, chosen, choice)
@@ -133,7 +133,7 @@ class Competition(RuleBasedStateMachine):
 
     @rule(is_given=st.booleans(), choice=usual)
     def run_claiming(self, is_given: bool, choice: Choice) -> None:
-        """A run of what is refused for the name that it claims, unless it is given another one."""
+        """A run of a submission whose claimed name is refused, unless --as gives it another name."""
         self.world.run(Order((CLAIMING,), names=("wide",) if is_given else (), choice=choice))
 
     # Records, software and tasks
@@ -180,7 +180,7 @@ class Competition(RuleBasedStateMachine):
     change_task = rule(what=to_tasks, name=tasks, model=models, path=files)(often(_change_task))
     change_task_again = rule(what=to_tasks, name=tasks, model=models, path=files)(often(_change_task))
 
-    # What they look at
+    # Commands that only read
 
     @invariant()
     def board(self) -> None:

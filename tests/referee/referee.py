@@ -1,4 +1,4 @@
-"""Says which records count, and what a board and a report of `pgdl ci` must show.
+"""States which records count, and the content of a board and of a report of `pgdl ci`.
 
 Written from docs/records.md, docs/submissions.md, docs/hidden-tasks.md and docs/leaderboard-job.md alone. It shares no
 code with `harness/board`, and knows no file, no digest and no key: what people did is told to it as it happens, and a
@@ -25,7 +25,7 @@ MACHINE = "INFRA_ERROR"
 
 
 class Choice(NamedTuple):
-    """What a user chooses: two of them are two rows."""
+    """The settings of a user: different settings are different rows."""
 
     seed: int = 0
     limit: float = 300.0
@@ -33,7 +33,7 @@ class Choice(NamedTuple):
 
 
 class Software(NamedTuple):
-    """What changes without the user's doing: the most recently requested counts."""
+    """Versions that change without the user: the most recently requested versions count."""
 
     libraries: str = "1"
     loader: str = "1"
@@ -49,7 +49,7 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
-    """Everything that makes one call another one than a second."""
+    """Everything that distinguishes two calls."""
 
     version: Version
     task: str
@@ -117,7 +117,7 @@ Tasks = Mapping[str, Task]
 
 @dataclass
 class Row:
-    """What a board must show of a submission; `on` has each task's score, 0 to 1, or None, and `score` is 0 to 100."""
+    """The row that a board must show; `on` has each task's score, 0 to 1, or None, and `score` is 0 to 100."""
 
     version: Version
     choice: Choice
@@ -142,13 +142,13 @@ class Refusal(Exception):
 
 @dataclass
 class Database:
-    """What has been asked for and recorded, in the order of writing."""
+    """Requests and records, in the order of writing."""
 
     requests: list[Request] = field(default_factory=list)
     records: dict[Call, Record] = field(default_factory=dict)  #: the newest of each call, in the order of writing
 
     def by_age(self) -> list[Request]:
-        """The requests, oldest first: those of other databases never displace what was asked for here."""
+        """The requests, oldest first: requests of other databases never displace own requests."""
         merged = [one for one in self.requests if one.merged is not None]
         merged.sort(key=lambda one: (min(one.time, str(one.merged)), *one.order))
         return [*merged, *(one for one in self.requests if one.merged is None)]
@@ -161,7 +161,7 @@ class Database:
         return found
 
     def settle(self, version: Version, source: str, *, given: bool) -> str:
-        """The path under which a submission stays known; raises `Refusal` where its name is that of another one."""
+        """The path under which a submission stays known; raises `Refusal` if another submission has its name."""
         if version.is_baseline:
             return source
         if version.name in RESERVED:
@@ -197,7 +197,7 @@ class Database:
         new = (replace(one, merged=None) for one in _told_apart(other.requests))
         self.requests += [replace(one, merged=now) for one in new if one not in known]
 
-    # What a board shows
+    # Rows of a board
 
     def rows(self, tasks: Tasks, wanted: Mapping[str, str] | None = None, choice: Choice | None = None) -> list[Row]:
         """The rows of a board, without ranks: of each submission the version that was asked for last.
@@ -336,7 +336,7 @@ def equal(database: Database, tasks: Tasks) -> tuple[set[tuple[str, ...]], set[t
     return {tuple(sorted(names)) for names in files}, {tuple(sorted(names)) for names in results}
 
 
-# What a report of `pgdl ci` says
+# Reports of `pgdl ci`
 
 
 class Line(NamedTuple):
@@ -363,7 +363,7 @@ class Report:
 def report(
     database: Database, tasks: Tasks, base: Mapping[str, str], head: Mapping[str, str], choice: Choice
 ) -> Report:
-    """What a job says of a change from `base` to `head`, name -> files, once the calls of the touched ones are made."""
+    """A job's report on a change from `base` to `head`, name -> files, after the calls of touched submissions."""
     before, after = (_newest(database.board(tasks, files, choice)) for files in (base, head))
     touched = [name for name in sorted(head) if base.get(name) != head[name]]
     gone = [name for name in sorted(base) if name not in head]

@@ -43,7 +43,7 @@ class Played(NamedTuple):
 
 
 def play(number: int, model: int, data: int, seed: int) -> Played:
-    """What becomes of the call of submission `number`, by the contents of model and data as numbers."""
+    """The outcome of the call of submission `number`, by the contents of model and data as numbers."""
     outcome = {2: "EXCEPTION", 3: "TIMEOUT", 4: "INFRA_ERROR"}.get(number % 5, "OK")
     if outcome != "OK" and model % 3 == 0:
         return Played(outcome, None)
@@ -51,7 +51,7 @@ def play(number: int, model: int, data: int, seed: int) -> Played:
 
 
 def output_of(task: str) -> str:
-    """What every call on a task prints, and says of its failure."""
+    """Output and message of every call on a task."""
     return f"canary-output-on-{task}."
 
 
@@ -82,7 +82,7 @@ class Stage:
 class Stub(Executor):
     """Plays every call at once."""
 
-    name, summary = Local.name, Local.summary  # commands that are imported now keep it
+    name, summary = Local.name, Local.summary  # imported commands keep it
     workers = wanted = 1
     limits = Limits()
     shown: frozenset[Path] = frozenset()

@@ -1,7 +1,7 @@
 """A throw-away competition, on disk and as the referee knows it.
 
-Everything is done through the command line, in this process. Whatever is printed or written is searched for passwords
-and for what nobody may learn of a hidden task.
+Everything is done through the command line, in this process. All output and files are searched for passwords and for
+secrets of a hidden task.
 """
 
 import itertools
@@ -56,7 +56,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a run must do: the submissions with the paths under which they are known, and the calls to make."""
+    """The expected work of a run: the submissions with the paths under which they are known, and the calls to make."""
 
     known_as: dict[Version, str]
     tasks: tuple[str, ...]
@@ -170,7 +170,7 @@ class World:
 
     @property
     def software(self) -> Software:
-        """What runs at present."""
+        """The running processes."""
         return Software(self.stage.libraries, str(self.loader))
 
     def edit_loader(self) -> None:
@@ -298,7 +298,7 @@ class World:
         return Path(source).exists() and self.version(source, version.name).files == version.files
 
     def version(self, argument: str, name: str | None = None) -> Version:
-        """What an argument of a command hands in."""
+        """The submission of a command's argument."""
         if argument == MEASURE:
             return Version(MEASURE, f"edition {self.library}", is_baseline=True)
         path = self.directory / argument
@@ -316,7 +316,7 @@ class World:
         return line + (["--unsafe-no-sandbox"] if choice.isolation == "none" else [])
 
     def _expect(self, order: Order) -> Expected | Refusal:
-        """What a run must do, or why it must not begin."""
+        """The expected work of a run, or the reason why it must not begin."""
         try:
             return self._accept(order)
         except Refusal as refusal:
@@ -378,7 +378,7 @@ class World:
             return connection.execute(query).fetchall()
 
     def _note_requests(self, order: Order, expected: Expected, n_before: int, n_runs: int) -> None:
-        """Tell the referee what was asked for; what it calls a version and a configuration only a database knows."""
+        """Tell the referee about a request; only a database knows the names of version and configuration."""
         new = self.request_rows(order.database)[n_before:]
         by_name = {version.name: version for version in expected.known_as}
         asked = sorted((name, task, expected.known_as[by_name[name]]) for name in by_name for task in expected.tasks)

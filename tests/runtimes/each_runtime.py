@@ -1,4 +1,4 @@
-"""What the tests of all runtimes share."""
+"""Shared parts of the tests of all runtimes."""
 
 import os
 import subprocess

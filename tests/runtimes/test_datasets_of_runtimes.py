@@ -56,7 +56,7 @@ def test_torch_a_map_style_dataset(data: Path) -> None:
     np.testing.assert_array_equal(labels.numpy(), LABELS)
 
 
-#: What a measure may do with a dataset.
+#: Uses of a dataset by a measure.
 WAYS: dict[str, Callable[[Any], Any]] = {
     "as it is": lambda dataset: dataset,
     "again": lambda dataset: dataset.repeat(2),

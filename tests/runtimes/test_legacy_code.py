@@ -1,4 +1,4 @@
-"""Every line of docs/submissions.md on code of 2020: what is restored for it, and what is not."""
+"""Every line of docs/submissions.md on code of 2020: restored names, and names that stay missing."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from harness.worker.runtimes import RUNTIMES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "submissions.md").read_text()
 
-#: What stands in the page -> code of 2020, of which the last line is what is asked, and the answer of 2020.
+#: Text of the page -> code of 2020, and the value of its last line in 2020.
 RESTORED: dict[str, list[tuple[str, Any]]] = {
     "np.array(model.get_weights())": [
         ("np.array(model.get_weights()).shape", [4]),
@@ -100,7 +100,7 @@ RESTORED: dict[str, list[tuple[str, Any]]] = {
     ],
 }  # fmt: skip
 
-#: What stands in the page -> code of 2020, and what becomes of it.
+#: Text of the page -> code of 2020, and its outcome.
 NOT_RESTORED = {
     "np.random.seed(0)": ("np.random.seed(0)\nround(np.random.rand(), 4)", 0.5488),
     '"conv" in layer.name': ("['conv' in layer.name for layer in model.layers]", [True, False, False]),
@@ -142,7 +142,7 @@ SEEDED = [
     ("tf.random.set_seed(5)\nfloat(tf.random.normal([1], seed=1)[0])", -1.3768897),
 ]
 
-#: Code of 2020 under another runtime, and whether its error is one that `keras: 2` cures.
+#: Code of 2020 under another runtime, and whether `keras: 2` cures its error.
 ADVISED = {
     "np.int": True,
     "np.in1d([1], [1])": True,

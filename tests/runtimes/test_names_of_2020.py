@@ -1,4 +1,4 @@
-"""Code of 2020 finds the names that Python and NumPy have removed since, meaning what they meant then."""
+"""Code of 2020 finds names that Python and NumPy have removed since, with their meaning of then."""
 
 import subprocess
 import sys

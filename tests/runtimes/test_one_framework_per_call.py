@@ -1,4 +1,4 @@
-"""A runtime imports one framework, loads models cheaply, and leaves nothing behind that a fork could not use."""
+"""A runtime imports only its framework, loads models cheaply, and leaves nothing behind that breaks a fork."""
 
 import json
 from itertools import combinations

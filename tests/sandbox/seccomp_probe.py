@@ -1,4 +1,4 @@
-"""Runs inside bubblewrap: makes system calls and prints, as JSON, what became of each.
+"""Runs inside bubblewrap: makes system calls and prints their results as JSON.
 
 Arguments are such that no call does anything even where it is allowed.
 """

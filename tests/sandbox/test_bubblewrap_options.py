@@ -1,4 +1,4 @@
-"""The command line of the sandbox: what it shows, in which order, and to whom."""
+"""The command line of the sandbox: its mounts, their order, and their owners."""
 
 import os
 import site

@@ -1,4 +1,4 @@
-"""Control groups of the kernel: that they hold, and that nothing of them is left. Skipped where none can be made."""
+"""Control groups of the kernel: their limits hold, and no group is left. Skipped if no group can be created."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Where control groups are found or made, and the files of one."""
+"""The places of control groups, and the files of a group."""
 
 import fcntl
 import os
@@ -21,7 +21,7 @@ def mount(tmp_path: Path) -> Path:
 
 
 def group(path: Path, *, controllers: str = "", below: str = "", members: str = "") -> Path:
-    """Make what a control group looks like: its controllers, those of groups below it, and its processes."""
+    """Make files like a control group's: its controllers, controllers for groups below it, and its processes."""
     path.mkdir()
     (path / "cgroup.controllers").write_text(f"{controllers}\n")
     (path / "cgroup.subtree_control").write_text(f"{below}\n")

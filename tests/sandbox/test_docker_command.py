@@ -1,4 +1,4 @@
-"""The command that starts a container, and what is wrong with an engine."""
+"""The command that starts a container, and the problems of an engine."""
 
 import csv
 import os
@@ -22,7 +22,7 @@ GPU = Gpu(1, "GPU-2222", "NVIDIA H200", "0000:3b:00.0")
 def split(
     *, runtime: str | None = None, slot: int = 3, gpu: Gpu | None = None
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """Options with their words, and the image with what runs in it."""
+    """Options with their words, and the image with its command."""
     job = Job(*STAGED, runtime="keras2", threads=3, gpu=gpu)
     first, *rest = Docker("image:1", runtime).command(job, LIMITS, slot, "some-name")
     assert first == "run"

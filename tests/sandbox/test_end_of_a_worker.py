@@ -64,8 +64,8 @@ def dying(
     "look",
     [
         lambda left: KillProgress(left, 100, False),  # fewer and fewer
-        lambda left: KillProgress(1, 100 - left, False),  # one that takes its time, e.g. to give back much memory
-        lambda _left: KillProgress(1, 100, True),  # one that waits for a processor
+        lambda left: KillProgress(1, 100 - left, False),  # slow progress, e.g. release of much memory
+        lambda _left: KillProgress(1, 100, True),  # waiting for a processor
     ],
 )
 def test_a_busy_machine_may_take_longer_than_the_grace(

@@ -1,4 +1,4 @@
-"""When the machine runs out of memory: the call that took it is to blame, and nobody else."""
+"""When the machine runs out of memory, only the call that took the memory is to blame."""
 
 import threading
 

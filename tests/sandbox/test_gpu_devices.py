@@ -1,4 +1,4 @@
-"""GPUs as their driver describes them, and the files that a sandbox shows of one."""
+"""GPUs as their driver describes them, and a GPU's files in a sandbox."""
 
 from pathlib import Path
 
@@ -83,7 +83,7 @@ def test_every_entry_is_a_single_file_with_its_reason() -> None:
 
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch) -> Gpu:
-    """A GPU whose files are some that every machine has."""
+    """A GPU whose files exist on every machine."""
     shown = ("/proc/sys/vm/mmap_min_addr", "/sys/devices/system/cpu/online", "/sys/devices/system/cpu/nothing")
     monkeypatch.setattr(devices, "FILES", dict.fromkeys(shown, "a reason"))
     return GPU

@@ -1,4 +1,4 @@
-"""A process gathers its memory in huge pages, and what is in it stays the same."""
+"""A process gathers its memory in huge pages, without a change of its content."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Which sandbox `auto` takes, and what is said when it is not the best one, or none."""
+"""The choice of `auto`, and its messages if the best sandbox, or every sandbox, fails."""
 
 import os
 import runpy
@@ -23,7 +23,7 @@ CHOSEN = Execution(memory_bytes=1 << 30, workers=1)
 
 
 def found(monkeypatch: pytest.MonkeyPatch, bubblewrap: UserError | None, weaker: UserError | None) -> None:
-    """Have this machine find these problems."""
+    """Simulate problems of this machine."""
     monkeypatch.setattr(Fresh, "problem", lambda self: bubblewrap)
     monkeypatch.setattr(Landlock, "problem", lambda self: weaker)
 

@@ -1,4 +1,4 @@
-"""What a process may still do behind the rules and the filter of the Landlock sandbox, tried on the kernel."""
+"""Operations behind the rules and the filter of the Landlock sandbox, tried on the kernel."""
 
 import json
 import os
@@ -19,7 +19,7 @@ FS_IOC_GETFLAGS, FIONREAD = 0x80086601, 0x541B
 
 pytestmark = pytest.mark.skipif(landlockpy.abi_version() < NEEDED, reason="this kernel's Landlock is too old")
 
-#: Confines itself, then tries each expression; prints which of them were refused with a system error.
+#: Confines itself, then tries each expression; prints the expressions that were refused with a system error.
 PROBE = """
 import fcntl, json, os, resource, signal, socket, sys
 from harness.worker.confinement import filter_system_calls, give_up_privileges

@@ -1,4 +1,4 @@
-"""The scratch directory of the Landlock sandbox: its visibility, and its removal whatever it holds."""
+"""The scratch directory of the Landlock sandbox: its visibility, and its removal with any content."""
 
 import os
 import subprocess

@@ -70,7 +70,7 @@ class Call:
         self._reader = self._line.makefile("rb")
 
     def hear(self) -> Any:
-        """What the supervisor says next; None at its end."""
+        """The next message of the supervisor; None at its end."""
         line = self._reader.readline()
         return json.loads(line) if line else None
 

@@ -132,7 +132,7 @@ def test_shared_memory_without_a_file_counts() -> None:
 
 
 def test_pages_of_a_file_count_once_they_are_written_to(tmp_path: Path) -> None:
-    """All calls share the training data and the libraries; what a call makes of them is its own."""
+    """All calls share the training data and the libraries; a changed copy belongs to its call."""
     (tmp_path / "data").write_bytes(bytes(100 << 20))
     opening = f"os.open({str(tmp_path / 'data')!r}, os.O_RDWR)"
     assert mapping(opening, SHARED, READ) < 10 * MIB

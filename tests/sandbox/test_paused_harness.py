@@ -1,4 +1,4 @@
-"""A deadline tells a harness that was stopped from one that merely ran late."""
+"""A deadline distinguishes a stopped harness from a late harness."""
 
 import os
 import signal

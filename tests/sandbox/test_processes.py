@@ -1,4 +1,4 @@
-"""Which processes a call has, and what else it sees of /proc: the machine as it is made, with nothing going on."""
+"""The processes of a call, and its view of /proc: the machine's hardware, without activity."""
 
 import json
 import os
@@ -83,7 +83,7 @@ def test_a_tree_has_children_and_their_children() -> None:
 
 
 def places(options: list[str]) -> dict[str, str]:
-    """What is mounted, by its place; a word of its own for an empty directory."""
+    """Mounts by their place; a special word marks an empty directory."""
     found, words = {}, iter(options)
     for option in words:
         if option == "--ro-bind":

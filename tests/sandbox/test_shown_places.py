@@ -1,4 +1,4 @@
-"""What every sandbox shows of this machine, and that nothing lies there which no submission may see."""
+"""The directories that every sandbox shows contain nothing that a submission must not see."""
 
 import sys
 from pathlib import Path

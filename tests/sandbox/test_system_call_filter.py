@@ -1,4 +1,4 @@
-"""The system-call filter, tried out on the kernel: one bubblewrap with the filter, one without."""
+"""The system-call filter, tried on the kernel: in bubblewrap with and without the filter."""
 
 import json
 import os
@@ -41,7 +41,7 @@ REFUSED_ANYWAY = {"io_uring_setup", "perf_event_open", "userfaultfd", "kcmp", "o
 
 
 def probe(filter_: bytes | None) -> dict[str, str]:
-    """What became of each call under this filter."""
+    """The result of each call under this filter."""
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     if platform.machine() != "x86_64":
@@ -120,7 +120,7 @@ def test_cuda_needs_memory_without_a_name() -> None:
 
 
 def test_the_filter_is_a_program_for_the_kernel() -> None:
-    """Instructions of 8 bytes; each denied call is at least one of them."""
+    """Instructions of 8 bytes; each denied call needs at least one instruction."""
     on_cpu, on_gpu = filter_program(gpu=False), filter_program(gpu=True)
     assert on_cpu != on_gpu
     for program in (on_cpu, on_gpu):

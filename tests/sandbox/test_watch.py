@@ -1,4 +1,4 @@
-"""Looking at a call without waiting for what takes long, and the clock that ends it, driven by a hand-wound time."""
+"""Measuring a call without long waits, and the clock that ends it, driven by a simulated time."""
 
 import threading
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""What a worker says of an error of a submission."""
+"""A worker's report of an error of a submission."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""The end of a worker: its control channel, the limits that it puts on itself, and what it says of refusals."""
+"""A worker's end of the control channel, its limits on itself, and its messages on refusals."""
 
 import errno
 import json

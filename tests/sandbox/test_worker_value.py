@@ -1,4 +1,4 @@
-"""What counts as the value of a measure: one finite real number."""
+"""The value of a measure must be a finite real number."""
 
 import math
 import re

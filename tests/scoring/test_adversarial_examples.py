@@ -222,7 +222,7 @@ def test_a_grid_of_another_size_is_refused() -> None:
 
 
 def known_step_by_step(grid: np.ndarray, generators) -> tuple[np.ndarray, int]:
-    """What is known in the end of a grid, and after how many steps."""
+    """The known margins of a grid at the end, and the number of steps."""
     known, steps = np.full_like(grid, np.nan), 0
     while (wanted := needed_shifts(known, generators) & np.isnan(known)).any():
         known[wanted] = grid[wanted]
@@ -240,7 +240,7 @@ def test_they_suffice_for_every_generator(seed: int, largest: int, level: float)
     for generator in generators:
         inner = slice(3 * (largest - generator.radius), 3 * (largest + generator.radius) + 1)
         expected = generator.estimates(grid[:, inner, inner])
-        for unknown in (-np.inf, np.inf):  # whatever the others are
+        for unknown in (-np.inf, np.inf):  # at any other margins
             found = generator.estimates(np.where(np.isnan(known), unknown, known)[:, inner, inner])
             np.testing.assert_array_equal(found.moved_losses, expected.moved_losses)
             np.testing.assert_array_equal(found.densities, expected.densities)

@@ -1,4 +1,4 @@
-"""Chance: the level and p-values of a task and over tasks, of the best of many, and what a task can show."""
+"""Chance: the level and p-values of a task and over tasks, of the best of many, and the resolution of a task."""
 
 from collections.abc import Iterator
 from itertools import permutations, product

@@ -1,4 +1,4 @@
-"""Submissions compared: intervals, ranks, groups, boards of which little can be said, and what is beyond a fit."""
+"""Comparisons of submissions: intervals, ranks, groups, boards with little data, and scores beyond a fit."""
 
 import math
 from collections.abc import Mapping

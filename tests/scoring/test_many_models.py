@@ -36,7 +36,7 @@ def test_what_each_model_adds_is_what_the_score_loses_without_it() -> None:
     values, added = influences(measure, gap, conditioning(grid))
     assert values.tolist() == pytest.approx([*official_score(measure, gap, grid).pairs.values()], abs=1e-12)
     lowest, (groups, _) = added[values.argmin()], conditioning(grid).groupings[values.argmin()]
-    # Without a model, its group has fewer pairs: what counts is how much more than others of the group it adds.
+    # Without a model, its group has fewer pairs: the model's contribution counts relative to others of its group.
     lowest = lowest - (np.bincount(groups, weights=lowest) / np.bincount(groups))[groups]
     lost = values.min() - delete_one(measure, gap, conditioning(grid))
     assert np.corrcoef(lowest, lost)[0, 1] > 0.95
@@ -134,7 +134,7 @@ def test_sorting_counts_what_comparing_all_pairs_counts(t: Task) -> None:
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
 def test_counts_of_each_of_many_models(decimals: int) -> None:
-    """More than one block, the last one not full, and many ties or none."""
+    """Several blocks, the last not full, with many ties or without ties."""
     rng = np.random.default_rng(decimals)
     gap, measure = rng.normal(size=(2, 999)).round(decimals)
     groups = rng.integers(0, 7, size=gap.size)

@@ -98,7 +98,7 @@ def test_what_has_no_score() -> None:
 
 
 def test_groups_of_two_say_nothing() -> None:
-    """Documented degeneracy: a pair and its mirror image determine each other, whatever the measure."""
+    """Documented degeneracy: for every measure, a pair and its mirror image determine each other."""
     for signs in product((-1.0, 1.0), repeat=2):
         t = task([0.1, 0.2, 0.3, 0.4], [0.0, signs[0], 5.0, 5.0 + signs[1]], a=2, b=2)
         assert printed_score(*t.arrays).subsets["a",] == pytest.approx(1.0, abs=1e-12)

@@ -1,4 +1,4 @@
-"""The package as a whole: pure, quick to import, and its scores are those of the competition's own program."""
+"""The package as a whole: pure, quick to import, with the scores of the competition's own program."""
 
 import json
 import os

@@ -249,7 +249,7 @@ def test_wrong_times_are_refused(times: dict[str, dict[str, float]], message: st
     ("costs", "scores", "front"),
     [
         ([1, 2, 3, 4], [10, 30, 20, 40], [True, True, False, True]),
-        ([1, 1, 2], [5, 5, 5], [True, True, False]),  # equals do not exclude each other
+        ([1, 1, 2], [5, 5, 5], [True, True, False]),  # equal rows both stay
         ([1, 2], [None, 5], [False, True]),
         ([1, 2], [math.nan, None], [False, False]),
         ([3], [0], [True]),
@@ -272,7 +272,7 @@ NOISY_GRID: Grid = task(NOISY_GAP.tolist(), NOISY_GAP.tolist(), a=2, b=2, c=2, d
 
 
 def called(n_values: int, seed: int = 1, noise: float = 0.5) -> tuple[np.ndarray, dict[str, list[float]]]:
-    """Values of a noisy measure that count, and those of other seeds."""
+    """Values of a noisy measure that count, and values of other seeds."""
     values = NOISY_GAP + noise * np.random.default_rng(seed).normal(size=(n_values, 32))
     return values[0], {model: values[1:, i].tolist() for i, model in enumerate(NOISY_GRID.models)}
 

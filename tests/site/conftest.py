@@ -1,4 +1,4 @@
-"""A real browser, where there is one; other tests that ask for it are skipped."""
+"""A real browser; tests that need a missing browser are skipped."""
 
 import shutil
 from collections.abc import Iterator

@@ -14,7 +14,7 @@ from tests.board.board_examples import GAPS, MEASURE, collect, failed, reference
 
 TASKS = ["second", "toy"]
 
-#: What a hostile submission may write as its output and message.
+#: Output and message of a hostile submission.
 HOSTILE = "</script><script>document.title='taken'</script><b>@everyone</b> {{ 7 * 7 }}"
 
 

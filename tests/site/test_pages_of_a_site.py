@@ -1,4 +1,4 @@
-"""The pages say what a reader needs, whatever strangers wrote."""
+"""The pages have the content that a reader needs, with any text of strangers."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.records.evaluation_rows import request
 
 #: The only links that leave a site: to papers, without a referrer and without a recommendation to search engines.
 TO_PAPERS = re.compile(
-    r'<a href="https?://[^"]+" rel="nofollow noopener noreferrer external" aria-label="paper of [^"]+">[^<]+</a>'
+    r'<a href="https?://[^"]+" rel="nofollow noopener noreferrer external" aria-label="[^"]+ of [^"]+">[^<]+</a>'
 )
 
 
@@ -39,7 +39,7 @@ def test_every_link_leads_to_a_file_of_the_site(pages: dict[str, str]) -> None:
     for name, text in pages.items():
         if not name.endswith(".html"):
             continue
-        for link in re.findall(r'(?:href|src)="([^"#]+)"', TO_PAPERS.sub("", text)):
+        for link in re.findall(r'(?:href|src)="([^"#?]+)[^"]*"', TO_PAPERS.sub("", text)):
             target = (Path("/site") / Path(name).parent / link).resolve().relative_to("/site").as_posix()
             assert target in pages or target.startswith("data/"), (name, link)
         assert not re.search("https?://", TO_PAPERS.sub("", text))
@@ -53,7 +53,7 @@ def test_text_of_strangers_is_no_markup(pages: dict[str, str]) -> None:
 
 
 def site_with(directory: Path, **said: str) -> dict[str, str]:
-    """The pages of a site with one submission that says this of itself."""
+    """The pages of a site with a submission that has this metadata."""
     tasks, records = references(directory), rows("mine")
     collected = collect(records, tasks, [request(records[0], **said)])
     site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
@@ -65,7 +65,7 @@ def test_a_submission_says_who_made_it_and_where_it_is_described(tmp_path: Path)
     for name, text in (("index.html", "paper"), ("submissions/mine.html", "https://example.org/a?b=c&amp;d")):
         assert "The Seven" in pages[name]
         assert "a margin" in pages[name]
-        link = f'aria-label="paper of mine">{text}</a>'
+        link = f'aria-label="{text} of mine">{text}</a>'
         assert [found[-len(link) :] for found in TO_PAPERS.findall(pages[name])] == [link]
     test_every_link_leads_to_a_file_of_the_site(pages)
 
@@ -84,11 +84,11 @@ def test_the_page_of_a_submission_explains_its_score(pages: dict[str, str], tmp_
     text = pages["submissions/path_norm.html"]
     (reference,) = references(tmp_path).values()
     explained = explain_score(MEASURE, GAPS, reference.grid)
-    assert " and ".join(explained.deciding) in text
+    assert [name in explained.deciding for name in re.findall(r'<mark data-by="(.*?)">', text)[:2]] == [True, True]
     assert f"{100 * explained.score:.2f} of 100" in text
     assert explained.costly_pairs[0].larger_gap in text
     chance = compare_with_chance(MEASURE, GAPS, reference.grid, N_PERMUTATIONS)
-    assert f'<td class="number">{100 * chance.level:.2f}</td>' in text
+    assert f"<dd>{100 * chance.level:.2f}</dd>" in text
     assert f"{chance.p_value:.4f} (adjusted" in text
 
 
@@ -113,7 +113,7 @@ def test_a_report_is_a_single_file(tmp_path: Path) -> None:
     number = next(number for number, row in enumerate(site.board.rows) if row.submission == "half")
     page = submission_page(site.board, number, site.insights[number], site.pages)
     write_report(page, tmp_path / "half.html")
-    text = (tmp_path / "half.html").read_text().partition("<script>")[0]  # Plotly has links of its own
+    text = (tmp_path / "half.html").read_text()
     assert not re.search(r"<(?:script|link)[^>]*(?:src|href)=", text)
     assert not re.search(r'<a [^>]*href="(?!#)', text)
 
@@ -122,7 +122,8 @@ def test_a_board_without_any_submission_has_a_site(tmp_path: Path) -> None:
     tasks = references(tmp_path)
     data = gather([], build_board(Collected([]), tasks), tasks, {}, {})
     pages = render_site(make_site(data))
-    assert b"0 submissions and 0 baselines on 1 task." in pages["index.html"]
+    assert b"<dt>submissions</dt><dd>0</dd>" in pages["index.html"]
+    assert b"Nobody has submitted anything yet." in pages["index.html"]
 
 
 def test_names_that_differ_in_case_or_signs_have_pages_of_their_own(tmp_path: Path) -> None:
@@ -167,31 +168,45 @@ def test_all_ties_score_0_and_say_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", ["tensorflow", "jax"])
-def test_the_runtime_is_a_column_where_rows_differ(tmp_path: Path, other: str) -> None:
+def test_the_runtime_is_a_mark_where_rows_differ(tmp_path: Path, other: str) -> None:
     tasks = references(tmp_path)
     collected = collect([*rows("mine"), *rows("theirs", GAPS, runtime=other)], tasks)
     board = build_board(collected, tasks)
     page = render_site(make_site(gather(collected.shown, board, tasks, {}, {})))["index.html"].decode()
-    assert (">runtime</th>" in page) == ("<td>jax</td>" in page) == (other == "jax")
+    assert ('<small class="mark">runtime ' in page) == (other == "jax")
 
 
 def test_equal_values_share_their_mean_rank(tmp_path: Path) -> None:
     tasks = references(tmp_path)
     collected = collect(rows("mine", [1e9, 2.0, -3.0, 2.0, 2.0, 7.0, 0.5, 1e9]), tasks)
     (row,) = build_board(collected, tasks).rows
-    chart = charts.scatter(row.tasks["toy"])
-    assert chart is not None
-    assert chart["measure"] == {
-        "value": [1e9, 2.0, -3.0, 2.0, 2.0, 7.0, 0.5, 1e9], "rank": [7.5, 4, 1, 4, 4, 6, 2, 7.5],
-    }  # fmt: skip
-    assert chart["gap"] == {"value": GAPS, "rank": [2, 5, 4, 7, 3, 6, 1, 8]}
+    drawing = charts.scatter(row.tasks["toy"])
+    assert drawing is not None
+    assert drawing.views["ranks"].points == list(
+        zip([2, 5, 4, 7, 3, 6, 1, 8], [7.5, 4, 1, 4, 4, 6, 2, 7.5], strict=True)
+    )
+    assert [y for _, y in drawing.views["values"].points] == [1e9, 2.0, -3.0, 2.0, 2.0, 7.0, 0.5, 1e9]
+
+
+def test_a_hyperparameter_whose_effect_is_missed_is_named(tmp_path: Path) -> None:
+    """Gaps follow axis_a alone, and the measure follows the others."""
+    gaps = [0.1 + 0.2 * (number >= 4) + 0.001 * number for number in range(8)]
+    write_reference(tmp_path, gaps=gaps)
+    tasks = {name: read_reference(path) for name, path in TaskDirectory(tmp_path).references().items()}
+    collected = collect(rows("mine", [float(number % 4) for number in range(8)]), tasks)
+    site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
+    (missed,) = site.insights[0]["toy"].missed
+    assert (missed.name, missed.tau) == ("axis_a", 0.0)
+    assert missed.share > 0.9
+    assert "misses the effect of axis_a" in render_site(site)["submissions/mine.html"].decode()
 
 
 def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]) -> None:
-    """Each has a heading of its own, to which other pages can link."""
+    """Every section has its own heading, to which other pages can link."""
     text = pages["reading.html"]
     explained = {
-        "interval": "nine of ten", "own": "own ±", "groups": "band", "chance": "dealt out to the networks at random",
+        "interval": "nine of ten", "own": "own ±", "groups": "thick line",
+        "chance": "dealt out to the networks at random",
         "p-value": "It is not the probability", "front": "Pareto front",
     }  # fmt: skip
     for name, words in explained.items():

@@ -25,7 +25,7 @@ def names(page: Any) -> list[str]:
     return [cell.inner_text() for cell in page.query_selector_all("tbody th")]
 
 
-def test_the_board_is_sorted_by_a_click_and_by_the_keyboard(page: Any, site: Path) -> None:
+def test_a_first_click_sorts_best_first(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/site/index.html")
     before = names(page)
     page.click("th button:has-text('submission')")
@@ -33,44 +33,75 @@ def test_the_board_is_sorted_by_a_click_and_by_the_keyboard(page: Any, site: Pat
     assert page.get_attribute("th:has-text('submission')", "aria-sort") == "ascending"
     page.focus("th button:has-text('score')")
     page.keyboard.press("Enter")
-    page.keyboard.press("Enter")
-    scores = [float(cell.inner_text()) for cell in page.query_selector_all("tbody td:nth-child(4)")]
+    scores = [float(cell.inner_text()) for cell in page.query_selector_all("tbody td.score")]
     assert scores == sorted(scores, reverse=True)
+    page.click("text=More columns")
+    page.click("th button:text-is('p')")
+    values = page.eval_on_selector_all(
+        "tbody tr", "rows => rows.map((row) => row.querySelector('.extra').dataset.value)"
+    )
+    assert page.get_attribute("th:has(button:text-is('p'))", "aria-sort") == "ascending"
+    assert values
 
 
 def test_from_the_board_to_a_submission_to_a_task_and_back(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/site/index.html")
-    page.wait_for_selector(".time .main-svg")
-    page.click("a:has-text('path_norm')")
-    page.wait_for_selector(".heatmap .main-svg")
-    assert len(page.query_selector_all(".main-svg")) >= 4
-    page.click("h2 a:has-text('toy')")
-    page.wait_for_selector(".histogram .main-svg")
-    page.click("nav a:has-text('How to read it')")
+    page.click("tbody a:has-text('path_norm')")
+    assert page.locator(".card").count() == 2
+    page.click("a:has-text('The task toy')")
+    assert page.locator("svg circle").count() == 3 * 8
+    page.click("nav a:has-text('How to read')")
     assert page.inner_text("h1") == "How to read the board"
-    page.click("nav a:has-text('Leaderboard')")
-    assert page.inner_text("h1") == "Leaderboard"
+    page.click("nav a:has-text('Board')")
+    assert page.inner_text("h1").startswith("winner leads with ")
+
+
+def test_more_columns_are_remembered_in_the_address_and_need_no_script(browser: Any, site: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"file://{site}/site/index.html")
+    assert not page.locator("th:has-text('s/model')").is_visible()
+    page.click("text=More columns")
+    page.goto(page.url)
+    assert page.url.endswith("#more")
+    assert page.locator("th:has-text('s/model')").is_visible()
+    page.click("text=Fewer columns")
+    assert not page.locator("th:has-text('s/model')").is_visible()
+    context.close()
+
+
+def test_two_submissions_are_chosen_on_the_board_and_compared(page: Any, site: Path) -> None:
+    page.goto(f"file://{site}/site/index.html")
+    page.click(".when-looking")
+    page.check("[aria-label='compare ties']")
+    page.check("[aria-label='compare winner']")
+    page.click("button:has-text('Compare')")
+    assert page.locator("#compared section").count() == 2
+    captions = page.locator("#compared section >> nth=0 >> figcaption").all_inner_texts()
+    assert [caption.partition(":")[0] for caption in captions] == ["winner", "ties"]
+    page.select_option("select >> nth=2", label="half (29.5)")
+    assert page.locator("#compared section >> nth=0 >> figure").count() == 3
+    assert page.locator("#compared caption >> nth=0").inner_text() == "Where they disagree most"
+    page.goto(page.url)
+    assert page.locator("#compared section >> nth=0 >> figure").count() == 3
 
 
 def test_dots_are_coloured_by_any_hyperparameter(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/site/submissions/path_norm.html")
-    choice = "select[name=by] >> nth=0"
     for name in ("axis_a", "axis_b", "axis_c"):
-        page.select_option(choice, name)
-        legend = page.wait_for_selector(f".scatter >> nth=0 >> text={name}")
-        assert legend is not None
-    dots = page.query_selector(".scatter").query_selector_all(".scatterlayer .trace")
-    assert len(dots) == 2
+        page.select_option("select[name=by] >> nth=0", name)
+        assert page.locator(".legend:visible >> nth=0").inner_text().startswith(f"{name}: ")
+        texts = page.eval_on_selector_all(
+            ".scatter >> nth=0 >> circle.c1", "dots => dots.map((dot) => dot.textContent)"
+        )
+        assert len(texts) == 4
+        assert all(f"{name} 1" in text for text in texts)
 
 
-def test_hovering_names_the_model(page: Any, site: Path) -> None:
+def test_pointing_at_a_dot_tells_its_model(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/site/submissions/path_norm.html")
-    page.wait_for_selector(".scatter .points path")
-    dot = page.query_selector(".scatter .points path")
-    dot.scroll_into_view_if_needed()
-    box = dot.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
-    assert "model_" in page.wait_for_selector(".hoverlayer text").text_content()
+    page.hover(".scatter svg circle >> nth=3")
+    assert page.inner_text("output >> nth=0").startswith("model_3: gap 0.3000, rank 7 of 8; value 1, rank 1.5")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -89,13 +120,13 @@ def test_without_scripts_all_numbers_can_be_read(browser: Any, site: Path) -> No
     page = context.new_page()
     page.goto(f"file://{site}/site/submissions/path_norm.html")
     page.click("summary:has-text('Values') >> nth=0")
-    assert len(page.query_selector_all("details[open] tbody tr")) == 8
+    assert len(page.query_selector_all("details[open] details[open] .sortable tbody tr")) == 8
     context.close()
 
 
 def test_a_report_works_alone(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/half.html")
-    page.wait_for_selector(".scatter .main-svg")
+    assert page.locator(".scatter svg[role=group] circle").count() == 15
     assert page.title() == "half"
     page.click("summary:has-text('EXCEPTION')")
     assert "document.title='taken'" in page.inner_text("details[open] pre")

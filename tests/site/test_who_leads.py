@@ -1,4 +1,4 @@
-"""The first page says who leads, and claims no more than the ranks and groups of the board do."""
+"""The first page names the leaders, and claims no more than the ranks and groups of the board."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from harness.board.leaderboard import build_board
+from harness.board.verdict import verdict
 from harness.records import Evaluation
 from harness.site import gather, verify_site, write_site
 from harness.site.pages import make_site, render_site
-from harness.site.verdict import verdict
 from tests.board.board_examples import GAPS, MEASURE, collect, references, rows
 from tests.records.evaluation_rows import request
 
@@ -19,14 +19,19 @@ TIES = [1.0, 2.0] * 4
 def sentence(directory: Path, everything: Sequence[Evaluation], withheld: Sequence[str] = ()) -> str:
     tasks = references(directory)
     board = build_board(collect(everything, tasks), tasks, withheld)
-    return "".join(words.text for words in verdict(board, ["page"] * len(board.rows)))
+    found = verdict(board, ["page"] * len(board.rows))
+    said = ["".join(words.text for words in pieces) for pieces in (found.lead, found.rest)]
+    assert found.scope == (SCOPE if board.comparison and len(said[1]) > 0 and "no row has" not in said[1] else "")
+    return "".join(said)
 
+
+SCOPE = "This is about these tasks, with networks trained anew; fewer than 4 tasks tell nothing of others."
+
+ANEW = " With these networks trained anew, it would score 100.0 to 100.0 (90 %)."
 
 #: Eight models are too few: one of 16 permutations within a pair of hyperparameters is always as good.
-CHANCE = " Chance could explain the leading score (p = 0.0723)."
-OF_TWO = " Chance could explain the leading score (p = 0.0723, for the best of 2 rows)."
-
-SCOPE = " This is about these tasks, with networks trained anew; fewer than 4 tasks tell nothing of others."
+CHANCE = f"{ANEW} Chance gives 26.5 and could explain the leading score (p = 0.0723)."
+OF_TWO = f"{ANEW} Chance gives 26.5 and could explain the leading score (p = 0.0723, for the best of 2 rows)."
 
 
 @pytest.mark.parametrize(
@@ -35,20 +40,21 @@ SCOPE = " This is about these tasks, with networks trained anew; fewer than 4 ta
         ([], "Nobody has submitted anything yet."),
         (rows("a", GAPS, sandbox="none"), "Nobody has a rank: all rows ran outside the sandbox."),
         (rows("a", GAPS[:7]), "Nobody has a score yet."),
-        (rows("a", GAPS), f"a leads.{CHANCE} There is no other complete row to compare it with.{SCOPE}"),
-        ([*rows("a", GAPS), *rows("b", GAPS)], f"a and b lead with the same score.{OF_TWO}{SCOPE}"),
+        (rows("a", GAPS), f"a leads with 100.0{CHANCE} There is no other complete row to compare it with."),
+        ([*rows("a", GAPS), *rows("b", GAPS)], f"a and b lead with 100.0{OF_TWO}"),
         (
             [*rows("a", GAPS), *rows("b", [1.0] * 8)],
-            f"a leads.{OF_TWO}{SCOPE}",
+            f"a leads with 100.0{OF_TWO}",
         ),
         (
             [*rows("a", GAPS), *rows("b", [1.0] * 8), *rows("c", GAPS[:7])],
-            f"a leads.{OF_TWO}{SCOPE}",
+            f"a leads with 100.0{OF_TWO}",
         ),
         (
             [*rows("a", MEASURE, is_baseline=True), *rows("b", TIES)],
-            "a (baseline) leads. The best submission is b, rank 2. Chance could explain the leading score "
-            f"(p = 0.5262, for the best of 2 rows).{SCOPE}",
+            "a (baseline) leads with 29.5 With these networks trained anew, it would score 10.1 to 59.2 (90 %). The "
+            "best submission is b, rank 2. Chance gives 25.6 and could explain the leading score (p = 0.5262, for the "
+            "best of 2 rows).",
         ),
     ],
 )
@@ -58,7 +64,7 @@ def test_the_sentence(tmp_path: Path, everything: Sequence[Evaluation], expected
 
 def test_rounded_scores_say_nothing_of_certainty(tmp_path: Path) -> None:
     everything = [*rows("a", GAPS), *rows("b", MEASURE)]
-    expected = "a leads. Whether luck explains the lead is withheld, since a task is hidden."
+    expected = "a leads with 100.0 Whether luck explains the lead is withheld, since a task is hidden."
     assert sentence(tmp_path, everything, ["toy"]) == expected
 
 
@@ -74,11 +80,14 @@ def test_title_and_organiser_are_text_and_the_date_is_that_of_the_records(tmp_pa
     assert verify_site(tmp_path / "site").differences == ()
 
 
-def test_a_page_of_baselines_only_is_not_faint(tmp_path: Path) -> None:
-    tasks = references(tmp_path)
-    collected = collect(rows("a", GAPS, is_baseline=True), tasks)
-    board = build_board(collected, tasks)
-    assert not any(map(board.is_faint, board.rows))
-    page = render_site(make_site(gather(collected.shown, board, tasks, {}, {})))["index.html"].decode()
-    assert "faint" not in page.split("<tbody>")[1].split("</tbody>")[0]
-    assert "docs/" not in page
+def test_rows_that_chance_could_explain_are_grey_and_others_are_not(tmp_path: Path) -> None:
+    """Eight models are too few to tell; baselines are not grey as such."""
+    tasks = references(tmp_path / "few")
+    collected = collect([*rows("a", GAPS, is_baseline=True), *rows("b", TIES)], tasks)
+    page = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))["index.html"]
+    assert page.count(b'faint">') == 4  # with the yardsticks
+    withheld = build_board(collected, tasks, ["toy"])
+    page = render_site(make_site(gather(collected.shown, withheld, tasks, {}, {})))["index.html"]
+    body = page.split(b"<tbody>")[1].split(b"</tbody>")[0]
+    assert b"faint" not in body
+    assert b"docs/" not in page

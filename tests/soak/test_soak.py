@@ -56,7 +56,7 @@ def start(environment, *arguments) -> subprocess.Popen[bytes]:
 
 
 def state(harness: psutil.Process, cache: Path) -> dict[str, int]:
-    """What a leak would let grow."""
+    """Quantities that a leak would increase."""
     return {
         "descriptors": harness.num_fds(),
         "threads": harness.num_threads(),
@@ -105,7 +105,7 @@ def test_nothing_leaks_in_2000_calls(tmp_path, competition, environment, capsys)
 
 
 def outcomes(rows: list[dict[str, Any]]) -> dict[str, tuple[str, float]]:
-    """What a record says that must not depend on how the run went."""
+    """The columns of a record that must not depend on the course of the run."""
     return {row["key"]: (row["outcome"], row["value"]) for row in rows}
 
 

@@ -1,4 +1,4 @@
-"""How often intervals, ranks, differences and p-values hold what they promise, on simulated tasks.
+"""The coverage of intervals and ranks, and the errors of differences and p-values, on simulated tasks.
 
     nice python -m tests.studies.certainty [SECTION]... [replicates, 400]
 

@@ -1,4 +1,4 @@
-"""What tasks of several sizes can tell, and how often a difference of that size is seen: a Markdown table.
+"""The resolution of tasks of several sizes, and the detection rate of such a difference: a Markdown table.
 
     nice python -m tests.studies.resolution [trainings, 40]
 

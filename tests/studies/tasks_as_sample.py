@@ -1,4 +1,4 @@
-"""What holds on other tasks like those of a board: intervals and tests, on simulated tasks.
+"""Intervals and tests for other tasks like the tasks of a board, on simulated tasks.
 
     nice python -m tests.studies.tasks_as_sample [boards, 1000]
 

@@ -1,4 +1,4 @@
-"""Python functions as submissions: their source and what they use come with them, and nothing else does."""
+"""Python functions as submissions: only their source and the objects that they use come with them."""
 
 import math
 import sys
@@ -242,7 +242,7 @@ def test_names_of_measures_are_taken() -> None:
 
 
 def test_functions_of_a_script_come_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As those of a notebook, which are of the module `__main__`, where no other process finds them."""
+    """As in a notebook, whose functions belong to the module `__main__`, where no other process finds them."""
     main = sys.modules["__main__"]
     for function in (complexity, halved):
         monkeypatch.setattr(function, "__module__", "__main__")

@@ -1,4 +1,4 @@
-"""A submission is read by a process of its own: what that does, and what it says, is bounded and checked."""
+"""A separate process reads a submission; its work is bounded, and its answer is checked."""
 
 import json
 import os
@@ -183,7 +183,7 @@ def test_a_file_that_grows_while_it_is_read_has_an_end() -> None:
 def test_what_the_system_refuses_is_for_whoever_runs_the_harness(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For root nothing is out of reach, so this one is told so."""
+    """Root can read every file, so the test simulates the refusal."""
     folder = write_folder(tmp_path / "margin", {"complexity.py": MEASURE, "lib/data": b""})
 
     def refuse(name: str, *arguments: object, **options: object) -> int:

@@ -121,7 +121,7 @@ def test_folders_within_folders(folder: Path) -> None:
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_files_of_one_name(first: str, second: str, tmp_path: Path) -> None:
-    """Which of them would run depends on who reads the zip."""
+    """Different programs would read different files from such a zip."""
     members = [(first, MEASURE), (second, b"def complexity(model, dataset):\n    return 2.0\n")]
     assert "expected one file of that name, found two" in problem_of(write_zip(tmp_path / "two.zip", members))
 
@@ -162,7 +162,7 @@ def test_no_damaged_byte_of_a_zip_ends_the_run(change: int, tmp_path: Path) -> N
         damaged = bytearray(whole)
         damaged[position] ^= change
         (tmp_path / "margin.zip").write_bytes(damaged)
-        answer = inspect(read_zip, str(tmp_path / "margin.zip"))  # as it is called in its process
+        answer = inspect(read_zip, str(tmp_path / "margin.zip"))  # as in its own process
         assert (answer.problem is None) == ("complexity.py" in answer.files), position
         assert answer.unreadable is None
 

@@ -1,4 +1,4 @@
-"""Digests: whether two submissions are the same, what counts of code, and which files of the library are in them."""
+"""Digests: equality of submissions, the parts of code that count, and the covered files of the library."""
 
 import json
 import shutil
@@ -86,7 +86,7 @@ class Area:
         return math.pi * radius**2 if exact else len(text)
 '''
 
-#: That of Python 3.11, 3.12 and 3.13.
+#: The digest in Python 3.11, 3.12 and 3.13.
 DIGEST = "b92e431a9aca353a1ed0038c39641f4e201707a698e870aeaa9065349bc7cc40"
 
 

@@ -1,4 +1,4 @@
-"""The optional file `metadata`, and what a submission says of itself: harmless lines on the board."""
+"""The optional file `metadata`: its texts are harmless lines on the board."""
 
 from pathlib import Path
 

@@ -19,7 +19,7 @@ def task(tmp_path) -> Path:
 
 @pytest.fixture
 def refused(pgdl) -> Callable[[Path, str, str], None]:
-    """Validate a task with one broken file: one line names the file, what was expected and what was found."""
+    """Validate a task with a broken file: a line names the file, the expected and the found content."""
 
     def check(task: Path, file: str, message: str) -> None:
         outcome = pgdl("task", "validate", task)

@@ -1,4 +1,4 @@
-"""Broken architectures and reference data: one line names the file, what was expected and what was found."""
+"""Broken architectures and reference data: a line names the file, the expected and the found content."""
 
 import numpy as np
 import pytest

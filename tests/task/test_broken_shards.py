@@ -1,4 +1,4 @@
-"""Broken shards and weights: one line names the file, what was expected and what was found."""
+"""Broken shards and weights: a line names the file, the expected and the found content."""
 
 import shutil
 
@@ -18,14 +18,14 @@ GOOD = example(inputs=ZEROS, output=LABEL_0)
 
 
 def short_tensor():
-    """A tensor that holds one number of the four that its shape asks for."""
+    """A tensor with a single number, although its shape needs four."""
     tensor_of_one = TensorProto.FromString(ZEROS)
     tensor_of_one.tensor_content = b"1234"
     return tensor_of_one.SerializeToString()
 
 
 def declaring(*shape, numbers=(1.0,)):
-    """A tensor that lists some numbers, the last of which is to be repeated until its shape is full."""
+    """A tensor that lists some numbers; the last is repeated until the shape is full."""
     listed = TensorProto(dtype=1, float_val=numbers)
     for size in shape:
         listed.tensor_shape.dim.add(size=size)

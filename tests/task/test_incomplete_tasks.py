@@ -1,4 +1,4 @@
-"""How to continue what is half-fetched: a command for pasting has nothing of a stranger's but names and numbers."""
+"""Commands that continue half-fetched tasks: a command for pasting has only names and numbers of a stranger."""
 
 import json
 import os

@@ -44,7 +44,7 @@ def canonical(model, target, inputs):
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory, shared_cache):
-    """Each model as each version writes it: its directory -> the model that was read."""
+    """Directory -> the model that was read from it, for each model and each version of Keras."""
     directory = tmp_path_factory.mktemp("written")
     for version in VERSIONS:
         run(version, "write", directory / version)

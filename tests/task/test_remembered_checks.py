@@ -1,4 +1,4 @@
-"""What was read and checked once is not read again until it changes."""
+"""A file that was read and checked is not read again until it changes."""
 
 import os
 import shutil

@@ -186,7 +186,7 @@ def test_every_command_says_so(tmp_path, pgdl):
     validated = pgdl("task", "validate", tmp_path).lines
     assert validated == ["tiny: 8 models, hidden: valid"]
     assert pgdl("task", "list", tmp_path).lines[1].split()[:2] == ["tiny", "yes"]
-    assert pgdl("task", "show", tmp_path).out.startswith("tiny (flat, hidden, ")
+    assert pgdl("task", "show", tmp_path).out.startswith("tiny (flat, hidden) in ")
 
 
 @pytest.mark.parametrize(

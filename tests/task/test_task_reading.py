@@ -15,7 +15,7 @@ from harness.task import shapes
 from harness.task.layout import TaskDirectory
 from harness.task.task import read_task, read_tasks
 
-#: What the tests share a process in place of.
+#: The function that the tests replace by a shared process.
 keras_process = shapes.keras_process
 
 

@@ -20,6 +20,9 @@ NOUNS = {"submission": "submission", "baseline": "measure"}
 #: Shrinks what is wider than the text, and nothing else.
 FITTED = "\\resizebox{\\ifdim\\width>\\textwidth\\textwidth\\else\\width\\fi}{!}{%"
 
+#: Keeps the number of a table for its next part.
+SAME_NUMBER = "\\addtocounter{table}{-1}"
+
 #: Replacements for characters that LaTeX would interpret or print as others, where a backslash is not enough.
 WORDS = {
     "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}",
@@ -35,9 +38,10 @@ def render(board: Board) -> str:
     for number, rows in enumerate(parts, start=1):
         is_first, is_last = number == 1, number == len(parts)
         caption = escaped(_caption(board) if is_first else f"{title}, part {number} of {len(parts)}.")
-        above = [f"\\caption{{{caption}}}", *([f"\\label{{tab:{title.lower()}}}"] if is_first else [])]
+        captioned, label = f"\\caption{{{caption}}}", f"\\label{{tab:{title.lower()}}}"
+        above = [captioned, label] if is_first else [SAME_NUMBER, captioned]
         below = ["", "\\raggedright", *(f"{escaped(note)}\\par" for note in board.notes)] if is_last else []
-        lines += _in("table*", ["\\centering\\footnotesize", *above, *_tabular(board, rows), *below])
+        lines += _environment("table*", ["\\centering\\footnotesize", *above, *_tabular(board, rows), *below])
     return "\n".join([*lines, ""])
 
 
@@ -45,7 +49,7 @@ def _tabular(board: Board, rows: Sequence[Row]) -> list[str]:
     """A table of some of the rows, as wide as the text at most."""
     alignment = "".join("r" if column.kind in ("number", "place") else "l" for column in board.columns)
     body = [_line(board.headings), "\\midrule", *(_line(board.cells(row)) for row in rows)]
-    return [FITTED, *_in("tabular", ["\\toprule", *body, "\\bottomrule"], f"{{{alignment}}}"), "}"]
+    return [FITTED, *_environment("tabular", ["\\toprule", *body, "\\bottomrule"], f"{{{alignment}}}"), "}"]
 
 
 def _caption(board: Board) -> str:
@@ -58,7 +62,7 @@ def _caption(board: Board) -> str:
     return f"{title}. Scores are from 0 to 100, and larger is better."
 
 
-def _in(environment: str, lines: Sequence[str], arguments: str = "") -> list[str]:
+def _environment(environment: str, lines: Sequence[str], arguments: str = "") -> list[str]:
     return [f"\\begin{{{environment}}}{arguments}", *lines, f"\\end{{{environment}}}"]
 
 

@@ -1,13 +1,30 @@
 """The board on the terminal: colours if it has any, and the columns that fit; elsewhere as wide as necessary."""
 
+from dataclasses import replace
+
 from rich.console import Console
 
+from harness.board import columns as c
 from harness.board.board import Board
 from harness.board.column import Column
+from harness.board.rankings import INTERVAL
 from harness.board.row import Row
+from harness.board.states import beside_chance
 from harness.tables import print_columns, print_lines, table_width, wide_console
 
 SUFFIX = None
+
+#: Characters of a drawn interval.
+DRAWN = 10
+
+#: In place of the explanations.
+EXPLAINED = "The rule, and what the columns mean: pgdl board --explain"
+
+#: The level of chance beside the score, in a word or two.
+BESIDE_CHANCE = Column[Row](
+    "beside_chance", lambda row: row.may_be_chance, title="chance", kind="text", spare=1,
+    text=lambda row: beside_chance(row.may_be_chance).removesuffix(" chance") or "-",
+)  # fmt: skip
 
 
 def render(board: Board, *, wide: bool = False) -> str:
@@ -18,22 +35,70 @@ def render(board: Board, *, wide: bool = False) -> str:
     return capture.get()
 
 
-def show(board: Board, console: Console, *, wide: bool) -> None:
-    """Print the table and its notes; see `render`."""
+def show(board: Board, console: Console, *, wide: bool, explain: bool = True) -> None:
+    """Print the table, its remarks and, if `explain`, what its numbers mean; see `render`."""
+    columns = _columns(board)
     fits = wide or not console.is_terminal
-    _print(board, board.columns if fits else _fitting(board, console.width), console)
+    shown = columns if fits else _fitting(board, columns, console.width)
+    _print(board, shown, console)
+    left_out = [column.heading or column.key for column in columns if column not in shown]
+    if left_out:
+        print_lines(console, [f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."])
+    print_lines(console, board.notes if explain else [*board.remarks, *board.layout.marks(board), EXPLAINED])
 
 
-def _fitting(board: Board, width: int) -> list[Column[Row]]:
-    """Return the columns without those that can best be spared, as far as the width demands."""
-    shown = board.columns
-    while (most := max(column.spare for column in shown)) and _width(board, shown) > width:
-        shown = [column for column in shown if column.spare < most]
+def _columns(board: Board) -> list[Column[Row]]:
+    """Return the columns: after the score its interval as a drawing, and chance, then the tasks, then all others.
+
+    The score of a single task is the score of the row.
+    """
+    found = board.columns
+    keys = {c.TASK_SCORE.key_on(task) for task in board.tasks}
+    tasks = [column for column in found if column.key in keys]
+    first = found.index(next(column for column in found if column.key == c.SCORE.key)) + 1
+    drawn = [_drawn(board)] if any(column.key == INTERVAL.key for column in found) else []
+    chance = [BESIDE_CHANCE] if BESIDE_CHANCE.is_shown(board.rows) and any(map(_is_compared, board.rows)) else []
+    rest = [column for column in found[first:] if column not in tasks]
+    short = [replace(column, title=board.short_tasks[column.heading]) for column in tasks if len(tasks) > 1]
+    return [*found[:first], *drawn, *chance, *short, *rest]
+
+
+def _is_compared(row: Row) -> bool:
+    return row.may_be_chance is not None
+
+
+def _drawn(board: Board) -> Column[Row]:
+    """Return the interval of each row on an axis that all rows share, with the score and the level of chance in it."""
+    top = max((row.standing.high for row in board.rows if row.standing), default=0.0) or 1.0
+
+    def draw(row: Row) -> str:
+        if row.standing is None:
+            return ""
+        low, high, score, chance = (
+            min(DRAWN - 1, max(0, round((DRAWN - 1) * points / top)))
+            for points in (row.standing.low, row.standing.high, row.standing.score, row.chance_level or 0.0)
+        )
+        cells = ["\N{BOX DRAWINGS LIGHT HORIZONTAL}" if low <= place <= high else " " for place in range(DRAWN)]
+        cells[chance] = "\N{BOX DRAWINGS LIGHT VERTICAL}"
+        cells[score] = "\N{BLACK CIRCLE}"
+        return "".join(cells).rstrip()
+
+    return Column("drawn", lambda row: row.standing, text=draw, title=f"0 to {top:.0f}", kind="text", spare=3)
+
+
+def _fitting(board: Board, columns: list[Column[Row]], width: int) -> list[Column[Row]]:
+    """Return the columns that fit: those of the smallest `spare` first, those of the same `spare` together."""
+    shown = [column for column in columns if not column.spare]
+    for spare in sorted({column.spare for column in columns} - {0}):
+        more = [column for column in columns if column in shown or column.spare == spare]
+        if _width(board, more) <= width:
+            shown = more
     return shown
 
 
 def _width(board: Board, columns: list[Column[Row]]) -> int:
-    return table_width([column.heading for column in columns], _cells(board, columns))
+    broken = [column.heading.replace("_", "_\n") for column in columns]  # as `print_columns` does
+    return table_width(broken, _cells(board, columns))
 
 
 def _cells(board: Board, columns: list[Column[Row]]) -> list[list[str]]:
@@ -51,8 +116,3 @@ def _print(board: Board, columns: list[Column[Row]], console: Console) -> None:
         styles=["dim" if board.is_faint(row) else None for row in board.rows],
     )
     console.print()
-    keys = {column.key for column in columns}
-    left_out = [column.heading for column in board.columns if column.key not in keys]
-    if left_out:
-        print_lines(console, [f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."])
-    print_lines(console, board.notes)

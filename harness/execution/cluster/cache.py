@@ -49,7 +49,7 @@ class Cache:
     def add(self, kind: str, digest: str, write: Callable[[Path], None]) -> Path:
         """Return an entry, which `write` fills unless it is there already."""
         path = self._path(kind, digest)
-        with locked(path.with_suffix(".lock")):  # one process writes it
+        with locked(path.with_suffix(".lock")):  # only one process writes
             if (found := self.entry(kind, digest)) is not None:
                 return found
             partial = self._root / f"{path.name}.{secrets.token_hex(4)}.partial"
@@ -96,7 +96,7 @@ class Cache:
             if path != kept:
                 going = path.with_suffix(f".{secrets.token_hex(4)}.partial")
                 with suppress(FileNotFoundError):
-                    path.rename(going)  # in one step, for processes that are linking it
+                    path.rename(going)  # in one step: another process may be linking it
                 shutil.rmtree(going, ignore_errors=True)
                 total -= size
 
@@ -120,7 +120,7 @@ def require_digests(directory: Path, expected: Mapping[str, str]) -> None:
     """Raise `UserError` unless an entry holds these files."""
     if digests_of(directory) != dict(expected):
         remedy = "run the same command again"
-        raise UserError("what arrived from the driver is not what it had sent", file=directory, remedy=remedy)
+        raise UserError("the files from the driver arrived damaged", file=directory, remedy=remedy)
 
 
 def _digest(file: Path) -> str:

@@ -1,4 +1,4 @@
-"""The kinds of sandbox, one per file; docs/security.md says what each promises."""
+"""The kinds of sandbox, each in a file; docs/security.md lists their promises."""
 
 import platform
 from collections.abc import Mapping

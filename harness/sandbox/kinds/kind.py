@@ -43,7 +43,7 @@ class Kind(ABC):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     auto: ClassVar[int | None] = None  #: rank among the kinds that `auto` tries, the smallest first; None: not tried
     way: ClassVar[str] = ""  #: the start of workers, which distinguishes kinds with the same isolation
-    is_sandbox: ClassVar[bool] = True  #: whether it isolates submissions from this machine
+    is_sandbox: ClassVar[bool] = True  #: whether submissions are isolated from this machine
     needs_linux: ClassVar[bool] = True  #: whether it works only on Linux
     #: Promises of bubblewrap's sandbox that this kind does not keep.
     missing: ClassVar[tuple[str, ...]] = ()
@@ -65,7 +65,7 @@ class Kind(ABC):
 
     @classmethod
     def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the options that request this isolation, with their values; None for the isolation of other kinds.
+        """Return the options that request `isolation`, with their values; None for another kind's isolation.
 
         A flag has the value None; an option with an empty value is left out.
         """

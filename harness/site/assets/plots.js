@@ -1,93 +1,61 @@
-// Draws the plots. Without it all their numbers can still be read.
+// Lets a reader ask the drawings: what a dot is, other colours, other axes. Without it all numbers can still be read.
 "use strict";
 
-const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a8f98", "#f0e442"];
-const SYMBOLS = ["circle", "square", "diamond", "cross", "triangle-up", "x", "star", "triangle-down"];
-const OPTIONS = { displayModeBar: false, responsive: true };
+document.querySelectorAll("figure.plot").forEach((figure) => {
+  const svg = figure.querySelector("svg");
+  const dots = [...svg.querySelectorAll("circle")];
+  const output = figure.querySelector("output");
+  const textOf = (dot) => dot.querySelector("title").textContent;
+  let current = null;
 
-// Text of strangers must not be markup to Plotly, which knows <b>, <a> and others.
-const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  function tell(dot) {
+    current?.classList.remove("told");
+    current = dot;
+    dot.classList.add("told");
+    output.textContent = textOf(dot);
+  }
 
-const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // Colours are those of the chosen legend; each dot has the number of its colour by all of them.
+  function colour(chosen) {
+    const legends = [...figure.querySelectorAll(".legend")];
+    const place = legends.findIndex((legend) => legend.dataset.by === chosen);
+    legends.forEach((legend, number) => { legend.hidden = number !== place; });
+    dots.forEach((dot) => { dot.classList.replace([...dot.classList].find((name) => /^c\d$/.test(name)), `c${dot.dataset.by.split(" ")[place] % 8}`); });
+  }
 
-function layout(xTitle, yTitle, more = {}) {
-  const axis = (title, own) => Object.assign(
-    { title: { text: title }, gridcolor: style("--line"), zeroline: false, automargin: true }, own);
-  return {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: "system-ui, sans-serif", color: style("--ink") },
-    margin: { t: 12, r: 12, b: 48, l: 60 }, hovermode: "closest", hoverlabel: { align: "left" },
-    dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
-    legend: {
-      orientation: "h", y: 1.02, yanchor: "bottom", x: 0, title: { text: more.legend || "" }, itemclick: false, itemdoubleclick: false,
-    },
-    showlegend: Boolean(more.legend), shapes: more.shapes || [],
-    xaxis: axis(xTitle, more.x), yaxis: axis(yTitle, more.y),
-  };
-}
+  function look(view) {
+    svg.querySelectorAll(".view").forEach((other) => { other.classList.toggle("unseen", !other.classList.contains(view)); });
+    dots.forEach((dot) => { [dot.cx.baseVal.value, dot.cy.baseVal.value] = dot.dataset[view].split(" ").map(Number); });
+  }
 
-const AXES = {
-  rank: ["rank of the gap (1: smallest)", "rank of the measure (1: smallest)"],
-  value: ["generalization gap", "value of the measure"],
-};
+  figure.querySelectorAll(".choices").forEach((choices) => { choices.hidden = false; });
+  figure.addEventListener("change", ({ target }) => (target.name === "by" ? colour(target.value) : look(target.value)));
+  svg.addEventListener("pointerover", ({ target }) => { if (target.matches("circle")) tell(target); });
 
-function scatter(chart, { by = "", axes }) {
-  const values = chart.by[by] || chart.models.map(() => "");
-  const traces = [...new Set(values)].map((value, number) => {
-    const chosen = chart.models.map((_, i) => i).filter((i) => values[i] === value);
-    const rank = (of, i) => `rank ${of.rank[i]} of ${chart.models.length}`;
-    return {
-      type: "scatter", mode: "markers", name: plain(value),
-      x: chosen.map((i) => chart.gap[axes][i]), y: chosen.map((i) => chart.measure[axes][i]),
-      text: chosen.map((i) => [
-        plain(chart.models[i]), `gap ${chart.gap.value[i].toFixed(4)}, ${rank(chart.gap, i)}`,
-        `value ${Number(chart.measure.value[i].toPrecision(6))}, ${rank(chart.measure, i)}`,
-        ...Object.entries(chart.by).map(([name, all]) => `${plain(name)}: ${plain(all[i])}`)].join("<br>")),
-      hovertemplate: "%{text}<extra></extra>",
-      marker: { size: 9, color: COLOURS[number % 8], symbol: SYMBOLS[number % 8], line: { width: 1, color: style("--paper") } },
-    };
+  // By keyboard: arrows go from dot to dot, from left to right; Enter or Space opens the page of one.
+  svg.tabIndex = 0;
+  svg.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const link = (event.key === "Enter" || event.key === " ") && current?.closest("a");
+    if (!step && !link) return;
+    event.preventDefault();
+    if (link) location.href = link.getAttribute("href");
+    const inOrder = [...dots].sort((one, other) => one.cx.baseVal.value - other.cx.baseVal.value);
+    if (step) tell(inOrder[Math.min(dots.length - 1, Math.max(0, inOrder.indexOf(current) + step))]);
   });
-  return [traces, layout(...AXES[axes], { legend: by && plain(by) })];
-}
-
-function heatmap(chart) {
-  const names = chart.names.map(plain);
-  const known = chart.points.flat().filter((value) => value !== null);
-  const least = Math.min(...known);
-  const cells = [];
-  chart.points.forEach((line, i) => line.forEach((value, j) => { if (value === least) cells.push([j, i]); }));
-  const shapes = cells.map(([x, y]) => ({
-    type: "rect", x0: x - 0.5, x1: x + 0.5, y0: y - 0.5, y1: y + 0.5, line: { width: 4, color: "#d55e00" } }));
-  const trace = {
-    type: "heatmap", x: names, y: names, z: chart.points, colorscale: "Viridis", hoverongaps: false,
-    text: chart.points.map((line) => line.map((value) => (value === null ? "" : value.toFixed(1)))),
-    texttemplate: "%{text}", hovertemplate: "%{x} and %{y}: %{z:.2f}<extra></extra>", colorbar: { title: { text: "score" } },
-  };
-  return [[trace], layout("", "", { shapes, x: { type: "category" }, y: { type: "category", autorange: "reversed" } })];
-}
-
-function histogram(chart) {
-  const trace = { type: "histogram", x: chart.gap, marker: { color: style("--accent") }, hovertemplate: "%{x}: %{y} models<extra></extra>" };
-  return [[trace], layout("generalization gap", "models")];
-}
-
-const DRAW = { scatter, heatmap, histogram, time };
-
-function draw(figure) {
-  const canvas = figure.querySelector(".canvas");
-  const chart = JSON.parse(figure.querySelector("script").textContent);
-  const choices = Object.fromEntries([...figure.querySelectorAll("select")].map((choice) => [choice.name, choice.value]));
-  const [traces, described] = DRAW[chart.kind](chart, choices);
-  Plotly.react(canvas, traces, described, OPTIONS);
-  if (chart.kind !== "time") return;
-  if (!canvas.hasAttribute("tabindex")) steer(canvas, chart, figure.querySelector("output"));
-  delete canvas.dataset.fitted;
-  fitTime(canvas, chart);
-}
-
-const figures = [...document.querySelectorAll("figure.plot")];
-figures.forEach((figure) => {
-  draw(figure);
-  figure.addEventListener("change", () => draw(figure));
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => figures.forEach(draw));
+
+// A hyperparameter that a sentence names colours the plot beside it.
+document.querySelectorAll("mark[data-by]").forEach((mark) => {
+  const choice = mark.closest("details").querySelector("select[name=by]");
+  if (!choice) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.title = "colour the plot by it";
+  button.append(...mark.childNodes);
+  mark.append(button);
+  button.addEventListener("click", () => {
+    choice.value = mark.dataset.by;
+    choice.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+});

@@ -7,19 +7,21 @@ function compare(a, b, kind) {
   return Number(a) - Number(b);
 }
 
-// Sorts by a column, rising first; rows that are equal in it, and afterwards all rows, can come back to their first order.
+// Sorts by a column, best first, then the other way round; rows that are equal in it keep their first order.
 function sort(table, places, column, heading) {
-  const rising = heading.getAttribute("aria-sort") !== "ascending";
+  const other = { ascending: "descending", descending: "ascending" };
+  const direction = other[heading.getAttribute("aria-sort")] ?? heading.dataset.first;
+  const rising = direction === "ascending";
   const kind = heading.dataset.sort;
   const value = (row) => (kind === "text" ? row.cells[column].textContent : row.cells[column].dataset.value);
   const rows = [...table.tBodies[0].rows];
-  rows.sort((one, other) => {
-    const empty = kind === "number" && (value(one) === "" || value(other) === "");
-    const found = compare(value(one), value(other), kind) * (rising || empty ? 1 : -1);
-    return found || places.get(one) - places.get(other);
+  rows.sort((one, next) => {
+    const empty = kind === "number" && (value(one) === "" || value(next) === "");
+    const found = compare(value(one), value(next), kind) * (rising || empty ? 1 : -1);
+    return found || places.get(one) - places.get(next);
   });
-  table.tHead.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
-  heading.setAttribute("aria-sort", rising ? "ascending" : "descending");
+  table.tHead.querySelectorAll("th").forEach((one) => one.removeAttribute("aria-sort"));
+  heading.setAttribute("aria-sort", direction);
   table.tBodies[0].append(...rows);
   table.classList.toggle("resorted", rows.some((row, place) => places.get(row) !== place));
 }
@@ -54,9 +56,4 @@ document.querySelectorAll("form.filter").forEach((form) => {
   form.addEventListener("input", () => filter(form, rows));
   form.addEventListener("submit", (event) => event.preventDefault());
   filter(form, rows);
-});
-
-document.querySelectorAll(".board").forEach((board) => {
-  const fit = () => board.classList.toggle("fits", board.firstElementChild.offsetWidth <= board.parentElement.clientWidth);
-  new ResizeObserver(fit).observe(document.body);
 });

@@ -38,7 +38,7 @@ ATTRIBUTES = {
     "updates", "weights", "with_name_scope",
 }  # fmt: skip
 
-#: Suffixes of names that Keras 2 no longer has either.
+#: Suffixes of names that Keras 2 lacks, too.
 _GONE = (".get_session", ".mixed_precision.experimental", ".wrappers")
 
 _LIBRARIES = ("importlib", "keras", "numpy", "tensorflow")

@@ -43,7 +43,7 @@ def alias_keras(packages: Packages) -> None:
     sys.meta_path.insert(0, _Aliases(packages))
     sys.meta_path.append(_Moved(packages))
     for name in packages.names:
-        importlib.import_module(name)  # also binds it in its package
+        importlib.import_module(name)  # also binds the name in the package
     public: Any = importlib.import_module(packages.public)
     public.__version__ = importlib.import_module(packages.public.partition(".")[0]).__version__
 
@@ -101,7 +101,7 @@ class _Aliases(_Finder):
 
 
 class _Moved(_Finder):
-    """Finds modules that are no longer public, such as `keras.utils.np_utils`, if no other finder does."""
+    """Finds modules that are not public any more, such as `keras.utils.np_utils`, after all other finders."""
 
     def places(self, fullname: str) -> Iterator[str]:
         """Yield its place among all modules of Keras."""

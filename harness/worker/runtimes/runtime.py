@@ -38,7 +38,7 @@ class Runtime(ABC):
     summary: ClassVar[str]  #: one phrase for `--help`
     framework: ClassVar[str]  #: the framework's module
     distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras; their versions affect values
-    extra: ClassVar[str]  #: this project's extra that installs the distributions
+    extra: ClassVar[str]  #: extra of pgdl-harness with the distributions
     gpu_install: ClassVar[str] = ""  #: arguments of pip for the framework with CUDA; empty: this project's extra `gpu`
     #: Values with which Keras computes the same as on TensorFlow. Other values of the same setting are refused: on this
     #: framework, Keras computes something else, mostly without an error.

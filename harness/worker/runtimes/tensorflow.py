@@ -143,8 +143,7 @@ def _not_optimized() -> Iterator[None]:
         pywrap_tfe.TFE_ContextSetRunEagerOpAsFunction(present._handle, True)
 
 
-# AutoGraph must not convert them, just as it does not convert the methods that they wrap: so both take over # module
-# and name.
+# Both wrappers take over module and name of the wrapped method, so that AutoGraph does not convert them.
 
 
 def _remembering_input(original: Callable[..., Any]) -> Callable[..., Any]:

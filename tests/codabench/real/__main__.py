@@ -1,6 +1,6 @@
 """`make codabench-real CODABENCH=DIR [IMAGE=FILE]`: tries a bundle on a real site of Codabench, prints what was seen.
 
-DIR is a checkout, which stays as it is. All runs on loopback, in a temporary directory, and ends with its namespace of
+DIR is a checkout, which stays unchanged. All runs on loopback, in a temporary directory, and ends with its namespace of
 processes. FILE is an archive of `docker save`, of the image pgdl-codabench:real or of the Dockerfile's base image, for
 machines without a registry. Storage is moto's, which takes any signature. Exit code 1: not as expected; 2: missing.
 """
@@ -116,7 +116,7 @@ class Trial:
         return found
 
     def pgdl(self, *words: object) -> Any:
-        """Run our command; returns what it says of the board, if that was asked, otherwise its lines."""
+        """Run our command; returns its report on the board, if requested, otherwise its lines."""
         variables = os.environ | {"CODABENCH_TOKEN": self.tokens["organiser"], "COLUMNS": "300"}
         command = [str(Path(sys.executable).with_name("pgdl")), *map(str, words)]
         ended = subprocess.run(command, cwd=self.home, env=variables, capture_output=True, text=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import requests
 
-#: Numbers in addresses are tried up to this one.
+#: Largest number that is tried in addresses.
 NUMBERS = 40
 
 

@@ -99,7 +99,7 @@ def fail(error):
     raise error
 
 
-#: Name, outcomes, what it does, and why.
+#: Name, outcomes, action, and reason.
 ROWS = [
     ("i_array", "BAD_VALUE", np.ones(1), "Returns an array of one element, which `float` would take."),
     ("i_boolean", "BAD_VALUE", True, "Returns a bool, which is an int."),

@@ -98,7 +98,7 @@ def k_second_result(model, dataset):
     send(20 * FORGED)
 
 
-#: Name, outcomes, what it does, and why.
+#: Name, outcomes, action, and reason.
 ROWS = [
     ("k_claims_failed_load", "PROTOCOL", send(b'{"event":"failed","message":"try again"}\n'),
      "Says, after the start of the clock, that the model could not be loaded."),

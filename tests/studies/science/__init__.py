@@ -1,1 +1,1 @@
-"""What holds of the papers' claims, tried on corpora that are trained anew: `make science` writes docs/science.md."""
+"""Tests of the papers' claims on newly trained corpora: `make science` writes docs/science.md."""

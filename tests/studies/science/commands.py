@@ -1,4 +1,4 @@
-"""The commands that make the evidence, in order. Each resumes what it had finished before."""
+"""The commands that make the evidence, in order; a repeated command resumes its work."""
 
 from pathlib import Path
 

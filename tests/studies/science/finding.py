@@ -1,4 +1,4 @@
-"""A claim of a paper, and what came out when it was tried."""
+"""A claim of a paper, and the findings on it."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ class Finding:
 
     Attributes:
         number: the figures that decide, with their names.
-        interval: 90 % intervals of them, or why there are none.
+        interval: 90 % intervals of the figures, or the reason why they are missing.
         verdict: what follows.
         needed: how many networks would decide what is undecided (`tests.studies.science.judgement`); empty otherwise.
         remark: why the verdict is not `reproduced`, or what limits it.
@@ -48,7 +48,7 @@ class Claim:
         text: the claim in a sentence.
         source: paper and place.
         command: key of the command in `commands` that makes the evidence, or `synthetic`.
-        power: name of each setting in which it is tried -> what the evidence there can decide, stated before it is
+        power: name of each setting of a trial -> the power of its evidence, stated before it is
             looked at.
         check: finds out.
     """

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 from tests.studies.science.finding import Verdict
 
-#: What is said where no number is enough.
+#: Text if no number is enough.
 NONE = "none can be said: it looks like chance"
 
 

@@ -1,4 +1,4 @@
-"""What came out in each setting, kept in tests/studies/science/findings: a setting can be tried without the others."""
+"""The findings of each setting, kept in tests/studies/science/findings: a setting can be tried alone."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from tests.studies.science.settings import Setting
 
 DIRECTORY = Path(__file__).with_name("findings")
 
-#: What is found of a claim whose test was never run, or another one.
+#: The finding on a claim whose test was never run, or was changed since.
 NOT_RUN = Finding("", "", Verdict.NOT_TRIED, remark="the test as it is now has not been run")
 
 

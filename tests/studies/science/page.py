@@ -1,4 +1,4 @@
-"""The page docs/science.md: what holds of the papers' claims.
+"""The page docs/science.md: findings on the papers' claims.
 
 `python -m tests.studies.science.page` writes it from the findings that are kept.
 """
@@ -19,24 +19,28 @@ EVIDENCE = Path("build", "science")
 HEAD = """\
 # What holds of the papers' claims?
 
-`make science` trains small corpora from nothing, runs the [commands](#commands) below, and writes this page, on
-which failed claims stay. All corpora consist of small networks: on scikit-learn's 8 x 8 digits, which need no download,
-and on Fashion-MNIST. *no images* is a synthetic experiment. A claim that fails here may well hold for the networks of
-its paper. A claim that is reproduced here is reproduced for these networks only.
+For readers of papers on generalization: which of their claims hold on small networks?
 
-- *reproduced*: the interval, or the test that is named, excludes the opposite.
+```sh
+make science        # trains the corpora, tries the claims, and writes this page (two hours)
+```
+
+The corpora consist of small networks: on scikit-learn's 8 x 8 digits, which need no download, and on Fashion-MNIST.
+*no images* is a synthetic experiment. Failed claims stay on the page. A claim that fails here may well hold for the
+networks of its paper, and a claim that is reproduced here is reproduced for these networks only.
+
+- *reproduced*: the interval, or the named test, excludes the opposite.
 - *not reproduced*: the interval or test speaks against the claim, or shows no sign of it.
 - *undecided*: the interval or test allows both.
 - *not tried*: the test of the claim has changed and `make science` has not been run since, or its evidence is missing.
 
-*would decide* says of an undecided claim how many networks would decide it, one way or the other, those that were tried
-included. It is an extrapolation: it takes the estimate for the truth, while errors fall with the square root of the
-number of networks. The estimate has an error itself, so only the order of magnitude is meant. Where each of several
-corpora has a p-value, it counts the networks of more corpora with the same p-values. *none can be said* where the
-estimate is no better than chance.
+*would decide* extrapolates how many networks in all would decide an undecided claim. It takes the estimate for the
+truth, while errors fall with the square root of the number of networks, so only the order of magnitude is meant. If
+each of several corpora has a p-value, it counts the networks of more corpora with the same p-values. *none can be said*
+means that the estimate is no better than chance.
 
-*power* says what the evidence can decide, and was written before it was looked at. Claims that hold by the
-construction of what is computed, and those about the speed of a machine, are not listed.
+*power* says what the evidence can decide, and was written before anybody looked at the evidence. Claims that hold by
+the construction of a number, and claims about the speed of a machine, are not listed.
 """
 
 CORPORA = """\
@@ -48,9 +52,8 @@ corpora of Fashion-MNIST are those of [task_data/recorded](../task_data/recorded
 [tests/studies/science/synthetic](../tests/studies/science/synthetic) trains the paper's linear classifiers of
 Gaussians, 100 in each setting.
 
-[tests/studies/science/findings](../tests/studies/science/findings) has one file for each setting: what came out when
-its claims were tried. `.venv/bin/python -m tests.studies.science fashion_mnist` tries one setting, and writes the page
-from all files."""
+[tests/studies/science/findings](../tests/studies/science/findings) has a file of results for each setting.
+`.venv/bin/python -m tests.studies.science fashion_mnist` tries one setting, and writes the page from all files."""
 
 #: Setting -> text of each of its claims -> what came out.
 Findings = Mapping[str, Mapping[str, Finding]]

@@ -1,4 +1,4 @@
-"""The settings of the claims: which images, and which corpora of them."""
+"""The settings of the claims: images, and corpora of them."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -32,7 +32,7 @@ def _whole(value: Any) -> Any:
 def get_jacobian(model: Any, inputs: Any) -> dict[int, Any]:
     """Return position of each layer -> the Jacobian of the model's outputs by the layer's inputs.
 
-    Each is (n, n_outputs, *shape of one input); None for a layer that was not called.
+    A Jacobian has the shape (n, n_outputs, *shape of an input); None for a layer that was not called.
     """
     with tf.GradientTape(persistent=True) as tape:
         outputs = model(inputs, tape=tape)

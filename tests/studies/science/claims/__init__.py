@@ -1,4 +1,4 @@
-"""The claims, one file for each paper; importing them registers them."""
+"""The claims, a file for each paper, which registers them on import."""
 
 from tests.studies.science.claims import activation, competition, curves, overfitting, testbed
 from tests.studies.science.finding import CLAIMS

@@ -17,10 +17,10 @@ from tests.studies.science.settings import DIGITS, FASHION
 
 SCHIFF = "Schiff et al. 2021"
 
-#: The measures of which it is asked whether they tell anything, the level of all these tests, and permutations.
+#: The tested measures, the level of all their tests, and the number of permutations.
 TELLING, LEVEL, PERMUTATIONS = ("gi_inter_l0", "gi_intra_l0", "pal_inter_l0", "pal_intra_l0"), 0.05, 10_000
 
-#: What the tests of these measures can decide, by simulation.
+#: The power of these measures' tests, by simulation.
 POWER = {
     DIGITS.name: "sees measures that score 7 on each task in 2 of 10 cases, 10 in 7 of 10, 13 in 9 of 10",
     FASHION.name: "four tasks: sees measures that score 3 on each in 5 of 10 cases, 5 in nearly all",

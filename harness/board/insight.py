@@ -4,7 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.board.row import SIGNIFICANT, OnTask, Row, vectors_of
+import numpy as np
+
+from harness.board.on_task import SIGNIFICANT, OnTask, Vector, vectors_of
+from harness.board.row import Row
 from harness.text import p_value_equation
 from scoring import (
     Chance,
@@ -26,6 +29,25 @@ TIED_SHARE = 0.1
 NOISY_SHARE = 0.5
 
 
+#: Share of the gaps' variance from which a hyperparameter has an effect; Kendall's tau from which a measure follows it.
+NOTICEABLE, FOLLOWED = 0.1, 1 / 3
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A hyperparameter with an effect on the gap that a measure does not follow.
+
+    Attributes:
+        name: of the hyperparameter.
+        share: of the variance of the gaps that the hyperparameter alone explains, 0 to 1.
+        tau: mean of Kendall's tau among models that differ in nothing else, -1 to 1.
+    """
+
+    name: str
+    share: float
+    tau: float
+
+
 @dataclass(frozen=True)
 class Insight:
     """A row on one task.
@@ -33,10 +55,12 @@ class Insight:
     Attributes:
         chance: the score beside chance.
         explanation: the models that decide the score.
+        missed: the hyperparameters whose effect the measure misses, the largest effect first.
     """
 
     chance: Chance
     explanation: Explanation
+    missed: Sequence[Missed]
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
@@ -74,7 +98,23 @@ def is_on_front(rows: Sequence[Row]) -> list[bool]:
 def _insight(task: OnTask) -> Insight:
     assert task.scored is not None
     assert task.chance is not None
-    return Insight(task.chance, explain_score(*vectors_of(task.scored), task.scored.grid, N_PAIRS))
+    values, gaps = vectors_of(task.scored)
+    return Insight(task.chance, explain_score(values, gaps, task.scored.grid, N_PAIRS), _missed(task, gaps))
+
+
+def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
+    """Return the hyperparameters whose effect the measure misses; `gaps` in the order of the grid's models."""
+    assert task.score is not None
+    assert task.scored is not None
+    grid, variance = task.scored.grid, gaps.var()
+    found = []
+    for name, tau in task.score.granulated_psi.items():
+        codes = grid.codes[:, grid.names.index(name)]
+        means = np.bincount(codes, gaps) / np.maximum(np.bincount(codes), 1)
+        share = float(means[codes].var() / variance) if variance > 0 else 0.0
+        if share >= NOTICEABLE and tau < FOLLOWED:
+            found.append(Missed(name, share, tau))
+    return sorted(found, key=lambda one: -one.share)
 
 
 def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
@@ -97,11 +137,15 @@ def _advice_on(row: Row, name: str, insight: Insight) -> list[str]:
     task = row.tasks[name]
     assert task.score is not None
     assert task.scored is not None
-    lines = []
     values = Counter(task.scored.values.values())
     tied = sum(number for number in values.values() if number > 1)
     if len(values) == 1:
         return ["all models have the same value, so there is no order that could tell anything."]
+    lines = [
+        f"misses the effect of {missed.name}, which explains {missed.share:.0%} of the variance of the gaps: Kendall's "
+        f"tau is {missed.tau:.2f} among models that differ in nothing else."
+        for missed in insight.missed
+    ]
     if tied > TIED_SHARE * len(task.scored.grid.models):
         lines.append(
             f"{tied} of {len(task.scored.grid.models)} models share their value with another; ties tell nothing."

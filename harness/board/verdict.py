@@ -1,11 +1,12 @@
 """Who leads a board, and how sure that is, in one or two sentences."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harness.board.board import Board
 from harness.board.disclosure import LUCK_WITHHELD
-from harness.board.row import SIGNIFICANT, Row
+from harness.board.row import Row
+from harness.board.scores import decimal
 from harness.text import p_value_equation
 from scoring import MINIMUM_TASKS
 
@@ -21,24 +22,42 @@ class Words:
     page: str = ""
 
 
-def verdict(board: Board, pages: Sequence[str]) -> list[Words]:
-    """Return the sentences, in pieces; they claim no more than ranks and rank groups do."""
+@dataclass(frozen=True)
+class Verdict:
+    """Sentences in pieces: who leads with which score, how sure that is, and which tasks it is about."""
+
+    lead: list[Words]
+    rest: list[Words] = field(default_factory=list)
+    scope: str = ""
+
+
+def verdict(board: Board, pages: Sequence[str]) -> Verdict:
+    """Return the sentences; they claim no more than ranks and rank groups do."""
     ranked = [row for row in board.rows if row.rank is not None]
     if not ranked:
-        return [Words(_nobody(board))]
+        return Verdict([Words(_nobody(board))])
     linked = {id(row): Words(_name(row, board), page) for row, page in zip(board.rows, pages, strict=True)}
     leaders = [row for row in ranked if row.rank == ranked[0].rank]
     names = _list([linked[id(row)] for row in leaders])
     if ranked[0].score is None:
-        return [Words("Nobody has a score yet.")]
-    lead = [*names, Words(" lead with the same score." if len(leaders) > 1 else " leads.")]
+        return Verdict([Words("Nobody has a score yet.")])
+    lead = [*names, Words(f" {'lead' if len(leaders) > 1 else 'leads'} with {decimal(ranked[0].score, 1)}")]
+    rest = _interval(ranked[0])
     best = next((row for row in ranked if row.kind == "submission"), None)
     if best is not None and best.score is not None and "submission" not in {row.kind for row in leaders}:
-        lead += [Words(" The best submission is "), linked[id(best)], Words(f", rank {best.rank}.")]
+        rest += [Words(" The best submission is "), linked[id(best)], Words(f", rank {best.rank}.")]
     if not ranked[0].complete:
-        return [*lead, Words(" But no row has a value for every model, so its lead may be due to what is missing.")]
+        missing = " But no row has a value for every model, so its lead may be due to what is missing."
+        return Verdict(lead, [*rest, Words(missing)])
     certainty = _certainty(ranked, leaders, [linked[id(row)] for row in ranked])
-    return [*lead, *_beside_chance(leaders, _n_compared(ranked)), *certainty, *_scope(board)]
+    return Verdict(lead, [*rest, *_beside_chance(leaders, _compared(ranked)), *certainty], _scope(board))
+
+
+def _interval(row: Row) -> list[Words]:
+    if row.standing is None:
+        return []
+    low, high = row.standing.low, row.standing.high
+    return [Words(f" With these networks trained anew, it would score {low:.1f} to {high:.1f} (90 %).")]
 
 
 def _nobody(board: Board) -> str:
@@ -49,11 +68,11 @@ def _nobody(board: Board) -> str:
     return "Nobody has a rank: all rows ran outside the sandbox."
 
 
-def _n_compared(ranked: Sequence[Row]) -> int:
-    return sum(row.adjusted_p_value is not None for row in ranked)
+def _compared(ranked: Sequence[Row]) -> list[Row]:
+    return [row for row in ranked if row.adjusted_p_value is not None]
 
 
-def _beside_chance(leaders: Sequence[Row], n_rows: int) -> list[Words]:
+def _beside_chance(leaders: Sequence[Row], compared: Sequence[Row]) -> list[Words]:
     """Return the sentence on whether the first score may be chance, by the p-value of the best of all rows.
 
     None where there is no p-value of what ranks the rows, as where a task is hidden.
@@ -61,17 +80,16 @@ def _beside_chance(leaders: Sequence[Row], n_rows: int) -> list[Words]:
     if leaders[0].adjusted_p_value is None:
         return []
     p_value = p_value_equation(max(row.adjusted_p_value or 0.0 for row in leaders))
-    if _may_be_chance(leaders):
-        return [Words(f" Chance could explain the leading score ({p_value}{_of_many(n_rows)}).")]
-    return [Words(f" Chance alone would hardly reach the leading score ({p_value}{_of_many(n_rows)}).")]
+    gives = f" Chance gives {decimal(leaders[0].chance_level, 1)}"
+    if any(row.may_be_chance for row in leaders):
+        return [Words(f"{gives} and could explain the leading score ({p_value}{_of_many(len(compared))}).")]
+    beyond = sum(not row.may_be_chance for row in compared)
+    told = f"; {beyond} of {len(compared)} rows are beyond it" if len(compared) > 1 else ""
+    return [Words(f"{gives} and would hardly reach the leading score ({p_value}{_of_many(len(compared))}){told}.")]
 
 
 def _of_many(n_rows: int) -> str:
     return f", for the best of {n_rows} rows" if n_rows > 1 else ""
-
-
-def _may_be_chance(leaders: Sequence[Row]) -> bool:
-    return any(row.adjusted_p_value is not None and row.adjusted_p_value > SIGNIFICANT for row in leaders)
 
 
 def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[Words]) -> list[Words]:
@@ -87,17 +105,17 @@ def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[W
     if compared:
         complete = "" if len(compared) == len(others) else " with a value for every model"
         worse = f" All others{complete} are worse, by more than luck explains."
-        return [] if _may_be_chance(leaders) else [Words(worse)]
+        return [] if any(row.may_be_chance for row in leaders) else [Words(worse)]
     return [] if len(leaders) > 1 else [Words(" There is no other complete row to compare it with.")]
 
 
-def _scope(board: Board) -> list[Words]:
-    """Return the sentence on the tasks that all this is about."""
+def _scope(board: Board) -> str:
+    """Return the sentence on the tasks that all this is about; empty where no rows are compared."""
     if board.comparison is None:
-        return []
+        return ""
     few = len(board.comparison.tasks) < MINIMUM_TASKS
     others = f"fewer than {MINIMUM_TASKS} tasks tell nothing of others" if few else "for others, see “other tasks”"
-    return [Words(f" This is about these tasks, with networks trained anew; {others}.")]
+    return f"This is about these tasks, with networks trained anew; {others}."
 
 
 def _them(leaders: Sequence[Row]) -> str:

@@ -1,0 +1,74 @@
+// Draws the values of two or three submissions side by side; values.js has them. Text of strangers is set as text alone.
+"use strict";
+
+const MOST_MARKED = 5;
+const SIZE = 300;
+
+function make(name, attributes = {}, ...children) {
+  const isDrawn = ["svg", "circle", "path", "title"].includes(name);
+  const element = isDrawn ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
+  element.append(...children);
+  return element;
+}
+
+// Positions of the models about which the chosen rows disagree most: ranks that differ most, in shares of all models.
+function disagreed(task, chosen) {
+  const spread = (place) => {
+    const ranks = chosen.map((row) => task.ranks[row][place]);
+    return ranks.includes(null) ? 0 : Math.max(...ranks) - Math.min(...ranks);
+  };
+  const places = task.models.map((_, place) => place).filter((place) => spread(place) > 0);
+  return places.sort((one, other) => spread(other) - spread(one)).slice(0, MOST_MARKED);
+}
+
+function plot(task, row, marked) {
+  const at = (rank) => 10 + (SIZE - 20) * rank / (task.models.length + 1);
+  const svg = make("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img", "aria-label": `${COMPARED.rows[row].name} on ${task.name}` },
+    make("path", { class: "frame", d: `M10 10V${SIZE - 10}H${SIZE - 10}` }), make("path", { class: "grid", d: `M10 ${SIZE - 10}L${SIZE - 10} 10` }));
+  task.ranks[row].forEach((rank, place) => {
+    if (rank === null) return;
+    const looks = { class: marked.includes(place) ? "c1 ringed" : "c0", cx: at(task.gaps[place]), cy: SIZE - at(rank), r: 5 };
+    svg.append(make("circle", looks, make("title", {}, `${task.models[place]}; gap rank ${task.gaps[place]}, rank ${rank}`)));
+  });
+  const link = make("a", { href: COMPARED.rows[row].page }, COMPARED.rows[row].name);
+  return make("figure", { class: "plot" }, svg, make("figcaption", {}, link, `: ${task.scores[row]}`));
+}
+
+function list(task, chosen, marked) {
+  const heading = (text) => make("th", { scope: "col" }, text);
+  const names = chosen.map((row) => heading(`rank by ${COMPARED.rows[row].name}`));
+  const head = make("thead", {}, make("tr", {}, heading("network"), heading("rank of the gap"), ...names));
+  const lines = marked.map((place) => make("tr", {}, ...[task.models[place], task.gaps[place],
+    ...chosen.map((row) => task.ranks[row][place])].map((text) => make("td", {}, String(text)))));
+  const table = make("table", {}, make("caption", {}, "Where they disagree most"), head, make("tbody", {}, ...lines));
+  return make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `disagreements on ${task.name}` }, table);
+}
+
+function show(form) {
+  const chosen = [...form.elements].map((choice) => choice.value).filter(Boolean).map(Number);
+  const sections = COMPARED.tasks.map((task) => {
+    const section = make("section", {}, make("h2", {}, task.name));
+    if (!task.models.length) {
+      section.append(make("p", {}, `Hidden: ${chosen.map((row) => `${COMPARED.rows[row].name} ${task.scores[row]}`).join(", ")}.`));
+      return section;
+    }
+    const marked = disagreed(task, chosen);
+    section.append(make("div", { class: "strips" }, ...chosen.map((row) => plot(task, row, marked))));
+    if (marked.length) section.append(list(task, chosen, marked));
+    return section;
+  });
+  document.getElementById("compared").replaceChildren(...sections);
+  history.replaceState(null, "", `?${chosen.map((row) => `of=${row}`).join("&")}`);
+}
+
+const form = document.getElementById("chosen");
+const asked = new URLSearchParams(location.search).getAll("of").map(Number).filter((row) => COMPARED.rows[row]);
+[...form.elements].forEach((choice, place) => {
+  if (place === 2) choice.append(make("option", { value: "" }, "–"));
+  COMPARED.rows.forEach((row, number) => choice.append(make("option", { value: number }, `${row.name} (${row.score})`)));
+  choice.value = asked[place] ?? (place === 2 ? "" : Math.min(COMPARED.rows.length - 1, [0, asked[0] === 1 ? 0 : 1][place]));
+});
+form.hidden = false;
+form.addEventListener("change", () => show(form));
+if (COMPARED.rows.length) show(form);

@@ -1,0 +1,54 @@
+"""The picture that other pages show beside a link to a site, where Matplotlib is there; it is not verified."""
+
+import io
+from importlib.util import find_spec
+from pathlib import Path
+
+from harness.board.board import Board
+from harness.board.verdict import verdict
+from harness.errors import writing
+from harness.site.axis import board_axis
+from harness.text import cut
+
+#: The file in a site.
+CARD = "card.png"
+
+#: Inches at `DPI`, which make 1200 x 630 pixels; rows that are drawn, and characters of a name.
+WIDTH, HEIGHT, DPI = 8.0, 4.2, 150
+MOST, LONGEST = 5, 30
+
+
+def write_card(board: Board, title: str, directory: Path) -> None:
+    """Write the picture into the directory of the board's site; does nothing without Matplotlib."""
+    if find_spec("matplotlib") is not None:
+        with writing(directory / CARD):
+            (directory / CARD).write_bytes(_draw(board, title))
+
+
+def _draw(board: Board, title: str) -> bytes:
+    """Return the PNG: the title, who leads, and the intervals of the first rows."""
+    from harness.plots import CHANCE, COLOUR, FAINT, INK, new_figure
+
+    lead = "".join(words.text for words in verdict(board, [""] * len(board.rows)).lead)
+    axis = board_axis(board)
+    with new_figure(WIDTH, HEIGHT) as figure:
+        figure.set_layout_engine("none")
+        axes = figure.add_axes((0.05, 0.05, 0.9, 0.9), xlim=(0, 100), ylim=(MOST + 2.6, -0.2))
+        axes.axis("off")
+        axes.text(0, 0.3, cut(title, 60), size=13, color=FAINT)
+        axes.text(0, 1.3, cut(lead, 44), size=21, weight="bold", color=INK)
+        for place, row in enumerate(board.rows[:MOST], start=2):
+            axes.text(0, place + 0.5, cut(row.submission, LONGEST), size=12, va="center", color=INK)
+            if row.score is None:
+                continue
+            axes.text(52, place + 0.5, f"{row.score:.1f}", size=12, va="center", ha="right", weight="bold", color=INK)
+            if row.standing is not None:
+                ends = [55 + 0.45 * axis.place(points) for points in (row.standing.low, row.standing.high)]
+                axes.plot(ends, [place + 0.5] * 2, color=COLOUR, linewidth=9, alpha=0.35, solid_capstyle="round")
+            at = 55 + 0.45 * axis.place(row.score)
+            axes.plot([at, at], [place + 0.35, place + 0.65], color=COLOUR, linewidth=4, solid_capstyle="round")
+        if axis.chance is not None:
+            axes.axvline(55 + 0.45 * axis.place(axis.chance), 0.04, 0.74, color=CHANCE, linestyle="--", linewidth=1)
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png", dpi=DPI)
+        return stream.getvalue()

@@ -1,0 +1,49 @@
+"""The values behind the page that compares any submissions, as assets/compare.js reads them."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from scipy.stats import rankdata
+
+from harness.board.board import Board
+from harness.board.on_task import OnTask
+from harness.board.scores import decimal
+from harness.site.charts import described
+from harness.site.data import SiteData
+from scoring import Failure
+
+
+def values_script(data: SiteData, board: Board, pages: Sequence[str]) -> str:
+    """Return a script that defines `COMPARED`: the rows, and for each task the ranks of gaps and of all rows' values.
+
+    A page that was opened from a file can read a script, but no other file.
+    """
+    rows = [
+        {"name": row.label, "page": page, "score": decimal(row.score, 1)}
+        for row, page in zip(board.rows, pages, strict=True)
+    ]
+    tasks = [_task(name, data, [row.tasks[name] for row in board.rows]) for name in board.tasks]
+    return f"const COMPARED = {json.dumps({'rows': rows, 'tasks': tasks})};\n"
+
+
+def _task(name: str, data: SiteData, on_task: Sequence[OnTask]) -> dict[str, Any]:
+    """Return the scores on a task, and unless it is hidden, ranks in the order of its models; null for no value."""
+    scores = [task.official_text(1) for task in on_task]
+    reference = data.references.get(name)
+    if reference is None:
+        return {"name": name, "scores": scores, "models": [], "gaps": [], "ranks": []}
+    grid = reference.grid
+    return {
+        "name": name, "scores": scores,
+        "models": [f"{model}{described(grid, number, grid.names)}" for number, model in enumerate(grid.models)],
+        "gaps": rankdata([reference.gaps[model] for model in grid.models]).tolist(),
+        "ranks": [_ranks(task, grid.models) for task in on_task],
+    }  # fmt: skip
+
+
+def _ranks(task: OnTask, models: Sequence[str]) -> list[float | None]:
+    values = task.scored.values if task.scored else {}
+    known = {model: value for model in models if not isinstance(value := values.get(model), Failure | None)}
+    ranks = dict(zip(known, rankdata(list(known.values())).tolist(), strict=True))
+    return [ranks.get(model) for model in models]

@@ -1,0 +1,118 @@
+"""What the page of a submission shows of one task."""
+
+import statistics
+from typing import Any
+
+from harness.board.collect import value_of
+from harness.board.insight import Insight
+from harness.board.on_task import OnTask
+from harness.board.row import Row
+from harness.board.scores import decimal
+from harness.board.states import beside_chance, state_on
+from harness.configuration import MIB
+from harness.site import charts
+from harness.text import p_value_text
+from scoring import Failure
+
+#: Failed calls of a task that are shown with their output.
+N_FAILURES = 5
+
+#: Cells of the deciding set that are shown.
+N_CELLS = 8
+
+
+def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
+    """Return what the page of a row says of a task; `insight` is there if the task has an official score to show."""
+    task = row.tasks[name]
+    failures = [model for model, call in task.calls.items() if isinstance(value_of(call), Failure)]
+    return {
+        "name": name,
+        "text": task.official_text(),
+        "official": task.official,
+        "level": task.chance_level,
+        "verdict": beside_chance(task.may_be_chance),
+        "state": state_on(task),
+        "failed": task.official is None,
+        "figures": _figures(task, insight),
+        "scatter": charts.scatter(task, _first(insight)),
+        "pairs": _pairs(task),
+        "insight": insight,
+        "why": _why(insight) if insight else "",
+        "cells": insight.explanation.cells[:N_CELLS] if insight else [],
+        "failures": [task.calls[model] for model in failures[:N_FAILURES]],
+        "more_failures": max(0, len(failures) - N_FAILURES),
+        "calls": _calls(task),
+    }
+
+
+def _first(insight: Insight | None) -> str:
+    """Return the hyperparameter that colours the plot: one whose effect is missed, else one that tells the same."""
+    if insight is None:
+        return ""
+    return insight.missed[0].name if insight.missed else insight.explanation.deciding[0]
+
+
+def _pairs(task: OnTask) -> dict[str, Any] | None:
+    """Return the score given each pair of hyperparameters, as the lower half of a table; None if there is none.
+
+    Cells are shaded by their share of the largest score.
+    """
+    if task.score is None or not task.score.official_pairs:
+        return None
+    pairs = {frozenset(pair): 100 * value for pair, value in task.score.official_pairs.items()}
+    names, least, most = sorted(set().union(*pairs)), min(pairs.values()), max(pairs.values()) or 1.0
+    return {
+        "names": names[:-1],
+        "lines": [
+            (name, [(value := pairs[frozenset((name, other))], f"{max(0.0, value) / most:.2f}", value == least)
+                    for other in names[:row]])
+            for row, name in enumerate(names[1:], start=1)
+        ],
+    }  # fmt: skip
+
+
+def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:
+    found = []
+    if task.score is not None and not task.withheld:
+        found += [("Kendall's tau", decimal(task.score.kendall, 3)),
+                  ("granulated Kendall", decimal(task.score.granulated_kendall, 3))]  # fmt: skip
+    if insight is not None:
+        chance = insight.chance
+        found += [
+            ("score by chance", f"{100 * chance.level:.2f}"),
+            ("above chance", f"{100 * chance.excess:.2f}"),
+            ("p-value", f"{p_value_text(task.p_value)} (adjusted {p_value_text(task.adjusted_p_value)})"),
+        ]
+    if task.calls:
+        seconds = [call.call_wall_s for call in task.calls.values()]
+        memory = max(call.peak_memory_bytes for call in task.calls.values())
+        found += [
+            ("seconds per model", f"median {statistics.median(seconds):.2f}, longest {max(seconds):.2f}"),
+            ("most memory", f"{memory / MIB:.0f} MiB"),
+        ]
+    return found
+
+
+def _why(insight: Insight) -> str:
+    both = " and ".join(insight.explanation.deciding)
+    return (
+        f"The measure adds least to what {both} already tell: {100 * insight.explanation.score:.2f} of 100. "
+        "That is the score of the task."
+    )
+
+
+def _calls(task: OnTask) -> list[dict[str, Any]]:
+    if task.scored is None:
+        return []
+    lines = []
+    for model in task.scored.grid.models:
+        call = task.calls.get(model)
+        if call is not None:
+            value = value_of(call)
+            number = None if isinstance(value, Failure) else value
+            lines.append({
+                "model": model, "gap": task.scored.gap[model], "value": number,
+                "shown": value.outcome if isinstance(value, Failure) else f"{value:.6g}",
+                "seconds": call.call_wall_s, "mib": call.peak_memory_bytes / MIB,
+            })  # fmt: skip
+    return lines
