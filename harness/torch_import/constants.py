@@ -130,6 +130,8 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "var": _var,
     "view": lambda x, size: x.reshape(size),
     "reshape": lambda x, shape: x.reshape(shape),
+    "reshape_as": lambda x, other: x.reshape(other.shape),
+    "view_as": lambda x, other: x.reshape(other.shape),
 }
 
 #: The names of all.
