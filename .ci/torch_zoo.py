@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from harness.api.comparisons import choose_measures
+from harness.api.chosen_measures import choose_measures
 from harness.errors import UserError
 from harness.importer.data import of_arrays, write_arrays
 from harness.processes import NoAnswerError, Process
