@@ -84,7 +84,7 @@ def architectures() -> Iterator[tuple[str, Any, int]]:
     """Yield the name of each architecture, a function that makes it, and the side of its images."""
     torchvision, timm = libraries()
     for name in torchvision.list_models(module=torchvision):
-        side = {"inception_v3": 96, "maxvit_t": 224}.get(name, 64)
+        side = {"inception_v3": 96, "maxvit_t": 224}.get(name, 32 if name.startswith("vgg") else 64)
         settings: dict[str, Any] = {"image_size": side} if name.startswith("vit_") else {}
         settings |= {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
         yield (f"torchvision {name}",
