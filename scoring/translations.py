@@ -150,12 +150,12 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
         rows, columns = np.divmod(generator.moves(windows[movable]), generator.side)
         target = np.zeros_like(needed)
         target[movable, corner + rows, corner + columns] = True
-        sources = _around(target, generator.radius)
-        needed |= sources | _around(sources & (margins <= 0), generator.radius)
+        sources = _dilated(target, generator.radius)
+        needed |= sources | _dilated(sources & (margins <= 0), generator.radius)
     return needed
 
 
-def _around(mask: Mask, radius: int) -> Mask:
+def _dilated(mask: Mask, radius: int) -> Mask:
     """Return the squares of points within `radius` of the points of a mask."""
     for axis in (1, 2):
         source = np.moveaxis(mask, axis, 0)

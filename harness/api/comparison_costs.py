@@ -1,6 +1,7 @@
 """What many calls of the library's measures will take, said before the first."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,10 +9,12 @@ import numpy as np
 from baselines import MEASURES
 from harness.api.calls import Run
 from harness.api.chosen_measures import without_parameters
-from harness.api.costs import seconds_on, time_passes
+from harness.api.costs import Timed, on_each, time_passes
 from harness.api.progress import Progress
+from harness.execution.plan import PlannedCall
 from harness.execution.run import Plan
 from harness.task.model import Model
+from harness.task.task import Task
 from harness.text import counted, duration
 
 #: Number of calls from which on a forecast is worth its own calls, about ten for each task.
@@ -37,16 +40,24 @@ def note_costs(run: Run, progress: Progress, plan: Plan) -> None:
     n_examples = {task.name: task.data.n_samples for task in run.tasks}
     seconds = Counter[str]()
     for (task, name), models in called.items():
-        each = seconds_on(models, MEASURES[without_parameters(name)], timed[task], n_examples[task])
+        measure = MEASURES[without_parameters(name)]
+        each = on_each(models, timed[task], [one.passes_s(measure, n_examples[task]) for one in timed[task]])
         seconds[name] += np.minimum(each, run.settings.time_limit_s).sum()
-    for line in _lines(len(missing), seconds, run.executor.workers):
+    begins = sum(_begin_s(task, missing, timed[task.name]) for task in run.tasks)
+    for line in _lines(len(missing), begins, seconds, run.executor.workers):
         progress.note(line)
 
 
-def _lines(n_calls: int, seconds: Counter[str], workers: int) -> list[str]:
+def _begin_s(task: Task, calls: Sequence[PlannedCall], timed: Sequence[Timed]) -> float:
+    """Return the seconds of what the calls on each model of a task share, since they share a sandbox."""
+    models = {call.model.id: call.model for call in calls if call.task.name == task.name}
+    return float(np.nan_to_num(on_each(list(models.values()), timed, [one.begin_s for one in timed])).sum())
+
+
+def _lines(n_calls: int, begins: float, seconds: Counter[str], workers: int) -> list[str]:
     known = Counter({name: total for name, total in seconds.items() if not np.isnan(total)})
     most = ", ".join(f"{name} {duration(total / workers)}" for name, total in known.most_common(NAMED))
-    total, n_unknown = duration(known.total() / workers), len(seconds) - len(known)
+    total, n_unknown = duration((begins + known.total()) / workers), len(seconds) - len(known)
     rest = f"; {counted(n_unknown, 'measure')} of spectra not counted" if n_unknown else ""
     return [
         f"{n_calls:,} calls, about {total} with {workers} at once, less where measures share passes{rest}",

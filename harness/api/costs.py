@@ -43,15 +43,27 @@ class Timed:
 
     def seconds(self, measure: Measure, n_examples: int) -> float:
         """Forecast of a call; NaN for a measure of spectra, which makes no passes."""
-        n_layers = int(self.reading.value or 1)
-        forward, backward = measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
+        numbers = self._passes(measure, n_examples)
+        pairs = zip(numbers, (self.forward, self.backward), strict=True)
+        preparing = sum(_preparing(pair) for number, pair in pairs if number)
+        return _seconds(self.reading) + preparing + self.passes_s(measure, n_examples)
+
+    @property
+    def begin_s(self) -> float:
+        """Seconds of the first calls in a sandbox beyond their passes: later ones find the network read."""
+        return _seconds(self.reading) + _preparing(self.forward) + _preparing(self.backward)
+
+    def passes_s(self, measure: Measure, n_examples: int) -> float:
+        """Forecast of the passes of a call; NaN for a measure of spectra, which makes none."""
+        forward, backward = self._passes(measure, n_examples)
         if "SVD" in measure.work and not forward:
             return np.nan
-        total = _seconds(self.reading)
-        for number, (first, second) in ((forward, self.forward), (backward, self.backward)):
-            if number:
-                total += np.fmax(_seconds(first) - _seconds(second), 0) + number * _seconds(second) / self.n_examples
-        return total
+        pairs = ((forward, self.forward), (backward, self.backward))
+        return sum(number * _seconds(second) / self.n_examples for number, (_, second) in pairs if number)
+
+    def _passes(self, measure: Measure, n_examples: int) -> tuple[float, float]:
+        n_layers = int(self.reading.value or 1)
+        return measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
 
     def memory(self, measure: Measure) -> int | None:
         """Peak of the timed call of the same kind; None for measures that do more."""
@@ -148,19 +160,18 @@ def _seconds(result: CallResult) -> float:
     return result.call_wall_s if result.outcome is Outcome.OK else np.nan
 
 
-def seconds_on(
-    models: Sequence[Model], measure: Measure, timed: Sequence[Timed], n_examples: int
-) -> NDArray[np.float64]:
-    """Return the expected seconds of a call on each model, interpolated between the timed ones by size.
+def _preparing(calls: tuple[CallResult, CallResult]) -> float:
+    """Return the seconds that the first of two equal calls takes longer."""
+    return float(np.fmax(_seconds(calls[0]) - _seconds(calls[1]), 0))
 
-    NaN where they are not known.
-    """
-    sizes, ends = [one.model.n_parameters for one in timed], [one.seconds(measure, n_examples) for one in timed]
-    return np.interp([model.n_parameters for model in models], sizes, ends)
+
+def on_each(models: Sequence[Model], timed: Sequence[Timed], seconds: Sequence[float]) -> NDArray[np.float64]:
+    """Return the seconds on each model, interpolated between those on the timed ones by size; NaN if unknown."""
+    return np.interp([model.n_parameters for model in models], [one.model.n_parameters for one in timed], seconds)
 
 
 def _forecast(measure: Measure, models: Sequence[Model], timed: Sequence[Timed], n_examples: int) -> CostForecast:
     ends = [one.seconds(measure, n_examples) for one in timed]
-    every = seconds_on(models, measure, timed, n_examples).sum()
+    every = on_each(models, timed, ends).sum()
     smallest_s, largest_s, all_s = (None if np.isnan(s) else float(s) for s in (ends[0], ends[-1], every))
     return CostForecast(measure, smallest_s, largest_s, all_s, timed[-1].memory(measure))

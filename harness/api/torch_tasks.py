@@ -57,7 +57,7 @@ def import_torch(
     """Make a task of networks that were trained in PyTorch.
 
     Args:
-        models: the networks, as pairs of a module and its hyperparameters, or as `TorchModel`s.
+        models: the networks, as pairs of a module and its hyperparameters, or as objects of `TorchModel`.
         train: the training data as the networks take them: arrays or tensors (inputs, labels), a `Dataset` of single
             examples, or a `DataLoader`; without augmentation.
         test: test data likewise; without them, all models need their test accuracy.

@@ -86,7 +86,7 @@ class Stop(Section):
     train_accuracy: float | None = Field(None, gt=0, le=1, description="Minimum accuracy.")
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _require_one_criterion(self) -> Self:
         one = (self.cross_entropy is None) != (self.train_accuracy is None)
         require(one, "training.stop", "either cross_entropy or train_accuracy")
         return self

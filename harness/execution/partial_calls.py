@@ -109,7 +109,7 @@ def call_on_parts(
         first, *others = [at_place[place] for place in growing]
         for some in ([first, first], others) if is_repeated else ([first, *others],):
             for made in make(executor, some):
-                done, place = _told(made), place_of(made.call)
+                done, place = _with_part_named(made), place_of(made.call)
                 if found[place] and found[place][-1].n_examples == n_examples:
                     again = done
                 else:
@@ -126,7 +126,7 @@ def call_on_parts(
     }, again  # fmt: skip
 
 
-def _told(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
+def _with_part_named(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCall]:
     """Return the call with a message that names the part if it failed."""
     data, result = done.call.task.data, done.result
     if result.outcome is Outcome.OK or not isinstance(data, PartOfData):

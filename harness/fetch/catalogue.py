@@ -156,10 +156,10 @@ def known_here(corpora: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
     for corpus in corpora:
         for archive, task in corpus.entries():
             source = f"{corpus.name}/{task.name}"
-            yield KnownHere(corpus, archive, task, _here(StagedTask(root, task.name), source, task.name in half))
+            yield KnownHere(corpus, archive, task, _state_here(StagedTask(root, task.name), source, task.name in half))
 
 
-def _here(staging: StagedTask, source: str, is_half: bool) -> str | None:
+def _state_here(staging: StagedTask, source: str, is_half: bool) -> str | None:
     if is_half:
         return "half-fetched"
     record = staging.record

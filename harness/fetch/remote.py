@@ -123,7 +123,7 @@ class RangeReader(io.RawIOBase):
             raise BadArchiveError(f"expected at most {MAX_LIST} bytes at once, found {size}")
         parts = []
         while size > 0:
-            parts.append(self._some(size))
+            parts.append(self._read_some(size))
             self._position += len(parts[-1])
             size -= len(parts[-1])
         return b"".join(parts)
@@ -133,7 +133,7 @@ class RangeReader(io.RawIOBase):
         self._session.close()
         super().close()
 
-    def _some(self, size: int) -> bytes:
+    def _read_some(self, size: int) -> bytes:
         """Return at least one byte, and at most `size`."""
         inside = self._position - (self._file.length - len(self._file.tail))
         if inside >= 0:

@@ -95,7 +95,7 @@ class Process(AbstractContextManager["Process"]):
             UnableError: the process cannot answer any question, or has ended.
             FaultError: the program has a fault.
         """
-        self._be_there()
+        self._ensure_started()
         try:
             return self._answer(question, on_event, seconds)
         except (NoAnswerError, FaultError):
@@ -125,7 +125,7 @@ class Process(AbstractContextManager["Process"]):
             else:
                 raise (UnableError if kind == "unable" else NoAnswerError)(content)
 
-    def _be_there(self) -> None:
+    def _ensure_started(self) -> None:
         with self._changing:
             if self._is_cancelled:
                 raise UnableError("cancelled")

@@ -60,7 +60,7 @@ class Claims:
         self._heart = threading.Thread(target=self._beat, name="claims", daemon=True)
 
     def __enter__(self) -> Self:
-        self._database.write(self._be_there)
+        self._database.write(self._ensure_row)
         self._heart.start()
         return self
 
@@ -87,21 +87,21 @@ class Claims:
         )
 
     def _take(self, connection: Connection, keys: Collection[str]) -> set[str]:
-        self._be_there(connection)
+        self._ensure_row(connection)
         dialect = postgresql if self._database.is_postgresql else sqlite
         free = rows_of(connection, keys).add_columns(literal(self._id)).where(true())  # SQLite cannot parse it without
         connection.execute(dialect.insert(CLAIMS).from_select(["key", "run"], free).on_conflict_do_nothing())
         mine = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run == self._id)
         return set(connection.execute(mine).scalars())
 
-    def _be_there(self, connection: Connection) -> None:
+    def _ensure_row(self, connection: Connection) -> None:
         """Ensure a row in the table of runs; other runs have deleted it if they took this run for dead."""
-        if not self._sign(connection):
+        if not self._update_heartbeat(connection):
             where, process, started = process_identity.own_identity()
             row = {"id": self._id, "place": where, "process": process, "started": started, "beats": 0}
             connection.execute(insert(RUNS).values(row))
 
-    def _sign(self, connection: Connection) -> bool:
+    def _update_heartbeat(self, connection: Connection) -> bool:
         """Update the heartbeat; returns whether this run still has its row."""
         beat = update(RUNS).where(RUNS.c.id == self._id).values(beats=RUNS.c.beats + 1)
         return connection.execute(beat).rowcount > 0
@@ -129,7 +129,7 @@ class Claims:
     def _beat(self) -> None:
         while not self._over.wait(BEAT_S):
             try:
-                self._database.write(self._sign)
+                self._database.write(self._update_heartbeat)
             except UserError:  # an unreachable database is reported elsewhere
                 self._pulses.clear()  # no run could update its heartbeat
 

@@ -35,16 +35,16 @@ def add_records(records: Records, file: Address | Path) -> int:
                 new = [row for row in part if row.key not in known]
                 records.add(*new)
                 added += len(new)
-            requests = list(map(_as_asked, others.requests()))
+            requests = list(map(_before_merge, others.requests()))
         except (ValueError, TypeError, StatementError) as error:
             reason = " ".join(str(error).split())[:200]
             raise UserError(f"not a file of records: {reason}", file=file) from error
-    known_requests = list(map(_as_asked, records.requests()))
+    known_requests = list(map(_before_merge, records.requests()))
     now = datetime.now(UTC)
     records.ask(replace(request, merged_at=now) for request in requests if request not in known_requests)
     return added
 
 
-def _as_asked(request: Request) -> Request:
+def _before_merge(request: Request) -> Request:
     """Return the request as it was before any merge."""
     return replace(request, merged_at=None)

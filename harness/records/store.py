@@ -138,10 +138,10 @@ class Records(Database):
     def all_of(self, submission: str) -> tuple[list[Evaluation], list[Request]]:
         """Return all rows of a submission, including records that newer records replaced."""
         with self.begin() as connection:
-            evaluations = self._of(Evaluation, EVALUATIONS, submission, connection)
-            return evaluations, self._of(Request, REQUESTS, submission, connection)
+            evaluations = self._all_rows(Evaluation, EVALUATIONS, submission, connection)
+            return evaluations, self._all_rows(Request, REQUESTS, submission, connection)
 
-    def _of(self, kind: type[S], table: Table, submission: str, connection: Connection) -> list[S]:
+    def _all_rows(self, kind: type[S], table: Table, submission: str, connection: Connection) -> list[S]:
         chosen = select_of(kind, table).where(table.c.submission == submission).order_by(table.c.id)
         return list(read_as(kind, connection, chosen, table, self.name))
 

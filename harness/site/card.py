@@ -48,7 +48,9 @@ def _draw(board: Board, title: str) -> bytes:
             at = 55 + 0.45 * axis.place(row.score)
             axes.plot([at, at], [place + 0.35, place + 0.65], color=COLOUR, linewidth=4, solid_capstyle="round")
         if axis.chance is not None:
-            axes.axvline(55 + 0.45 * axis.place(axis.chance), 0.04, 0.74, color=CHANCE, linestyle="--", linewidth=1)
+            at = 55 + 0.45 * axis.place(axis.chance)
+            axes.plot([at, at], [2, MOST + 2.1], color=CHANCE, linestyle="--", linewidth=1)
+            axes.text(at, MOST + 2.45, "chance", size=10, ha="center", color=CHANCE)
         stream = io.BytesIO()
         figure.savefig(stream, format="png", dpi=DPI)
         return stream.getvalue()

@@ -18,6 +18,9 @@ IN_A_ROW = (
     rankings.RANKS,
 )  # fmt: skip
 
+#: Pixels of the cell of a task, if there are at most so many tasks or more, and of all other cells of a row.
+MANY_TASKS, WIDE_CELL, NARROW_CELL, OTHER_CELLS = 8, 72, 46, 620
+
 #: Of a value that is missing; boards of text have a hyphen.
 DASH = "\N{EN DASH}"
 
@@ -36,12 +39,12 @@ def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[
     more = _more(board)
     chances = [task.chance.excess for row in board.rows for task in row.tasks.values() if task.chance is not None]
     most = max(chances, default=0.0)
-    looks = [_looks(board, number, front) for number, front in enumerate(on_front)]
+    looks, cell = _looks(board, on_front), WIDE_CELL if len(board.tasks) <= MANY_TASKS else NARROW_CELL
     return {
         "task_headings": list(board.short_tasks.items()) if len(board.tasks) > 1 else [],
         "more": [_heading(column) for column in more],
         "rows": [
-            _row(row, most) | {"page": page, "anchor": anchor_of(page), "looks": look, "more": _cells(row, more)}
+            _row(row, page, most) | {"looks": look, "more": _cells(row, more)}
             for row, page, look in zip(board.rows, pages, looks, strict=True)
         ],
         "yardsticks": [_yardstick(board, *one) for one in _yardsticks(board) if any(one[2].tasks.values())],
@@ -50,42 +53,38 @@ def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[
         },
         "groups": len({row.standing.group for row in board.rows if row.standing}) > 1,
         "any_faint": any("faint" in look for look in looks),
-        "width": width_of(len(board.tasks)),
+        "cell": cell,
+        "is_narrow": cell == NARROW_CELL,
+        "width": OTHER_CELLS + cell * len(board.tasks),
     }
 
 
-def anchor_of(page: str) -> str:
-    """Return the name of a row in links to it, from the path of its page."""
-    return f"row-{PurePosixPath(page).stem}"
+def _looks(board: Board, on_front: Sequence[bool]) -> list[list[str]]:
+    """Return the classes of each row: what it is, of `FILTERS`, and how it looks."""
+    lacking = [row.rank is None or not row.complete for row in board.rows]
+    found, before = [], None
+    for number, (row, lacks) in enumerate(zip(board.rows, lacking, strict=True)):
+        group = row.standing.group if row.standing else None
+        looks = {
+            "beyond": row.may_be_chance is False,
+            "first-group": group == 1,
+            "front": on_front[number],
+            "odd": group is not None and group % 2 == 1,
+            "opens": number > 0 and group != before,
+            "faint": row.may_be_chance or (lacks and not all(lacking)),
+        }
+        found.append([row.kind, *(name for name, holds in looks.items() if holds)])
+        before = group
+    return found
 
 
-def width_of(n_tasks: int) -> int:
-    """Return the width in pixels that the table needs with a cell for each task."""
-    return 620 + (72 if n_tasks <= 8 else 48) * n_tasks
-
-
-def _looks(board: Board, number: int, on_front: bool) -> list[str]:
-    """Return the classes of a row: what it is, of `FILTERS`, and how it looks."""
-    row, standing = board.rows[number], board.rows[number].standing
-    before = board.rows[number - 1].standing if number else standing
-    group = standing.group if standing else None
-    lacks = [other.rank is None or not other.complete for other in board.rows]
-    found = {
-        "beyond": row.may_be_chance is False,
-        "first-group": group == 1,
-        "front": on_front,
-        "odd": group is not None and group % 2 == 1,
-        "opens": group != (before.group if before else None),
-        "faint": row.may_be_chance or (lacks[number] and not all(lacks)),
-    }
-    return [row.kind, *(name for name, holds in found.items() if holds)]
-
-
-def _row(row: Row, most: float) -> dict[str, Any]:
+def _row(row: Row, page: str, most: float) -> dict[str, Any]:
     """Return what stands in a row; cells of tasks are shaded by their share of `most`, the largest excess."""
     standing = row.standing
     return {
         "row": row,
+        "page": page,
+        "anchor": f"row-{PurePosixPath(page).stem}",
         "rank": DASH if row.rank is None else str(row.rank),
         "ranks": "" if standing is None else rankings.RANKS.shown(row).replace("-", DASH),
         "marks": [mark for mark in (columns.mark_of(row), row.settings) if mark],
@@ -98,7 +97,7 @@ def _on_task(task: OnTask, most: float) -> dict[str, Any]:
     chance = task.chance
     share = 0.0 if chance is None or most <= 0 else max(0.0, chance.excess) / most
     text = task.official_text(1) if task.was_called else "-"
-    return {"text": _shown(text), "value": task.official, "share": f"{share:.2f}", "level": task.chance_level}
+    return {"text": _shown(text), "value": task.official, "share": f"{share:.2f}"}
 
 
 def _more(board: Board) -> list[Column[Row]]:

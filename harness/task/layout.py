@@ -86,7 +86,7 @@ class TaskDirectory:
         for name, path in tasks.items():
             places = _reference_directories(path)
             marks = find_marks(places)  # first, for a clearer error if the reference data cannot be accessed
-            reference = next((place / REFERENCE for place in places if _is_there(place / REFERENCE)), None)
+            reference = next((place / REFERENCE for place in places if _exists(place / REFERENCE)), None)
             self.tasks.append(TaskFiles(name, path, reference, marks=marks))
         self.tasks += [
             TaskFiles(name, path.parent, path, reference_only=True, marks=find_marks([path.parent]))
@@ -104,7 +104,7 @@ class TaskDirectory:
         alone = [task.name for task in self._whole(names) if task.reference_only]
         tasks = [task for task in self.tasks if not task.reference_only]
         if not tasks:
-            raise self._nothing(alone)
+            raise self._no_task_error(alone)
         self._require_known(names, [task.name for task in tasks], without_models=alone)
         return [task for task in tasks if not names or task.name in names]
 
@@ -145,10 +145,10 @@ class TaskDirectory:
             remedy = f"{self._half[meant[0]]}{others}"
             raise UserError(f"half-fetched: {', '.join(meant)}", file=self.root, remedy=remedy)
         if not self.tasks and not unfinished:
-            raise self._nothing()
+            raise self._no_task_error()
         return self.tasks
 
-    def _nothing(self, references: Sequence[str] = ()) -> UserError:
+    def _no_task_error(self, references: Sequence[str] = ()) -> UserError:
         """Return the error for a directory without a runnable task; `references` are tasks with reference data."""
         builds = self._builds
         parts = [f"reference data, of {', '.join(references)}"] if references else []
@@ -207,12 +207,12 @@ def _reference_directories(task: Path) -> list[Path]:
 
 
 def _references(root: Path) -> dict[str, Path]:
-    if _is_there(root / REFERENCE):
+    if _exists(root / REFERENCE):
         return {root.resolve().name: root / REFERENCE}
     directories = [*visible_directories(root / REFERENCES), *visible_directories(root)]
-    return {directory.name: directory / REFERENCE for directory in directories if _is_there(directory / REFERENCE)}
+    return {directory.name: directory / REFERENCE for directory in directories if _exists(directory / REFERENCE)}
 
 
-def _is_there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     """Whether a path exists in any form: a pipe or broken link in place of a file is refused when it is read."""
     return path.exists() or path.is_symlink()

@@ -45,13 +45,16 @@ class Comparison(AbstractContextManager["Comparison"]):
             file: the `.pt2` file.
             model: directory of the translation in canonical form.
             inputs: examples (n, ...), channels last.
-            expected: the module's outputs (n, classes), if they are known; otherwise the file says them.
+            expected: the module's outputs (n, classes), if they are known; otherwise PyTorch computes them by the file.
 
         Raises:
-            UserError: the translation computes something else; names the first operation where it does.
+            UserError: the translation computes something else, from an operation on that is named; or the network's
+                outputs are not finite.
         """
         if expected is None:
             (expected,) = self._of_torch(file, inputs, None)
+        if not np.isfinite(expected).all():
+            raise UserError("outputs of the network", expected="finite numbers", found="NaN or infinity")
         (found,) = self._of_keras(model, inputs, None)
         spread = float(np.ptp(expected)) or 1.0
         differences = np.abs(found - expected).reshape(len(inputs), -1).max(axis=1) / spread
@@ -81,9 +84,9 @@ class Comparison(AbstractContextManager["Comparison"]):
                 numbers = f"{found.reshape(-1)[place]:.6g} in Keras, {stored.reshape(-1)[place]:.6g} in PyTorch"
                 where = translation.paths[name]
                 return UserError(f"first differs at {where}", expected="the same numbers", found=numbers)
-        expected_outputs = f"outputs that differ by at most {TOLERANCE:g} of their spread"
-        remedy = "the file was exported for another module, or the module draws random numbers"
-        return UserError("outputs", expected=expected_outputs, found=f"{difference:.2g}", remedy=remedy)
+        most = f"a difference of at most {TOLERANCE:g} of their spread from the module's"
+        remedy = "does the module draw random numbers?"
+        return UserError("outputs", expected=most, found=f"{difference:.2g}", remedy=remedy)
 
     def _of_torch(self, file: Path, inputs: Array, names: list[str] | None) -> list[Array]:
         if self._torch is None:

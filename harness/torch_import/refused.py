@@ -2,4 +2,4 @@
 
 
 class RefusedError(Exception):
-    """An operation has no translation; the message says what it does, in words that follow its name."""
+    """An operation without a translation; the message follows the name of the operation."""

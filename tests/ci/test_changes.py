@@ -50,21 +50,19 @@ def test_a_renamed_submission_is_neither_new_nor_removed(repo):
     assert (found.touched, found.removed, found.renamed) == ({"b": "renamed"}, (), {"b": "a"})
 
 
-def test_a_submission_that_changes_as_it_moves_is_a_new_one(repo):
-    found = change(repo, {"submissions/a.py": OLD}, {"submissions/z.py": NEW})
-    assert (found.touched, found.removed, found.renamed) == ({"z": "new"}, ("a",), {})
-
-
-def test_a_submission_is_renamed_once_and_a_copy_is_new(repo):
-    found = change(repo, {"submissions/a.py": OLD}, {"submissions/y.py": OLD, "submissions/z.py": OLD})
-    assert (found.touched, found.removed, found.renamed) == ({"y": "renamed", "z": "new"}, (), {"y": "a"})
-    found = change(repo, {"submissions/a.py": OLD}, {"submissions/a.py": OLD, "submissions/z.py": OLD})
-    assert (found.touched, found.renamed) == ({"z": "new"}, {})
-
-
-def test_a_name_in_another_case_is_a_rename(repo):
-    found = change(repo, {"submissions/a.py": OLD}, {"submissions/A.py": OLD})
-    assert (found.touched, found.removed, found.refused) == ({"A": "renamed"}, (), {})
+@pytest.mark.parametrize(
+    ("after", "touched", "removed", "renamed"),
+    [
+        ({"submissions/z.py": NEW}, {"z": "new"}, ("a",), {}),  # moved and changed
+        ({"submissions/y.py": OLD, "submissions/z.py": OLD}, {"y": "renamed", "z": "new"}, (), {"y": "a"}),
+        ({"submissions/a.py": OLD, "submissions/z.py": OLD}, {"z": "new"}, (), {}),  # a copy
+        ({"submissions/A.py": OLD}, {"A": "renamed"}, (), {"A": "a"}),
+        ({"submissions/a/complexity.py": NEW}, {"a": "changed"}, (), {}),  # a file becomes a folder
+    ],
+)
+def test_moved_and_copied_submissions(repo, after, touched, removed, renamed):
+    found = change(repo, {"submissions/a.py": OLD}, after)
+    assert (found.touched, found.removed, found.renamed, found.refused) == (touched, removed, renamed, {})
 
 
 def test_a_change_of_a_file_in_a_folder_touches_its_submission(repo):
@@ -98,11 +96,6 @@ def test_a_name_belongs_to_the_submission_that_has_it(repo, file):
     assert reason == "another submission has this name or a similar one: a.py"
     assert found.touched == {}
     assert found.after["a"] == found.before["a"]
-
-
-def test_a_submission_may_become_a_folder(repo):
-    found = change(repo, {"submissions/a.py": OLD}, {"submissions/a/complexity.py": NEW})
-    assert (found.touched, found.refused, found.removed) == ({"a": "changed"}, {}, ())
 
 
 @pytest.mark.parametrize(

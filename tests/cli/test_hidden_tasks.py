@@ -1,12 +1,11 @@
 """Output of `pgdl` on hidden tasks, and commands that refuse them."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from in_process import Pgdl, Record
 
 from harness.api import execution
 from harness.api.progress import SILENT
@@ -17,13 +16,11 @@ from pgdl import Execution
 from tests.board.board_examples import MEASURE, MODELS, failed, rows, write_reference
 from tests.throwaway import make_task
 
-Pgdl = Callable[..., Any]
-
 CHOSEN = Execution(time_limit_s=1.0, memory_bytes=2**30, workers=1)
 
 
 @pytest.fixture
-def hidden(folder: Path, record: Callable[..., Path]) -> Path:
+def hidden(folder: Path, record: Record) -> Path:
     """Records of a submission that went well, and of one that did not, on a hidden task."""
     reference = write_reference(folder / "task_data")
     (reference / "toy" / "metadata").write_text("hidden: true\n")
@@ -65,9 +62,7 @@ def test_the_organiser_can_see_all_digits(pgdl: Pgdl) -> None:
     assert "29.54" not in pgdl("board").out
 
 
-def test_scores_of_tasks_that_are_not_marked_can_be_rounded_as_well(
-    pgdl: Pgdl, folder: Path, record: Callable[..., Path]
-) -> None:
+def test_scores_of_tasks_that_are_not_marked_can_be_rounded_as_well(pgdl: Pgdl, folder: Path, record: Record) -> None:
     write_reference(folder / "task_data")
     record(rows("mine"))
     assert pgdl("score", "--withhold", "always").out.startswith("mine: score 29.5\n")
@@ -96,7 +91,7 @@ def test_no_weaker_sandbox_is_taken_unasked(folder: Path, monkeypatch: pytest.Mo
     assert execution.prepare(asked, tiny, SILENT)[1].isolation == "landlock"
 
 
-def test_a_task_is_hidden_by_a_command(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+def test_a_task_is_hidden_by_a_command(pgdl: Pgdl, folder: Path, record: Record) -> None:
     write_reference(folder / "task_data")
     record(rows("mine"))
     assert pgdl("score").out.startswith("mine: score 29.5418\n")

@@ -60,7 +60,7 @@ def test_a_report(pgdl: Pgdl) -> None:
     assert weak["tasks"]["toy"]["deciding"] == ["axis_a", "axis_b"]
     assert 0 < weak["tasks"]["toy"]["p_value"] <= weak["tasks"]["toy"]["adjusted_p_value"] <= 1
     assert half["summary"].startswith("No score: ")
-    assert half["tasks"]["toy"]["why"] == "1 EXCEPTION: ValueError: no layer"
+    assert half["tasks"]["toy"]["why"] == "No score: 1 EXCEPTION: ValueError: no layer."
     assert half["tasks"]["toy"]["deciding"] is None
 
 

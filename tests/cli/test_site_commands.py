@@ -114,7 +114,7 @@ def test_a_hidden_task_tells_a_report_nothing(pgdl: Pgdl, folder: Path, record: 
     (folder / "task_data/toy/metadata").write_text("hidden: true\n")
     record(rows("weak", MEASURE))
     ended = pgdl("report", "weak", "--html", "reports")
-    assert ended.out.splitlines()[:2] == ["weak", "Score 29.5."]
+    assert ended.out.splitlines()[:2] == ["weak", "Score 29.5. Its interval is withheld, since a task is hidden."]
     assert "axis_" not in ended.out + (folder / "reports/weak.html").read_text()
     assert "29.54" not in (folder / "reports/weak.html").read_text().partition("<script>")[0]
 

@@ -51,7 +51,10 @@ OTHERS = {
     "git-annex": (b"/annex/objects/SHA256E-s9--secret.h5\n", "git-annex; git annex get"),
     "page": (PAGE, "a web page; download the file itself"),
     "page with a mark": (BOM_UTF8 + PAGE.strip().lower(), "a web page; download the file itself"),
-    "PyTorch before 1.6": (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", "PyTorch; pgdl help your-own-models"),
+    "PyTorch before 1.6": (
+        b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.",
+        "pickled weights of PyTorch, without a network; torch.export.save(",
+    ),
 }
 
 
@@ -72,7 +75,9 @@ def test_a_file_of_pytorch_leads_to_the_page_that_helps(reader: str, tmp_path: P
     with zipfile.ZipFile(tmp_path / "net.pt", "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02}.")
         archive.writestr("archive/version", b"3\n")
-    with pytest.raises(UserError, match=r"net\.pt: .*, found a file of PyTorch; pgdl help your-own-models#a-pytorch"):
+    with pytest.raises(
+        UserError, match=r"net\.pt: .*, found pickled weights of PyTorch, without a network; torch\.export\.save"
+    ):
         READERS[reader](tmp_path / "net.pt")
     assert "\n## A PyTorch user\n" in Path(__file__).parents[2].joinpath("docs/your-own-models.md").read_text()
 

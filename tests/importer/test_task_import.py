@@ -260,7 +260,7 @@ TABLES = {
     "a directory": ("file,a\n.,1\n", "cannot be read: expected a regular file, found a directory"),
     "no model": (
         "file,a\nmodels.csv,1\n",
-        "unknown kind of file: expected a .keras file, a whole model as .h5, or JSON",
+        "unknown kind of file: expected a .keras or .pt2 file, a whole model as .h5, or JSON",
     ),
     "missing initial weights": ("file,initial_weights,a\nm0.keras,i.h5,1\n", "i.h5: missing: expected a file"),
     "initial weights of another model": (

@@ -124,7 +124,7 @@ def test_the_independent_test_set_is_not_rejected_and_a_broken_model_does_not_lo
     assert prefix == "pgdl: model_3: cannot be run: found its outputs"
     assert found in ("NaN", "infinite"), "which of them depends on the order of sums, and so on the processor"
     assert "all 2 models" in outcome.out
-    assert "p-value: at most the probability" in outcome.out
+    assert "A small p-value says that models and images are not independent" in outcome.out
     assert "Note:" not in outcome.out, "digits are anywhere on the torus"
     rows = list(csv.DictReader((tmp_path / "out" / "overfit.csv").open()))
     assert [row["name"] for row in rows] == ["all"] * 2 + ["model_0"] * 2 + ["model_1"] * 2

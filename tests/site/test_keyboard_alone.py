@@ -96,6 +96,6 @@ def test_what_is_focused_and_drawn_has_a_name(page: Any, long_site: str, name: s
     for selector in ("[tabindex='0']", "[role=img]", "[role=group]"):
         assert all(element.get_attribute("aria-label") for element in page.query_selector_all(selector)), selector
     for field in page.query_selector_all("input, select"):
-        assert field.evaluate("field => field.labels[0].textContent.trim().split(/\\s/)[0]")
+        assert field.evaluate("field => field.ariaLabel || field.labels[0].textContent.trim().split(/\\s/)[0]")
     assert page.locator("th[data-sort]:not(:has(button))").count() == 0
     assert page.locator("th:not([data-sort])[aria-sort]").count() == 0

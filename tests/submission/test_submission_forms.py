@@ -295,12 +295,12 @@ def test_names_of_files_are_theirs_whatever_the_metadata_say(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("source", "flaw"),
     [
-        ("", "complexity.py: expected a function complexity(model, dataset), found none"),
-        ("def complexty(model, dataset):\n    return 1", "complexity.py: expected a function complexity"),
-        ("print(complexity)", "complexity.py: expected a function complexity"),
-        ("x = 1\ndef complexity(model:\n", "complexity.py: line 2: "),
-        ("x = 'a\0b'", "complexity.py: source code "),
-        ("\u00ff".encode("latin-1").decode("latin-1"), "complexity.py: "),
+        ("", "expected a function complexity(model, dataset), found none"),
+        ("def complexty(model, dataset):\n    return 1", "expected a function complexity"),
+        ("print(complexity)", "expected a function complexity"),
+        ("x = 1\ndef complexity(model:\n", "line 2: "),
+        ("x = 'a\0b'", "source code "),
+        ("\u00ff", "expected a function complexity"),
     ],
 )
 def test_a_flaw(source: str, flaw: str) -> None:

@@ -3,7 +3,7 @@
 import itertools
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,18 +65,6 @@ def problem(directory: Path, *models: Any, train: Any = TRAIN) -> str:
     return "no error"
 
 
-def wrong(directory: Path) -> str:
-    """Return the lines of the import of a network whose translation takes another epsilon."""
-    from harness.torch_import.registry import translations
-
-    right: Callable[..., Any] = translations()["batch_norm"]
-    translations()["batch_norm"] = lambda *given, **named: right(*given, **{**named, "eps": 0.5})
-    try:
-        return problem(directory, (network(), {"width": 4}))
-    finally:
-        translations()["batch_norm"] = right
-
-
 def problems(directory: Path) -> None:
     """Print the problem of each bad input."""
     a: Mapping[str, Any] = {"width": 4}
@@ -97,7 +85,6 @@ def problems(directory: Path) -> None:
                 "result": problem(directory, (network(), {"width": 4, "test_acc": 0.5})),
                 "accuracy": problem(directory, pgdl.TorchModel(network(), a, train_accuracy=1.0)),
                 "initial": problem(directory, pgdl.TorchModel(network(), a, network(8).state_dict())),
-                "wrong translation": wrong(directory),
             }
         )
     )

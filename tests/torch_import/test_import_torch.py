@@ -29,8 +29,6 @@ PROBLEMS = {
     "result": r"hyperparameters: header: expected hyperparameters, found an accuracy, 'test_acc'",
     "accuracy": r"models\[0\]: train_accuracy of models\[0\]: expected 1\.0 as stated, found",
     "initial": r"models\[0\]: initial weights: expected a state_dict of the module, found Error",
-    "wrong translation": r"models\[0\]: first differs at 1 \(batch_norm\): expected the same numbers, "
-    r"found \S+ in Keras, \S+ in PyTorch",
 }
 
 

@@ -9,8 +9,12 @@ import pytest
 from runtimes.each_runtime import run
 
 from harness.errors import UserError
+from harness.processes import Process
+from harness.torch_import.check import Comparison
 from harness.torch_import.pt2 import read_pt2
+from harness.torch_import.registry import translations
 from harness.torch_import.translate import translate
+from harness.worker.runtimes import RUNTIMES
 
 #: Name -> the layers without weights-free helpers; what a network of PyTorch's modules has, in its order.
 LAYERS = {
@@ -26,6 +30,7 @@ LAYERS = {
     "transformer": "Conv2D Reshape ZeroPadding1D EinsumDense LayerNormalization MultiHeadAttention Add Cropping1D "
     "Flatten Dense",
     "windows": None,
+    "cosine": None,
     "mixed": None,
     "sliced": None,
 }
@@ -77,3 +82,19 @@ def test_what_has_no_translation_is_refused_in_one_line(networks: Path, name: st
         translate(read_pt2(networks / name / "network.pt2"))
     assert re.search(problem, str(refused.value)), refused.value
     assert "\n" not in str(refused.value)
+
+
+def test_the_first_operation_that_differs_is_named(
+    networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right, file = translations()["batch_norm"], networks / "residual" / "network.pt2"
+    monkeypatch.setitem(translations(), "batch_norm", lambda *given, **named: right(*given, **named | {"eps": 0.5}))
+    translate(read_pt2(file)).model.write_canonical(tmp_path, "weights.npz")
+    inputs = np.load(networks / "residual" / "inputs.npy")
+    numbers = r"found \S+ in Keras, \S+ in PyTorch"
+    with (
+        Process("harness.processes.accuracies", RUNTIMES["tensorflow"]) as process,
+        Comparison(process) as comparison,
+        pytest.raises(UserError, match=rf"first differs at norm \(batch_norm\): expected the same numbers, {numbers}"),
+    ):
+        comparison.require_same(file, tmp_path, inputs, None)

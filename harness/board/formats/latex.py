@@ -41,7 +41,7 @@ def render(board: Board) -> str:
         captioned, label = f"\\caption{{{caption}}}", f"\\label{{tab:{title.lower()}}}"
         above = [captioned, label] if is_first else [SAME_NUMBER, captioned]
         below = ["", "\\raggedright", *(f"{escaped(note)}\\par" for note in board.notes)] if is_last else []
-        lines += _in("table*", ["\\centering\\footnotesize", *above, *_tabular(board, rows), *below])
+        lines += _environment("table*", ["\\centering\\footnotesize", *above, *_tabular(board, rows), *below])
     return "\n".join([*lines, ""])
 
 
@@ -49,7 +49,7 @@ def _tabular(board: Board, rows: Sequence[Row]) -> list[str]:
     """A table of some of the rows, as wide as the text at most."""
     alignment = "".join("r" if column.kind in ("number", "place") else "l" for column in board.columns)
     body = [_line(board.headings), "\\midrule", *(_line(board.cells(row)) for row in rows)]
-    return [FITTED, *_in("tabular", ["\\toprule", *body, "\\bottomrule"], f"{{{alignment}}}"), "}"]
+    return [FITTED, *_environment("tabular", ["\\toprule", *body, "\\bottomrule"], f"{{{alignment}}}"), "}"]
 
 
 def _caption(board: Board) -> str:
@@ -62,7 +62,7 @@ def _caption(board: Board) -> str:
     return f"{title}. Scores are from 0 to 100, and larger is better."
 
 
-def _in(environment: str, lines: Sequence[str], arguments: str = "") -> list[str]:
+def _environment(environment: str, lines: Sequence[str], arguments: str = "") -> list[str]:
     return [f"\\begin{{{environment}}}{arguments}", *lines, f"\\end{{{environment}}}"]
 
 

@@ -34,6 +34,12 @@ def reshape(
     return x.reshaped([*x.shape[:first], *middle, *x.shape[last + 1 :]])
 
 
+@translates("view_as", "reshape_as")
+def reshape_as(network: Network, x: Value, other: Any) -> Value:
+    """Take on the shape of something else."""
+    return x.reshaped(other.shape)
+
+
 @translates("permute")
 def permute(network: Network, x: Value, dims: Sequence[int]) -> Value:
     """Change the order of the axes."""
