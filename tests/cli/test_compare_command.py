@@ -46,12 +46,12 @@ def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> 
     ended = pgdl("compare", "--measures", MEASURES, "--output", "deep/norms")
     assert ended.code == 0  # no call failed, where none could work
     lines = [line.split() for line in ended.out.splitlines()]
-    headings = "rank measure family score interval excess p beyond tiny uninitialised Kendall s/model failed"
-    heading = lines.index(headings.split())
+    heading = next(number for number, line in enumerate(lines) if line[:2] == ["rank", "measure"])
+    assert {"score", "interval", "tiny", "uninitialised", "Kendall", "failed"} <= set(lines[heading])
     found = {line[1]: line for line in lines[heading + 1 : heading + 4]}
     assert set(found) == set(_names())
     assert lines[heading + 3][1] == "distance_from_init"  # a score on each task goes before
-    assert found["distance_from_init"][9] == "-"
+    assert "-" in found["distance_from_init"]
     why = "distance_from_init: uninitialised: left out: needs initial weights, and no model has weights_init.hdf5"
     assert [line for line in ended.out.splitlines() if "initial weights" in line] == [why]
     noted, written = ended.err.splitlines()
