@@ -61,10 +61,10 @@ def print_table(names: list[str], results: str) -> None:
     peaks: dict[str, int] = {}
     with open_results(results) as rows:
         for row in rows:
-            name = row["submission"].partition(":")[0]
-            peaks[name] = max(peaks.get(name, 0), row["peak_memory_bytes"])
-            if row["outcome"] != "OK":
-                print(f"{row['submission']}: {row['outcome']}", file=sys.stderr)
+            name = row.submission.partition(":")[0]
+            peaks[name] = max(peaks.get(name, 0), row.peak_memory_bytes)
+            if row.outcome != "OK":
+                print(f"{row.submission}: {row.outcome}", file=sys.stderr)
     print("| family | peak memory, GB | largest |\n|---|---|---|")
     called = [name for name in names if name in peaks]
     for family in dict.fromkeys(baselines.MEASURES[name].family for name in called):
