@@ -54,6 +54,12 @@ def transpose(network: Network, x: Value, dim0: int = 0, dim1: int = 1) -> Value
     return x.permuted(order)
 
 
+@translates("swapaxes")
+def swapaxes(network: Network, x: Value, axis0: int, axis1: int) -> Value:
+    """Swap two axes, by another name."""
+    return transpose(network, x, axis0, axis1)
+
+
 @translates("unsqueeze")
 def unsqueeze(network: Network, x: Value, dim: int) -> Value:
     """Insert an axis of size 1."""
