@@ -84,7 +84,7 @@ def architectures() -> Iterator[tuple[str, Any, int]]:
     """Yield the name of each architecture, a function that makes it, and the side of its images."""
     torchvision, timm = libraries()
     for name in torchvision.list_models(module=torchvision):
-        side = {"inception_v3": 96, "maxvit_t": 224}.get(name, 64)
+        side = {"inception_v3": 96, "maxvit_t": 224}.get(name, 32 if name.startswith("vgg") else 64)
         settings: dict[str, Any] = {"image_size": side} if name.startswith("vit_") else {}
         settings |= {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
         yield (f"torchvision {name}",
@@ -167,14 +167,25 @@ def main() -> None:
         print(row)
 
 
-PAGE = """# Which architectures of PyTorch are translated
+PAGE = """\
+# Which architectures of PyTorch are translated
 
-`make torch-zoo` tries the classification architectures of torchvision, and those of timm that differ in more than their size, with random weights and small images: {n} of {tried} are translated (PyTorch {torch}).
-The difference is the largest one of the outputs for 64 images, as a share of their spread; seconds are those of the export, the translation and the comparison. Of the library's {measures} measures of the costs `weights` and `forward`,
-the last column counts those that give a value; networks of more than 2 million weights were not measured.
+For whoever imports networks of PyTorch. The table shows which of the classification architectures of torchvision, and
+of those of timm that differ in more than their size, `pgdl.import_torch` translates:
+
+```sh
+make torch-zoo        # tries them with random weights and small images, and prints this page
+```
+
+{n} of {tried} are translated (PyTorch {torch}).
+
+- *difference*: the largest difference of the outputs for 64 images, as a share of their spread;
+- *seconds*: export, translation and comparison;
+- *measures*: how many of the library's {measures} measures of the costs `weights` and `forward` give a value; networks
+  of more than 2 million weights were not measured.
 
 | architecture | result | difference | seconds | measures |
-|---|---|---|---|---|"""  # noqa: E501
+|---|---|---|---|---|"""
 
 
 if __name__ == "__main__":

@@ -117,7 +117,8 @@ def _recall(entry: Path | None, grid: Grid, n_permutations: int) -> Chance | Non
         if (known.shape, dealt.shape) != expected or not np.isfinite([*known, dealt.sum()]).all():
             return None
         return Chance(float(known[0]), float(known[1]), smallest_p_value(grid), dict(zip(pairs, dealt, strict=True)))
-    except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
+    # SystemError: of early releases of Python 3.11 and 3.12, if two threads read the heads of arrays at once.
+    except (OSError, ValueError, LookupError, EOFError, SystemError, zipfile.BadZipFile):
         return None
 
 

@@ -42,7 +42,7 @@ def verdict(board: Board, pages: Sequence[str]) -> Verdict:
     if ranked[0].score is None:
         return Verdict([Words("Nobody has a score yet.")])
     lead = [*names, Words(f" {'lead' if len(leaders) > 1 else 'leads'} with {decimal(ranked[0].score, 1)}")]
-    rest = _interval(ranked[0])
+    rest = _interval(leaders)
     best = next((row for row in ranked if row.kind == "submission"), None)
     if best is not None and best.score is not None and "submission" not in {row.kind for row in leaders}:
         rest += [Words(" The best submission is "), linked[id(best)], Words(f", rank {best.rank}.")]
@@ -53,11 +53,13 @@ def verdict(board: Board, pages: Sequence[str]) -> Verdict:
     return Verdict(lead, [*rest, *_beside_chance(leaders, _compared(ranked)), *certainty], _scope(board))
 
 
-def _interval(row: Row) -> list[Words]:
-    if row.standing is None:
+def _interval(leaders: Sequence[Row]) -> list[Words]:
+    """Return the sentence on the interval of the first; those with the same score may have others."""
+    standing = leaders[0].standing
+    if standing is None or len(leaders) > 1:
         return []
-    low, high = row.standing.low, row.standing.high
-    return [Words(f" With these networks trained anew, it would score {low:.1f} to {high:.1f} (90 %).")]
+    ends = f"{standing.low:.1f} to {standing.high:.1f}"
+    return [Words(f" With these networks trained anew, it would score {ends} (90 %).")]
 
 
 def _nobody(board: Board) -> str:

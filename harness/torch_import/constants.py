@@ -78,6 +78,7 @@ _BINARY: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 _UNARY: dict[str, Callable[..., Any]] = {
+    "bitwise_not": np.invert,
     "abs": np.abs, "cos": np.cos, "exp": np.exp, "log": np.log, "neg": np.negative, "sin": np.sin, "sqrt": np.sqrt,
     "relu": lambda x: np.maximum(x, 0), "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "sign": np.sign, "log2": np.log2, "square": np.square,

@@ -243,7 +243,7 @@ def _without_batch(array: Array, value: Value) -> Array:
     array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
     for place, group in enumerate(value.view):
         batch = [axis for axis in group if axis.is_batch]
-        if not batch or array.shape[place] == 1:
+        if not batch or array.shape[place] == 1 or array.shape[place] * batch[0].size == size_of(group):
             continue
         if group[0] is not batch[0] or array.shape[place] != size_of(group):
             raise RefusedError("combines the batch with constants of another shape")

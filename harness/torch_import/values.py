@@ -5,6 +5,7 @@ for each of its axes; so is the order in which a layer puts them out, channels l
 permutations, slices and the like change the view only: no layer is needed until an operation wants another order.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -53,6 +54,26 @@ class Value:
 
     def reshaped(self, shape: Sequence[int]) -> "Value":
         """Return the value with another shape; raises `RefusedError` if axes would have to be cut anew."""
+        try:
+            return self._regrouped(shape)
+        except RefusedError:
+            joined = self._joined()
+            if len(flat(joined.view)) == len(flat(self.view)):
+                raise
+            return joined._regrouped(shape)
+
+    def _joined(self) -> "Value":
+        """Return the value with one axis in place of two that follow each other in the view and as they are stored."""
+        for group in self.view:
+            for pair in itertools.pairwise(group):
+                if any(pair in itertools.pairwise(stored) for stored in self.stored):
+                    made = Axis(size_of(pair))
+                    stored, view = (tuple(_with_one(pair, made, one) for one in groups)
+                                    for groups in (self.stored, self.view))  # fmt: skip
+                    return replace(self, stored=stored, view=view)._joined()
+        return self
+
+    def _regrouped(self, shape: Sequence[int]) -> "Value":
         if shape.count(-1):
             rest = math.prod(self.shape) // -math.prod(shape)
             shape = [rest if size == -1 else size for size in shape]
@@ -127,6 +148,14 @@ class Value:
             fixed[axis], index = index % axis.size, index // axis.size
         view = value.view[: place + chosen] + value.view[place + chosen + 1 :]
         return replace(value, view=view, fixed=fixed)
+
+
+def _with_one(pair: tuple[Axis, Axis], axis: Axis, group: Group) -> Group:
+    """Return a group with one axis in place of two that follow each other."""
+    if pair not in itertools.pairwise(group):
+        return group
+    place = group.index(pair[0])
+    return (*group[:place], axis, *group[place + 2 :])
 
 
 def _cut(have: Sequence[int], wanted: Sequence[int]) -> RefusedError:

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from test_links import PAGES, ROOT
@@ -23,7 +24,7 @@ def imported(block: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_pages_import_torch_before_tensorflow(page):
+def test_pages_import_torch_before_tensorflow(page: Path) -> None:
     for block in _BLOCK.findall(page.read_text()):
         names = imported(re.sub(r"^   ", "", block, flags=re.MULTILINE) if block.startswith("   ") else block)
         tensorflow = [names.index(name) for name in ("keras", "tensorflow") if name in names]
@@ -31,7 +32,7 @@ def test_pages_import_torch_before_tensorflow(page):
             assert all(names.index(name) < number for number in tensorflow), names
 
 
-def test_a_model_of_pytorch_does_not_bring_tensorflow_into_the_process():
+def test_a_model_of_pytorch_does_not_bring_tensorflow_into_the_process() -> None:
     code = (
         "import sys, pgdl\n"
         "try: pgdl.measure('num_params')(object(), ([[0.0]], [0]))\n"

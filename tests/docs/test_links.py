@@ -1,4 +1,4 @@
-"""Every link and anchor of the Markdown files is there; the site that `make docs` builds has every page and name."""
+"""The Markdown files: their links, their lines, and the site that `make docs` builds of them."""
 
 import re
 import runpy
@@ -38,6 +38,13 @@ def test_every_link_and_anchor_is_there(page: Path) -> None:
         assert linked.exists(), target
         assert linked.is_relative_to(ROOT), target
         assert not anchor or anchor in anchors(linked), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_lines_of_prose_have_at_most_120_characters(page: Path) -> None:
+    """A line of a table may be longer, and a link or a picture that nothing can wrap."""
+    long = [line for line in prose(page).splitlines() if len(line) > 120 and not re.match(r" *(\||!\[)", line)]
+    assert long == []
 
 
 def test_every_page_is_in_the_navigation_once() -> None:

@@ -76,6 +76,7 @@ def test_two_submissions_are_chosen_on_the_board_and_compared(page: Any, site: P
     page.check("[aria-label='compare ties']")
     page.check("[aria-label='compare winner']")
     page.click("button:has-text('Compare')")
+    page.wait_for_selector("#compared section")
     assert page.locator("#compared section").count() == 2
     captions = page.locator("#compared section >> nth=0 >> figcaption").all_inner_texts()
     assert [caption.partition(":")[0] for caption in captions] == ["winner", "ties"]
@@ -83,6 +84,7 @@ def test_two_submissions_are_chosen_on_the_board_and_compared(page: Any, site: P
     assert page.locator("#compared section >> nth=0 >> figure").count() == 3
     assert page.locator("#compared caption >> nth=0").inner_text() == "Where they disagree most"
     page.goto(page.url)
+    page.wait_for_selector("#compared section")
     assert page.locator("#compared section >> nth=0 >> figure").count() == 3
 
 

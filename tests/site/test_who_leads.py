@@ -41,7 +41,7 @@ OF_TWO = f"{ANEW} Chance gives 26.5 and could explain the leading score (p = 0.0
         (rows("a", GAPS, sandbox="none"), "Nobody has a rank: all rows ran outside the sandbox."),
         (rows("a", GAPS[:7]), "Nobody has a score yet."),
         (rows("a", GAPS), f"a leads with 100.0{CHANCE} There is no other complete row to compare it with."),
-        ([*rows("a", GAPS), *rows("b", GAPS)], f"a and b lead with 100.0{OF_TWO}"),
+        ([*rows("a", GAPS), *rows("b", GAPS)], f"a and b lead with 100.0{OF_TWO.removeprefix(ANEW)}"),
         (
             [*rows("a", GAPS), *rows("b", [1.0] * 8)],
             f"a leads with 100.0{OF_TWO}",

@@ -67,6 +67,16 @@ def windows(net: Any, x: Any) -> Any:
     return net.head(net.norm(x).mean((1, 2)))
 
 
+def cosine(net: Any, x: Any) -> Any:
+    """Attention by angles, with a scale for each head, as in the second Swin; by `einsum`, as in MaxViT."""
+    x = net.patches(x).flatten(2).transpose(1, 2)
+    q, k, v = net.qkv(x).reshape(-1, 16, 3, 2, 4).permute(2, 0, 3, 1, 4)
+    scores = torch.einsum("bhid,bhjd->bhij", functional.normalize(q, dim=-1), functional.normalize(k, dim=-1))
+    weights = (scores * net.scale.exp() + net.bias).softmax(-1)
+    x = torch.einsum("bhij,bhjd->bhid", weights, v).transpose(1, 2).reshape(-1, 16, 8)
+    return net.head(net.projection(x).mean(1))
+
+
 def mixed(net: Any, x: Any) -> Any:
     x = net.patches(x).flatten(2).transpose(1, 2)
     x = x + net.places(net.norm(x).transpose(1, 2)).transpose(1, 2)
@@ -115,6 +125,10 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "windows": lambda: Of(
         windows, patches=conv(3, 8, 2, 2), qkv=nn.Linear(8, 24), projection=nn.Linear(8, 8), norm=nn.LayerNorm(8),
         bias=nn.Parameter(torch.randn(2, 4, 4)), mask=nn.Parameter(mask), head=nn.Linear(8, 4),
+    ),
+    "cosine": lambda: Of(
+        cosine, patches=conv(3, 8, 2, 2), qkv=nn.Linear(8, 24), projection=nn.Linear(8, 8), head=nn.Linear(8, 4),
+        scale=nn.Parameter(torch.randn(2, 1, 1)), bias=nn.Parameter(torch.randn(2, 16, 16)),
     ),
     "mixed": lambda: Of(
         mixed, patches=conv(3, 8, 2, 2), places=nn.Linear(16, 16), norm=nn.LayerNorm(8), head=nn.Linear(8, 4)

@@ -30,6 +30,7 @@ LAYERS = {
     "transformer": "Conv2D Reshape ZeroPadding1D EinsumDense LayerNormalization MultiHeadAttention Add Cropping1D "
     "Flatten Dense",
     "windows": None,
+    "cosine": None,
     "mixed": None,
     "sliced": None,
 }

@@ -1,5 +1,6 @@
 """The board on the terminal: colours if it has any, and the columns that fit; elsewhere as wide as necessary."""
 
+import math
 from dataclasses import replace
 
 from rich.console import Console
@@ -37,7 +38,7 @@ def render(board: Board, *, wide: bool = False) -> str:
 
 def show(board: Board, console: Console, *, wide: bool, explain: bool = True) -> None:
     """Print the table, its remarks and, if `explain`, what its numbers mean; see `render`."""
-    columns = _columns(board)
+    columns = terminal_columns(board)
     fits = wide or not console.is_terminal
     shown = columns if fits else _fitting(board, columns, console.width)
     _print(board, shown, console)
@@ -47,7 +48,7 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
     print_lines(console, board.notes if explain else [*board.remarks, *board.layout.marks(board), EXPLAINED])
 
 
-def _columns(board: Board) -> list[Column[Row]]:
+def terminal_columns(board: Board) -> list[Column[Row]]:
     """Return the columns: after the score its interval as a drawing, and chance, then the tasks, then all others.
 
     The score of a single task is the score of the row.
@@ -69,7 +70,7 @@ def _is_compared(row: Row) -> bool:
 
 def _drawn(board: Board) -> Column[Row]:
     """Return the interval of each row on an axis that all rows share, with the score and the level of chance in it."""
-    top = max((row.standing.high for row in board.rows if row.standing), default=0.0) or 1.0
+    top = math.ceil(round(max((row.standing.high for row in board.rows if row.standing), default=0.0), 6)) or 1
 
     def draw(row: Row) -> str:
         if row.standing is None:
@@ -83,7 +84,7 @@ def _drawn(board: Board) -> Column[Row]:
         cells[score] = "\N{BLACK CIRCLE}"
         return "".join(cells).rstrip()
 
-    return Column("drawn", lambda row: row.standing, text=draw, title=f"0 to {top:.0f}", kind="text", spare=3)
+    return Column("drawn", lambda row: row.standing, text=draw, title=f"0 to {top}", kind="text", spare=3)
 
 
 def _fitting(board: Board, columns: list[Column[Row]], width: int) -> list[Column[Row]]:

@@ -203,7 +203,7 @@ def _merged(network: Network, kind: str, one: Value, other: Value) -> Value:
         raise RefusedError("combines scores of an attention with something computed")
     one, other = aligned(network.settled(one), network.settled(other))
     if any(mine == () and theirs for mine, theirs in zip(one.view, other.view, strict=True)):
-        raise RefusedError(f"repeats both of the shapes {one.shape} and {other.shape}")
+        return _repeated(network, kind, one, other)
     there = {axis for group in other.view for axis in group}
     if any(len({axis in there for axis in group}) == 2 for group in one.stored):
         raise RefusedError("repeats a value along a part of an axis")
@@ -211,3 +211,13 @@ def _merged(network: Network, kind: str, one: Value, other: Value) -> Value:
     other = network.stored_as(other, stored)
     number = network.add(kind, [network.source(one), network.source(other)])
     return Value(number, one.stored, one.view)
+
+
+def _repeated(network: Network, kind: str, one: Value, other: Value) -> Value:
+    """Combine two maps, each of which is repeated along axes of the other."""
+    if len(one.view) != 4:
+        raise RefusedError(f"repeats both of the shapes {one.shape} and {other.shape}")
+    placed = [network.stored_as(value, (*value.view[2:], value.view[1])) for value in (one, other)]
+    number = network.add(kind, [network.source(value) for value in placed])
+    view = tuple(mine or theirs for mine, theirs in zip(one.view, other.view, strict=True))
+    return Value(number, (*view[2:], view[1]), view)

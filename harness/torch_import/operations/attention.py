@@ -111,6 +111,20 @@ def scaled_dot_product_attention(
     return _attention(network, scores.source, value)
 
 
+@translates("einsum")
+def einsum(network: Network, equation: str, tensors: list[Any], path: Any = None) -> Value:
+    """Translate the two products of an attention; they sum over the last axis of both, or the last of weights."""
+    inputs, _, output = equation.replace(" ", "").partition("->")
+    one, _, other = inputs.partition(",")
+    front = one[:-2]
+    if len(tensors) == 2 and all(isinstance(tensor, Value) for tensor in tensors) and other.startswith(front):
+        if output == front + one[-2] + other[-2] and one[-1] == other[-1]:
+            return product_of_heads(tensors[0], tensors[1].permuted([*range(len(front)), -1, -2]))
+        if output == front + one[-2] + other[-1] and one[-1] == other[-2]:
+            return attend(network, *tensors)
+    raise RefusedError(f"is another sum of products than an attention's ({equation})")
+
+
 def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
     """Give axes in front of the places the same names in keys or values as in queries; and those of numbers."""
     ends = 1 if is_key else 0
@@ -171,10 +185,10 @@ def _attention(network: Network, scores: Scores, value: Value) -> Value:
 
 
 def _heads(query: Value) -> Group:
-    """Return the axes of heads: those that are stored together with the numbers of a head."""
-    numbers = query.view[-1]
-    together = next((group for group in query.stored if numbers and numbers[0] in group), ())
-    return tuple(axis for axis in flat(query.view[:-2]) if axis in together)
+    """Return the axes of heads: those that are stored between the places and the numbers of a head."""
+    stored, places = flat(query.stored), query.view[-2]
+    first = max((stored.index(axis) for axis in places), default=len(stored))
+    return tuple(axis for axis in flat(query.view[:-2]) if axis in stored[first + 1 :])
 
 
 def _projection(network: Network, value: Value, windows: Group, heads: Group) -> _Projection:
