@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from board_examples import MEASURE, compare, references, rows
 
 from harness.board.comparison_plot import NAMED, write_plot
@@ -61,12 +62,23 @@ def test_there_is_a_dot_for_every_measure_with_a_score(tmp_path: Path) -> None:
     assert len(re.findall(r'<g id="PathCollection_', text)) == 9 + 2
 
 
+def dots(text: str) -> list[tuple[float, float]]:
+    """The places of all dots, the best score first; heights are counted from the top."""
+    found = re.findall(r'<g id="PathCollection_.*?<use [^>]*x="([\d.]+)" y="([\d.]+)".*?</g>\s*</g>', text, re.DOTALL)
+    return sorted(((float(x), float(y)) for x, y in found), reverse=True)
+
+
+def test_a_line_is_free_between_families(tmp_path: Path) -> None:
+    _, text = drawn([row("a", "norm", 20.0), row("b", "norm", 19.0), row("c", "size", 12.0)], tmp_path)
+    (_, first), (_, second), (_, third) = dots(text)
+    assert third - second == pytest.approx(2 * (second - first), rel=1e-3)
+
+
 def test_the_best_stand_at_the_top_and_no_dot_is_cut_at_the_edge(tmp_path: Path) -> None:
     _, text = drawn(MANY, tmp_path)
-    dots = re.findall(r'<g id="PathCollection_.*?<use [^>]*x="([\d.]+)" y="([\d.]+)".*?</g>\s*</g>', text, re.DOTALL)
-    by_score = sorted(dots, key=lambda dot: -float(dot[0]))
-    assert len(dots) == len(MANY)
-    assert [float(height) for _, height in by_score] == sorted(float(height) for _, height in dots)
+    heights = [height for _, height in dots(text)]
+    assert len(heights) == len(MANY)
+    assert heights == sorted(heights)
     assert "clip-path" not in "".join(re.findall(r'<g id="PathCollection_.*?</g>\s*</g>', text, re.DOTALL))
 
 
