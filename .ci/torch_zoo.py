@@ -137,6 +137,7 @@ def attempt(name: str, make: Any, side: int, process: Process, measures: list[st
             row.difference, row.seconds = f"{difference:.0e}", f"{time.monotonic() - started:.0f}"
         except (UserError, NoAnswerError) as error:
             reason = str(error).replace(f"{place}/", "").partition("; pgdl help")[0]
+            reason = "the outputs of the translation differ" if "first differs" in reason else reason
             return Row(name, "refused: " + reason.rpartition("found ")[2].replace("|", "\\|")[:160])
         if measures and n_weights <= MEASURED:
             labels = np.arange(EXAMPLES) % CLASSES
