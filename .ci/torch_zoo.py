@@ -170,12 +170,16 @@ def main() -> None:
 
 PAGE = """# Which architectures of PyTorch are translated
 
-`make torch-zoo` tries the classification architectures of torchvision, and those of timm that differ in more than their size, with random weights and small images: {n} of {tried} are translated (PyTorch {torch}).
-The difference is the largest one of the outputs for 64 images, as a share of their spread; seconds are those of the export, the translation and the comparison. Of the library's {measures} measures of the costs `weights` and `forward`,
-the last column counts those that give a value; networks of more than 2 million weights were not measured.
+`make torch-zoo` tries the classification architectures of torchvision, and those of timm that differ in more than
+their size, with random weights and small images. Larger siblings are left out. {n} of {tried} are translated
+(PyTorch {torch}).
+
+The difference is the largest one of the outputs for 64 images, as a share of their spread; seconds are those of the
+export, the translation and the comparison. Of the library's {measures} measures of the costs `weights` and `forward`,
+the last column counts those that give a value; large networks were not measured.
 
 | architecture | result | difference | seconds | measures |
-|---|---|---|---|---|"""  # noqa: E501
+|---|---|---|---|---|"""
 
 
 if __name__ == "__main__":
