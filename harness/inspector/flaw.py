@@ -14,7 +14,7 @@ FUNCTION = "complexity"
 #: The call, as messages show it.
 EXPECTED = f"{FUNCTION}(model, dataset)"
 
-#: Parameter that is passed by name to a measure that has it.
+#: Third parameter that a measure may have; it is passed by name.
 OPTIONAL = "program_dir"
 
 #: Maximum number of names in a message.
@@ -53,7 +53,7 @@ def _flaw_of_parameters(parameters: ast.arguments) -> str:
     names = [parameter.arg for parameter in parameters.posonlyargs + parameters.args]
     if parameters.vararg or parameters.kwonlyargs or parameters.defaults:
         return ""
-    if len(names) - names.count(OPTIONAL) == 2:
+    if len(names) > 1 and OPTIONAL not in names[:2] and names[2:] in ([], [OPTIONAL]):
         return ""
     return f"expected {EXPECTED}, found {FUNCTION}({_listed(names)})"
 

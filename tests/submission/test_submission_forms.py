@@ -307,6 +307,10 @@ CALL = "complexity(model, dataset)"
         ("def complexity(model): return 1", f"expected {CALL}, found complexity(model)"),
         ("def complexity(model, data, labels): return 1", f"expected {CALL}, found complexity(model, data, labels)"),
         ("def complexity(model, program_dir): return 1", f"expected {CALL}, found complexity(model, program_dir)"),
+        (
+            "def complexity(program_dir, model, dataset): return 1",
+            f"expected {CALL}, found complexity(program_dir, model",
+        ),
         ("print(complexity)", "expected a function complexity"),
         ("x = 1\ndef complexity(model:\n", "line 2: "),
         ("x = 'a\0b'", "source code "),
