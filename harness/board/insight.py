@@ -103,16 +103,20 @@ def _insight(task: OnTask) -> Insight:
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the hyperparameters whose effect the measure misses; `gaps` in the order of the grid's models."""
+    """Return the hyperparameters whose effect the measure misses; `gaps` in the order of the grid's models.
+
+    A measure whose larger values go with smaller gaps is judged with the opposite sign, which the score ignores, too.
+    """
     assert task.score is not None
     assert task.scored is not None
     grid, variance = task.scored.grid, gaps.var()
+    sign = -1 if (task.kendall or 0) < 0 else 1
     found = []
     for name, tau in task.score.granulated_psi.items():
         codes = grid.codes[:, grid.names.index(name)]
         means = np.bincount(codes, gaps) / np.maximum(np.bincount(codes), 1)
         share = float(means[codes].var() / variance) if variance > 0 else 0.0
-        if share >= NOTICEABLE and tau < FOLLOWED:
+        if share >= NOTICEABLE and sign * tau < FOLLOWED:
             found.append(Missed(name, share, tau))
     return sorted(found, key=lambda one: -one.share)
 
@@ -155,9 +159,10 @@ def _advice_on(row: Row, name: str, insight: Insight) -> list[str]:
         models = Counter(model for pair in pairs for model in (pair.larger_gap, pair.smaller_gap))
         worst = ", ".join(model for model, _ in models.most_common(3))
         lines.append(f"most often in the pairs that cost most, which are not in the order of their gaps: {worst}.")
-    if insight.chance.p_value > SIGNIFICANT:
+    p_value = insight.chance.p_value if task.adjusted_p_value is None else task.adjusted_p_value
+    if p_value > SIGNIFICANT:
         lines.append(
-            f"the score is within the range of chance ({p_value_equation(insight.chance.p_value)}): more tasks or "
+            f"the score is within the range of chance ({p_value_equation(p_value)}): more tasks or "
             "models are needed to tell whether the measure knows anything."
         )
     elif task.score.kendall is not None and task.score.kendall < 0:
