@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.archive import names, open_archive, read_member
-from harness.format.files import located, parse_json
+from harness.format.files import EXPORT, parse_json
 from harness.machine_memory import usable_memory
 from harness.text import printable
 
@@ -34,7 +34,7 @@ _HALF = {6: "float16", 13: "bfloat16"}
 
 _MARK = "archive_format"
 
-_REMEDY = "torch.export.save(torch.export.export(module.eval(), (inputs,)), 'model.pt2') writes it"
+_REMEDY = f"{EXPORT} writes it"
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ def read_pt2(path: Path) -> Graph:
     Raises:
         UserError: the file is damaged, holds pickled weights or half precision, or several inputs or outputs.
     """
-    with open_archive(path, MAX_MEMBERS) as archive, located(path):
+    with open_archive(path, MAX_MEMBERS) as archive:
         (mark,) = [name for name in names(archive) if PurePosixPath(name).name == _MARK][:1] or [""]
         home = mark.removesuffix(_MARK)
         try:
-            model = _json(archive, f"{home}models/model.json", path)
+            model = _json(archive, f"{home}models/model.json")
             return _graph(_Archive(archive, home, path), model["graph_module"])
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
             found = printable(repr(error))[:200]
@@ -114,11 +114,11 @@ def read_pt2(path: Path) -> Graph:
             raise UserError("malformed", expected=expected, found=found, remedy=_REMEDY) from error
 
 
-def _json(archive: ZipFile, name: str, path: Path) -> dict[str, Any]:
+def _json(archive: ZipFile, name: str) -> dict[str, Any]:
     if name not in names(archive):
         expected = f"{name}, as torch.export.save of PyTorch 2.13 writes it"
         raise UserError("no exported network", expected=expected, found="none", remedy=_REMEDY)
-    return parse_json(read_member(archive, name, MAX_GRAPH), path)
+    return parse_json(read_member(archive, name, MAX_GRAPH), Path(name))
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class _Archive:
 
     def tensors(self, folder: str, kind: str) -> dict[str, tuple[Any, str]]:
         """Return name -> (declaration, member) of the tensors in a folder."""
-        config = _json(self.archive, f"{self.home}data/{folder}/model_{folder}_config.json", self.path)["config"]
+        config = _json(self.archive, f"{self.home}data/{folder}/model_{folder}_config.json")["config"]
         return {name: (entry, f"{self.home}data/{folder}/{entry['path_name']}") for name, entry in config.items()}
 
     def read(self, name: str, entry: Mapping[str, Any], member: str) -> Array:

@@ -15,7 +15,7 @@ from harness.torch_import.constants import MAKING, ON_CONSTANTS, computed
 from harness.torch_import.keras_config import KerasModel, keras_model
 from harness.torch_import.network import Network
 from harness.torch_import.pt2 import Graph, Operation, Reference
-from harness.torch_import.refused import RefusedError
+from harness.torch_import.refused import BY_HAND, RefusedError
 from harness.torch_import.registry import translations
 from harness.torch_import.values import Axis, Value, group_of
 
@@ -107,7 +107,7 @@ class _Translator:
             found = self._result(operation, arguments)
             self._keep(operation, found)
         except RefusedError as error:
-            raise self._refusal(operation, str(error)) from error
+            raise self._refusal(operation, str(error), error.remedy) from error
         except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
             raise self._refusal(operation, f"has arguments that are not supported: {error}") from error
 
@@ -161,16 +161,15 @@ class _Translator:
         expected, found = "a number for each class, shape (examples, classes)", getattr(value, "shape", "a constant")
         raise UserError("output", file=self.graph.file, expected=expected, found=f"shape {found}")
 
-    def _refusal(self, operation: Operation, reason: str) -> UserError:
+    def _refusal(self, operation: Operation, reason: str, remedy: str = BY_HAND) -> UserError:
         found = f"{_place(operation)}: {operation.target} {printable(reason)[:300]}"
-        remedy = "pgdl help your-own-models says what is translated, and how to rebuild the rest in Keras"
         return UserError("operation", file=self.graph.file, expected="one that is translated", found=found,
                          remedy=remedy)  # fmt: skip
 
 
 def _place(operation: Operation) -> str:
     """Return the module of an operation, with what it does there."""
-    return f"{printable(operation.path) or 'the network itself'} ({operation.name})"
+    return f"{printable(operation.path) or 'the outermost forward'} ({operation.name})"
 
 
 def _flat(arguments: list[Any]) -> list[Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from harness.torch_import.network import Network
 from harness.torch_import.pt2 import Array
-from harness.torch_import.refused import RefusedError
+from harness.torch_import.refused import EVALUATE, RefusedError
 from harness.torch_import.registry import translates
 from harness.torch_import.values import Group, Value, arranged, flat, size_of
 
@@ -18,8 +18,10 @@ def batch_norm(
     running_mean: Array | None = None, running_var: Array | None = None, eps: float = 1e-5, **other: Any,
 ) -> Value:  # fmt: skip
     """Translate a batch normalization with its own moving statistics."""
-    if running_mean is None or running_var is None or other.get("training") or other.get("use_input_stats"):
+    if running_mean is None or running_var is None or other.get("use_input_stats"):
         raise RefusedError("normalizes by the statistics of the batch")
+    if other.get("training"):
+        raise RefusedError("normalizes by the statistics of the batch", EVALUATE)
     config = {"axis": -1, "epsilon": eps, "scale": weight is not None, "center": bias is not None}
     weights = [array for array in (weight, bias, running_mean, running_var) if array is not None]
     value = network.with_last(input, input.view[1])
@@ -127,5 +129,5 @@ def prelu(network: Network, x: Value, weight: Array) -> Value:
 def dropout(network: Network, input: Value, p: float, train: bool = False) -> Value:
     """Keep a dropout as a layer that does nothing."""
     if train and p:
-        raise RefusedError("drops numbers, because the module is in training mode; export module.eval()")
+        raise RefusedError("drops numbers", EVALUATE)
     return network.after(input, "Dropout", {"rate": p}) if isinstance(input.source, int) else input
