@@ -17,7 +17,7 @@ from harness.api.torch_names import named_in_errors
 from harness.importer.data import write_arrays
 from harness.processes import Process
 from harness.processes.runtimes import require_runtime
-from harness.torch_import.check import EXAMPLES, Comparison
+from harness.torch_import.check import EXAMPLES, OutputComparison
 from harness.torch_import.export import Exporter
 from harness.torch_import.pt2 import read_pt2
 from harness.torch_import.translate import translate
@@ -52,7 +52,7 @@ def measures_of_module(module: Any, data: Any, names: Sequence[str]) -> list[dic
         shape = translated.architecture.input_shape
         write_arrays(arrays.channels_last, place / "data", shape, expected.shape[1], 1.0)
         process = stack.enter_context(Process("harness.api.measuring", runtime, own_data=True))
-        comparison = stack.enter_context(Comparison(process))
+        comparison = stack.enter_context(OutputComparison(process))
         inputs = np.array(np.load(place / "data" / "inputs.npy", mmap_mode="r")[:EXAMPLES])
         comparison.require_same(file, model, inputs, expected)
         question = {"model": str(model), "data": str(place / "data"), "measures": list(names)}

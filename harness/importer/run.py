@@ -41,7 +41,7 @@ from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
 from harness.task.task_notes import outputs_of
-from harness.torch_import.check import EXAMPLES, Comparison, can_run_torch
+from harness.torch_import.check import EXAMPLES, OutputComparison, can_run_torch
 
 #: Approximate size of a shard in bytes, and minimum number of shards.
 SHARD_BYTES, SHARDS = 2**26, 3
@@ -236,7 +236,7 @@ def _accuracies(
     if not can_compare and any(model.row.exported and model.row.outputs is None for model in models):
         warn("Note: PyTorch is not installed: the outputs of .pt2 files were not compared with it")
     process = Process("harness.processes.accuracies", installed_runtime(PREFERRED))
-    with process, Comparison(process) as comparison:
+    with process, OutputComparison(process) as comparison:
         for number, (model, shape) in enumerate(zip(models, shapes, strict=True)):
             directory = task / model_name(str(number))
             with tempfile.TemporaryDirectory(dir=place) as canonical, located(model.row.name):

@@ -38,19 +38,20 @@ _REMEDY = f"{EXPORT} writes it"
 
 
 @dataclass(frozen=True)
-class Reference:
+class ArgumentReference:
     """The value with a name, as an argument of an operation."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Operation:
+class GraphOperation:
     """One node of a graph.
 
     Attributes:
         target: `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`.
-        arguments: by name; those with default values are missing. Values are numbers, text, lists, `Reference`s.
+        arguments: by name; those with default values are missing. Values are numbers, text, lists and
+            `ArgumentReference`s.
         outputs: names of its results; None for one that is not used.
         is_list: whether the results are the members of a list.
         path: the module that called it, such as `layer2.0.bn1`.
@@ -83,7 +84,7 @@ class Graph:
     """
 
     file: Path
-    operations: tuple[Operation, ...]
+    operations: tuple[GraphOperation, ...]
     tensors: Mapping[str, Array]
     parameters: Mapping[str, str]
     input: str
@@ -178,7 +179,7 @@ def _graph(archive: _Archive, module: Mapping[str, Any]) -> Graph:
     outputs = [_one(content["arg"]) for spec in module["signature"]["output_specs"]
                for kind, content in spec.items() if kind == "user_output"]  # fmt: skip
     for role, found in (("inputs", inputs), ("outputs", outputs)):
-        if len(found) != 1 or not isinstance(found[0], Reference):
+        if len(found) != 1 or not isinstance(found[0], ArgumentReference):
             remedy = f"wrap the module in one with one tensor as {role[:-1]}"
             raise UserError(role, expected="1 tensor", found=len(found), remedy=remedy)
     (source,), (end,) = inputs, outputs
@@ -187,15 +188,15 @@ def _graph(archive: _Archive, module: Mapping[str, Any]) -> Graph:
     return Graph(archive.path, operations, tensors, parameters, source.name, shape, end.name)
 
 
-def _operation(node: Mapping[str, Any]) -> Operation:
+def _operation(node: Mapping[str, Any]) -> GraphOperation:
     arguments = {given["name"]: _one(given["arg"]) for given in node["inputs"]}
     found = [_one(output) for output in node["outputs"]]
     is_list = len(found) == 1 and isinstance(found[0], list)
     references = found[0] if is_list else found
     stack = str(node["metadata"].get("nn_module_stack", "")).split(";")[-1].split(",")
     path = stack[1] if len(stack) == 3 and not stack[1].startswith("_empty_nn") else ""
-    outputs = tuple(one.name if isinstance(one, Reference) else None for one in references)
-    return Operation(node["target"].removeprefix("torch.ops."), arguments, outputs, is_list, path)
+    outputs = tuple(one.name if isinstance(one, ArgumentReference) else None for one in references)
+    return GraphOperation(node["target"].removeprefix("torch.ops."), arguments, outputs, is_list, path)
 
 
 def _one(argument: Mapping[str, Any]) -> Any:
@@ -204,11 +205,11 @@ def _one(argument: Mapping[str, Any]) -> Any:
     if kind in ("as_none", "as_memory_format", "as_layout", "as_device"):
         return None
     if kind == "as_tensor":
-        return Reference(content["name"])
+        return ArgumentReference(content["name"])
     if kind in ("as_sym_int", "as_name"):
-        return Reference(content) if kind == "as_name" else _one(content)
+        return ArgumentReference(content) if kind == "as_name" else _one(content)
     if kind == "as_tensors":
-        return [Reference(one["name"]) for one in content]
+        return [ArgumentReference(one["name"]) for one in content]
     if kind in ("as_sym_ints", "as_optional_tensors"):
         return [_one(one) for one in content]
     if kind in ("as_int", "as_ints", "as_float", "as_floats", "as_bool", "as_bools", "as_string", "as_scalar_type"):

@@ -10,7 +10,7 @@ from runtimes.each_runtime import run
 
 from harness.errors import UserError
 from harness.processes import Process
-from harness.torch_import.check import Comparison
+from harness.torch_import.check import OutputComparison
 from harness.torch_import.pt2 import read_pt2
 from harness.torch_import.registry import translations
 from harness.torch_import.translate import translate
@@ -95,7 +95,7 @@ def test_the_first_operation_that_differs_is_named(
     numbers = r"found \S+ in Keras, \S+ in PyTorch"
     with (
         Process("harness.processes.accuracies", RUNTIMES["tensorflow"]) as process,
-        Comparison(process) as comparison,
+        OutputComparison(process) as comparison,
         pytest.raises(UserError, match=rf"first differs at norm \(batch_norm\): expected the same numbers, {numbers}"),
     ):
         comparison.require_same(file, tmp_path, inputs, None)

@@ -5,7 +5,7 @@ BY_HAND = "pgdl help your-own-models says what is translated, and how to rebuild
 EVALUATE = "the module was in training mode: call module.eval() before the export"
 
 
-class RefusedError(Exception):
+class UntranslatableError(Exception):
     """An operation without a translation; the message follows the name of the operation, and the remedy the message."""
 
     def __init__(self, reason: str, remedy: str = BY_HAND) -> None:
