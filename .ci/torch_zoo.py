@@ -136,7 +136,8 @@ def attempt(name: str, make: Any, side: int, process: Process, measures: list[st
             difference = comparison.require_same(place / "model", place / "canonical", last, expected)
             row.difference, row.seconds = f"{difference:.0e}", f"{time.monotonic() - started:.0f}"
         except (UserError, NoAnswerError) as error:
-            reason = str(error).replace(f"{place}/", "").partition("; docs/")[0]
+            reason = str(error).replace(f"{place}/", "").partition("; pgdl help")[0]
+            reason = "the outputs of the translation differ" if "first differs" in reason else reason
             return Row(name, "refused: " + reason.rpartition("found ")[2].replace("|", "\\|")[:160])
         if measures and n_weights <= MEASURED:
             labels = np.arange(EXAMPLES) % CLASSES
@@ -181,8 +182,8 @@ make torch-zoo        # tries them with random weights and small images, and pri
 
 - *difference*: the largest difference of the outputs for 64 images, as a share of their spread;
 - *seconds*: export, translation and comparison;
-- *measures*: how many of the library's {measures} measures of the costs `weights` and `forward` give a value; networks
-  of more than 2 million weights were not measured.
+- *measures*: how many of the library's {measures} measures of the costs `weights` and `forward` give a value; large
+  networks were not measured.
 
 | architecture | result | difference | seconds | measures |
 |---|---|---|---|---|"""

@@ -1,4 +1,4 @@
-"""Text of strangers in messages and file lists, numbers that readers can tell apart, times, sizes, p-values."""
+"""Formats text for people: text of strangers made safe, distinguishable numbers, times, sizes and p-values."""
 
 import re
 import textwrap

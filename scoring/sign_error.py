@@ -43,10 +43,11 @@ def sign_errors(
     empty cells.
 
     With `test_images`, the weight of a pair grows with the certainty of the order of its gaps, and is 0 if the test
-    sets do not determine the order (for 10,000 images: gaps that differ by less than 0.0196). With `seed`, models that
-    differ in that hyperparameter alone are repeats of a setting: an environment then has all pairs of their models, and
-    is discarded if the weights sum to less than `MINIMUM_EFFECTIVE_PAIRS`. Without `seed`, an environment is a single
-    pair, so `robust` is 1 as soon as one pair is in the wrong order: read `mean` and `percentile_90`.
+    sets do not determine the order (for 10,000 images: gaps that differ by less than 0.0196).
+    If `seed` names a hyperparameter that numbers repeats, models that differ in it alone belong to the same setting. An
+    environment then has all pairs of a model of one setting and a model of the other, and is discarded if the weights
+    of its pairs sum to less than `MINIMUM_EFFECTIVE_PAIRS`. Without `seed`, an environment is a single pair, so the
+    largest error, `robust`, is 1 as soon as one pair is in the wrong order: read `mean` and `percentile_90`.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.

@@ -34,12 +34,12 @@ def pruning_tolerance(
     Formula: -max {p : accuracy without the fraction p of weights >= accuracy - 0.1}. Range: [-1, 0]. Source: definition
     of this library; pruning by magnitude as in Han et al. 2015, arXiv 1506.02626. Work: 14 F.
 
-    Minus the largest harmless fraction, by bisection, to 1/4096. Batch normalization is folded into the kernels; biases
-    stay. It is -1 if even answers that do not depend on the input are good enough.
+    Minus the largest harmless fraction, by bisection, to 1/4096. Batch normalization is folded into the kernels first;
+    biases are not pruned. The value is -1 if the network without any kernel loses at most 0.1 of its accuracy.
 
     Args:
-        per_layer: take the same fraction of each kernel; else of all weights together, where the scale of a layer
-            matters though the next one may undo it.
+        per_layer: prune the same fraction of each kernel; otherwise the smallest of all weights, which depends on the
+            scale of each layer even if the next layer cancels this scale.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]

@@ -55,7 +55,7 @@ def _shuffled(n_examples: int, number: int) -> Array:
 
 
 def _accuracy(subject: Subject, n_classes: int) -> Fraction:
-    """Mean over classes of the mean over batches of the accuracy on all pairs of a class, without rounding."""
+    """Accuracy on all pairs of a class, averaged over batches and then over classes, without rounding."""
     examples = subject.examples
     size = PER_CLASS * n_classes
     batches = (np.arange(N_BATCHES * size) % len(examples)).reshape(N_BATCHES, size)

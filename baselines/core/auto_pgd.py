@@ -20,7 +20,7 @@ IMPROVING = 0.75
 
 
 def checkpoints(n_steps: int) -> list[int]:
-    """Numbers of steps after which the length of a step is looked at: ceil(p_j n_steps), p_j of the paper."""
+    """Return the steps after which the search may halve its step length: ceil(p_j n_steps), p_j of its paper."""
     percent = [0, 22]
     while percent[-1] < 100:
         percent.append(percent[-1] + max(percent[-1] - percent[-2] - 3, 6))

@@ -33,6 +33,6 @@ def positive_margin(
     subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", margin_floor: float = 1e-6,
     parity_abs: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Gamma for logarithms and divisions: at least `margin_floor`; with `parity_abs` its absolute value first."""
+    """Gamma (with `parity_abs` its absolute value), raised to at least `margin_floor` for logarithms and divisions."""
     found = output_margin(subject, n_samples=n_samples, percentile_method=percentile_method, seed=seed)
     return max(abs(found) if parity_abs else found, margin_floor)

@@ -72,7 +72,7 @@ def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024
 
 
 def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
-    """Return the smallest number, the largest one, and `epsilon` of what is between."""
+    """Return the smallest and the largest number of the inputs, and `epsilon` times their difference."""
     low, high = float(inputs.min()), float(inputs.max())
     if low == high:
         raise MeasureUnavailable(f"needs inputs that are not all the same, found {low:g} only")

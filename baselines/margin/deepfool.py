@@ -71,7 +71,7 @@ def _changes(network: Network, inputs: Array, candidates: Array, n_steps: int, f
 
 
 def _to_nearest(gaps: Array, normals: Array) -> Array:
-    """The steps (n, numbers) to the nearest of planes (n, planes) at gaps / |normal|; NaN where none has a normal."""
+    """Return the step of each input to its nearest plane, (n, numbers); NaN if the normals of all its planes are 0."""
     squares = np.sum(normals**2, axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = np.where(squares > 0, gaps / np.sqrt(squares), np.inf)

@@ -189,7 +189,7 @@ def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
 
 
 def _commutes(node: Node, scale: Node) -> bool:
-    """Whether a node passes on what is scaled by positive numbers; one constant for all channels passes more."""
+    """Whether positive factors of a node's input become factors of its output; more nodes allow a single factor."""
     if is_homogeneous(node):
         return True
     found = constants(scale) if scale.kind in CONSTANT else None

@@ -40,7 +40,7 @@ def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -
 
 
 def smoothed(alpha: Array, beta: Array) -> Curve:
-    """Running means over both coordinates in the order of alpha; points of the same alpha are one, with their mean."""
+    """Running means of each coordinate, in the order of alpha; points of the same alpha are merged into their mean."""
     places, member = np.unique(np.asarray(alpha, np.float64), return_inverse=True)
     values = np.bincount(member, beta) / np.bincount(member)
     width = max(min(WINDOW, len(places) // 4), 1)

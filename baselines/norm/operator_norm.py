@@ -78,7 +78,7 @@ def operator_norm(layer: LinearMap, seed: int = 0) -> float:
 
 
 def _alone(layer: LinearMap) -> Iterator[Nodes]:
-    """The layer without its bias as a network of its own, or one for every group of its channels."""
+    """Return networks of the layer alone, without its bias: one for every group of its channels."""
     node, groups = layer.node, layer.kernel
     if node.kind.startswith(("Depthwise", "Separable")):
         config = {name: node.config[name] for name in _SETTINGS if name in node.config} | {"use_bias": False}

@@ -19,14 +19,14 @@ COLUMNS = 2**13
 def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: float = 0.9, seed: int = 0) -> float:
     """Intrinsic dimension of the penultimate representation.
 
-    Formula: slope of -ln(1 - F(r)) over ln r, r = distance to second over that to first neighbour: TwoNN. Range: [0,
-    inf). Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784, and their code. Refused: fewer than three
-    examples count, as in a lattice.
+    Formula: slope of -ln(1 - F(r)) over ln r (TwoNN); r is the distance to the second-nearest neighbour divided by the
+    distance to the nearest, F its distribution. Range: [0, inf). Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv
+    1905.12784, and their code. Refused: fewer than three usable examples, as in a lattice.
 
-    TwoNN estimate (Facco et al. 2017). The paper finds lower test errors where it is low. As in the authors' code, F at
-    the i-th of n ratios is i / n, the two largest ratios are left out in any case, and examples do not count whose
-    nearest neighbour has the same representation, or whose two nearest are equally far. Where all examples have one or
-    two representations, these have dimension 0.
+    TwoNN estimate (Facco et al. 2017). Ansuini et al. find lower test errors where the dimension is low. As in their
+    code, F at the i-th of n ratios is i / n, and the two largest ratios are always left out. An example is not usable
+    if its nearest neighbour has the same representation, or if its two nearest neighbours are equally far. If all
+    examples together have at most two different representations, the dimension is 0.
     """
     return dimension(penultimate(subject, n_samples, seed)[0], fraction)
 

@@ -34,7 +34,7 @@ class Scored(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name, followed by what distinguishes it from others of the same name."""
+        """The submission's name, followed by its settings if they differ from the others'."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 

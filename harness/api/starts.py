@@ -160,7 +160,7 @@ def _require_empty(directory: Path, command: str) -> None:
 
 @contextmanager
 def _removed_if_failed(directory: Path) -> Iterator[None]:
-    """Remove a directory that was empty or did not exist if the disk is full, so that the same command works later."""
+    """If the disk is full, remove the directory, which was empty or missing before: the same command works later."""
     try:
         yield
     except OSError:

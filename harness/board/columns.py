@@ -17,7 +17,7 @@ MARKS = {"submission": "", "baseline": "baseline"}
 
 
 def mark_of(row: Row) -> str:
-    """Return the mark of a row for readers: baseline, not sandboxed; empty for a submission."""
+    """Return the mark that readers see on a row: "baseline" or "not sandboxed"; empty for a sandboxed submission."""
     return MARKS[row.kind] if row.sandboxed else f"{MARKS[row.kind]} not sandboxed".strip()
 
 

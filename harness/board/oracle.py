@@ -1,4 +1,4 @@
-"""The noisy oracle: a yardstick beside the board, in no row and no comparison."""
+"""The score of the noisy oracle, a yardstick beside the board: it has no row, and no comparison includes it."""
 
 import zlib
 from collections.abc import Collection, Mapping

@@ -66,5 +66,5 @@ def _ran_on(
 
 
 def _is_current(row: Record | RecordedCall, contents: Contents | None) -> bool:
-    """Whether a record is of the task's present model and data; if the contents are not known, it counts as current."""
+    """Whether a record is of the task's present model and data; without digests of these it counts as current."""
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)

@@ -154,7 +154,7 @@ def _others(
 
 
 def require_folder(text: str) -> str:
-    """Return the path of the submissions folder without a trailing slash; raises `UserError` if it leads outside."""
+    """Return the path of the submissions folder without a trailing slash; raises `UserError` outside the repository."""
     path = PurePosixPath(text)
     if path.is_absolute() or ".." in path.parts:
         raise UserError("--submissions", expected="a folder inside the repository", found=text)

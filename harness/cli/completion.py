@@ -101,7 +101,7 @@ def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) 
 
 
 def _items(names: Iterable[object], incomplete: str) -> list[CompletionItem]:
-    """Return names that may be a stranger's, without names that a shell could take for more than a name."""
+    """Return names from files of strangers, except names with characters that a shell would interpret."""
     from harness.shell import is_name
 
     return [

@@ -122,7 +122,7 @@ def _wanted_train(recipe: "DataRecipe", available: int, divided: bool) -> int:
 
 
 def _stratified(labels: Labels, number: int, seed: int, key: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return positions of a stratified subset and of the rest; all, in order, if `number` is the number of labels."""
+    """Return positions of a stratified subset of `number` labels, and of the rest; all labels stay in order."""
     from sklearn.model_selection import train_test_split
 
     positions = np.arange(len(labels))

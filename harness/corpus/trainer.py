@@ -79,7 +79,8 @@ class Trainer:
     def write_data(self) -> None:
         """Write the training and the test shards.
 
-        Labels have the recipe's noise; if noise is an axis of the grid, the shards contain the true labels.
+        The labels have the recipe's noise. If noise is an axis of the grid, each model has noise of its own: the
+        shards, which all models share, then contain the true labels.
         """
         from harness.format.shards import write_shards
 

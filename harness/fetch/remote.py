@@ -62,7 +62,7 @@ class RemoteFile:
 
 
 def find_remote(url: Address) -> RemoteFile:
-    """Return a file on a server, with its tail.
+    """Return a file on a server, of which the last bytes have been read.
 
     Raises:
         NoRangesError: the server sends whole files only.

@@ -49,7 +49,7 @@ class ArchiveSource:
     is_pinned: bool
 
     def open(self, seen: Callable[[int], None]) -> IO[bytes]:
-        """Return a reader of the archive, for one thread; `seen` receives the numbers of arriving bytes."""
+        """Return a reader of the archive, for one thread; `seen` is called with each number of arrived bytes."""
         if isinstance(self.file, Path):
             return Pieces(open_regular(self.file, links=True), MAX_LIST)
         return cast(IO[bytes], self.file.open(seen))

@@ -44,7 +44,7 @@ def is_operation(layer: Mapping[str, Any]) -> bool:
 
 
 def as_layer(layer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the layer that is equivalent to an operation; without such a layer, the unchanged entry."""
+    """Return the entry of the layer that is equivalent to an operation; without such a layer, the operation's entry."""
     name, config = layer["class_name"], layer["config"]
     if not is_operation(layer) or (name in MERGES and layer["module"] != _OF_ARRAYS):
         return layer

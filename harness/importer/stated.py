@@ -46,8 +46,8 @@ class Stated:
 def rounding_of(cells: Iterable[str]) -> float:
     """Return half a unit of the last digit of the longest cell of a column; cells that are no numbers do not count.
 
-    Programs write the shortest form, so that `0.9` may be 0.90 or 0.9000: a single cell says nothing. The numbers 0 and
-    1 alone, or 0.0 and 1.0, are exact.
+    Programs write the shortest form, so that `0.9` may be 0.90 or 0.9000: a single cell says nothing. A column that
+    contains only 0 and 1, or only 0.0 and 1.0, is exact.
     """
     numbers = [number for number in map(_number, cells) if number.is_finite()]
     decimals = min(max([0, *(-int(number.as_tuple().exponent) for number in numbers)]), DECIMALS)

@@ -157,9 +157,10 @@ def _low(seccomp: Any, position: int, value: int) -> Any:
 
 
 def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:
-    """Deny access to other processes of the same user, marks on files shared by calls, and instant allocation of disk.
+    """Deny requests that namespaces and mounts prevent where they exist.
 
-    Namespaces and mounts would otherwise prevent these.
+    These are: access to other processes of the same user, flags on files that calls share, and allocation of disk space
+    without writing.
     """
     for kind in FILE_SYSTEM_REQUESTS:
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFF00, kind << 8))

@@ -43,7 +43,7 @@ class Copy:
 
 
 class Staging:
-    """The staging directory of a run; each key is staged once, while there is room for the copy.
+    """The staging directory of a run: a model, a data set or a submission is copied once, and kept while there is room.
 
     A lock marks the directory as in use. The directory of a killed run is not locked, and the next run removes it.
     """

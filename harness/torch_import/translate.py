@@ -63,7 +63,7 @@ def translate(graph: Graph) -> Translation:
 
 
 def is_translated(operation: GraphOperation) -> bool:
-    """Whether an operation has a translation, or passes on its argument, or computes with constants or sizes."""
+    """Whether an operation has a translation, returns its argument, or computes with constants and sizes only."""
     name = operation.name.removesuffix("_")
     if not operation.target.startswith("aten."):
         return operation.target.startswith("_operator.") and name in _ON_SIZES

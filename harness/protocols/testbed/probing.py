@@ -107,7 +107,7 @@ def _described(prepared: Prepared) -> Arrays:
 
 
 def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, directory: Path) -> list[Path]:
-    """Write the noisy test images, and return the files of the test images for each SSIM; the last are clean."""
+    """Write the noisy test images of each SSIM; returns the files for each SSIM, and last those of the clean images."""
     targets, clean = settings.ssim[:-1], directory / "test_inputs.npy"
     if not targets:
         return [clean]

@@ -34,9 +34,9 @@ networks of its paper, and a claim that is reproduced here is reproduced for the
 - *undecided*: the interval or test allows both.
 - *not tried*: the test of the claim has changed and `make science` has not been run since, or its evidence is missing.
 
-*would decide* extrapolates how many networks in all would decide an undecided claim. It takes the estimate for the
-truth, while errors fall with the square root of the number of networks, so only the order of magnitude is meant. If
-each of several corpora has a p-value, it counts the networks of more corpora with the same p-values. *none can be said*
+*would decide* extrapolates how many networks in all would decide an undecided claim. It assumes that the estimate is
+exact, and that its error falls with the square root of the number of networks: read it as an order of magnitude. If
+each of several corpora has a p-value, it counts networks of further corpora with the same p-values. *none can be said*
 means that the estimate is no better than chance.
 
 *power* says what the evidence can decide, and was written before anybody looked at the evidence. Claims that hold by
