@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -56,10 +57,23 @@ def task(directory: Path) -> None:
     print(json.dumps({"told": told, "training": [model.module.training for model in models]}))
 
 
-def problem(directory: Path, *models: Any, train: Any = TRAIN) -> str:
+def with_nan(inputs: torch.Tensor) -> torch.Tensor:
+    """Return inputs of which example 69, behind those that are compared, has a NaN."""
+    changed = inputs.clone()
+    changed[69, 0, 0, 0] = torch.nan
+    return changed
+
+
+def with_nan_weight(module: Any) -> Any:
+    """Return a module whose training has diverged."""
+    module[5].weight.data[0, 0] = torch.nan
+    return module
+
+
+def problem(directory: Path, *models: Any, train: Any = TRAIN, **others: Any) -> str:
     """Return the lines of an import that fails, and whether something is left of it."""
     try:
-        pgdl.import_torch(models, train, TEST, output=directory / "none")
+        pgdl.import_torch(models, **{"train": train, "test": TEST, "output": directory / "none"} | others)
     except pgdl.UserError as error:
         return str(error) + " AND SOMETHING IS LEFT" * (directory / "none").exists()
     return "no error"
@@ -79,6 +93,13 @@ def problems(directory: Path) -> None:
                 "control flow": problem(directory, (nn.Sequential(nn.Conv2d(3, 3, 3), Branching()), a)),
                 "sizes": problem(directory, (nn.Sequential(nn.Flatten(), nn.Linear(99, 4)), a)),
                 "labels": problem(directory, (network(), a), train=(INPUTS, LABELS + 1)),
+                "image": problem(directory, (network(), a), train=(with_nan(INPUTS), LABELS)),
+                "no examples": problem(directory, (network(), a), train=(INPUTS[:0], LABELS[:0])),
+                "weights": problem(directory, (with_nan_weight(network()), a)),
+                "no test": problem(directory, (network(), a), test=None),
+                "name": problem(directory, (network(), a), name="../x y"),
+                "list": problem(directory, (network(), {"width": [4]})),
+                "tensor": problem(directory, (network(), {"width": torch.tensor(4), "test_acc": np.float32(0.5)})),
                 "data": problem(directory, (network(), a), train=[1, 2, 3]),
                 "one cell": problem(directory, (network(), a), (network(), a)),
                 "names": problem(directory, (network(), a), (network(), {"depth": 4})),
