@@ -90,7 +90,8 @@ def write_arrays(
     """
     labels, shape = _classes(examples), (examples.shape[0] if examples.shape else 0, *input_shape)
     if examples.shape not in (shape, shape[:-1] if shape[-1] == 1 else shape) or shape[0] == 0:
-        expected = f"at least 1 of shape {input_shape}, as the models have"
+        order = " (channels last)" * (len(input_shape) > 1)
+        expected = f"at least 1 of shape {input_shape}{order}, as the models have"
         raise UserError("inputs", file=examples.source, expected=expected, found=f"shape {examples.shape}")
     if labels.shape != shape[:1]:
         raise UserError("labels", file=examples.source, expected=f"shape {shape[:1]}", found=labels.shape)

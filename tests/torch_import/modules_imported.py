@@ -34,6 +34,14 @@ class Branching(nn.Module):
         return x.flatten(1) if x.sum() > 0 else -x.flatten(1)
 
 
+class Sine(nn.Module):
+    """Its own forward has an operation without a translation."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the sine of 4 numbers."""
+        return x.flatten(1)[:, :4].sin()
+
+
 class Pair(nn.Module):
     """It has two outputs."""
 
@@ -79,6 +87,14 @@ def problem(directory: Path, *models: Any, train: Any = TRAIN, **others: Any) ->
     return "no error"
 
 
+def problem_of_measure(module: Any, data: Any = TRAIN) -> str:
+    """Return the lines of a measure that cannot be computed."""
+    try:
+        return str(pgdl.measure("num_params")(module, data))
+    except pgdl.UserError as error:
+        return str(error)
+
+
 def problems(directory: Path) -> None:
     """Print the problem of each bad input."""
     a: Mapping[str, Any] = {"width": 4}
@@ -100,6 +116,9 @@ def problems(directory: Path) -> None:
                 "name": problem(directory, (network(), a), name="../x y"),
                 "list": problem(directory, (network(), {"width": [4]})),
                 "tensor": problem(directory, (network(), {"width": torch.tensor(4), "test_acc": np.float32(0.5)})),
+                "measured": problem_of_measure(Sine()),
+                "measured state_dict": problem_of_measure(network().state_dict()),
+                "measured weights": problem_of_measure(with_nan_weight(network())),
                 "data": problem(directory, (network(), a), train=[1, 2, 3]),
                 "one cell": problem(directory, (network(), a), (network(), a)),
                 "names": problem(directory, (network(), a), (network(), {"depth": 4})),
