@@ -146,8 +146,8 @@ def _advice_on(row: Row, name: str, insight: Insight) -> list[str]:
     if len(values) == 1:
         return ["all models have the same value, so there is no order that could tell anything."]
     lines = [
-        f"misses the effect of {missed.name}, which explains {missed.share:.0%} of the variance of the gaps: Kendall's "
-        f"tau is {missed.tau:.2f} among models that differ in nothing else."
+        f"misses the effect of {missed.name}, which explains {100 * missed.share:.0f} % of the variance of the gaps: "
+        f"Kendall's tau is {missed.tau:.2f} among models that differ in nothing else."
         for missed in insight.missed
     ]
     if tied > TIED_SHARE * len(task.scored.grid.models):
@@ -158,7 +158,7 @@ def _advice_on(row: Row, name: str, insight: Insight) -> list[str]:
     if pairs:
         models = Counter(model for pair in pairs for model in (pair.larger_gap, pair.smaller_gap))
         worst = ", ".join(model for model, _ in models.most_common(3))
-        lines.append(f"most often in the pairs that cost most, which are not in the order of their gaps: {worst}.")
+        lines.append(f"the models in the wrong order that cost most: {worst}.")
     p_value = insight.chance.p_value if task.adjusted_p_value is None else task.adjusted_p_value
     if p_value > SIGNIFICANT:
         lines.append(
