@@ -12,7 +12,7 @@ from harness.execution.forecast import Forecast
 from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
 from harness.execution.plan import PlannedCall
-from harness.outcome import Outcome
+from harness.outcome import CallResult, Outcome
 from harness.sandbox import TAIL
 from harness.tables import plain, print_lines
 from harness.task.selection import PartOfData
@@ -24,7 +24,10 @@ from pgdl import CheckReport
 #: Number of lines from the end of a call's output that are shown.
 LINES = 20
 
-HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "memory")
+#: First line of a traceback.
+TRACEBACK = "Traceback (most recent call last):"
+
+HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "MiB")
 
 
 class CallTable:
@@ -40,7 +43,7 @@ class CallTable:
                 ("parameters", [f"{model.n_parameters:,}" for task in tasks for model in task.models]),
             )
         ]
-        self._line = f"{{:{widths[0]}}}  {{:{widths[1]}}}  {{:>{widths[2]}}}  {{:9}}  {{:>11}}  {{:>7}}  {{:>8}}"
+        self._line = f"{{:{widths[0]}}}  {{:{widths[1]}}}  {{:>{widths[2]}}}  {{:9}}  {{:>11}}  {{:>7}}  {{:>6}}"
         self._seen: list[FinishedCall[PlannedCall]] = []
 
     def add(self, done: FinishedCall[PlannedCall]) -> None:
@@ -52,7 +55,7 @@ class CallTable:
         self._seen.append(done)
         result, call = done.result, done.call
         value = "-" if result.value is None else f"{result.value:.6g}"
-        memory = f"{result.peak_memory_bytes / 1024**2:.0f} MiB"
+        memory = f"{result.peak_memory_bytes / 1024**2:.0f}"
         size, seconds = f"{call.model.n_parameters:,}", f"{result.call_wall_s:.2f}"
         row = self._line.format(call.task.name, call.model.id, size, result.outcome, value, seconds, memory)
         if isinstance(data := call.task.data, PartOfData):
@@ -68,7 +71,7 @@ class CallTable:
             if whole or (failure not in told if result.outcome is not Outcome.OK else is_first):
                 self._print_output(done, LINES if not whole else None)
             else:
-                left_out += bool(result.output_tail.strip())
+                left_out += bool(_printed(result))
             told.add(failure)
         if left_out:
             print_lines(
@@ -91,6 +94,13 @@ class CallTable:
             self._console.print(f"  | ... {counted(hidden, 'earlier line')}: pgdl check --whole-output", style="dim")
         for line in lines[hidden:]:
             self._console.print(f"  | {line}", style="dim")
+
+
+def _printed(result: CallResult) -> str:
+    """Return the output of a call without the traceback at the end, which pgdl prints for a failed call."""
+    if result.outcome is Outcome.OK:
+        return result.output_tail.strip()
+    return result.output_tail.partition(TRACEBACK)[0].strip()
 
 
 class CheckTerminal(Terminal):

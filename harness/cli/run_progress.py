@@ -1,7 +1,7 @@
 """Shows the progress of a run: one live line per submission on a terminal, plain lines elsewhere."""
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from typing import Self
 
@@ -21,17 +21,19 @@ from harness.execution.plan import PlannedCall
 from harness.execution.run import CallSummary
 from harness.outcome import Outcome
 from harness.tables import PlainColumn
+from harness.text import counted
 
 #: Maximum number of submissions with a line each on a terminal; for more, only the total is shown.
 SHOWN_LINES = 12
 
-#: Number of failures of a submission that are printed as they happen; the summary counts all failures.
+#: Number of different failures of a submission that are printed as they happen; the summary counts all failures.
 SHOWN_FAILURES = 5
 
 
 class RunProgress(Bars):
     """Prints failures as they happen and, on a terminal, shows a line with the remaining time per submission.
 
+    A failure is printed for the first call that has it, and counted after the submission's last call.
     Failures on the tasks in `withheld` are only counted, because model and reason would reveal something of the model.
     Failures for lack of initial weights are only counted, too: a note on the task has announced them.
     """
@@ -47,7 +49,7 @@ class RunProgress(Bars):
         self._total = dict(self._left)
         self._failed: Counter[str] = Counter()
         self._machines: Counter[str] = Counter()
-        self._shown: Counter[str] = Counter()
+        self._failures: defaultdict[str, Counter[str]] = defaultdict(Counter)
         width = max(map(len, self._total), default=0)
         self._lines: dict[str, TaskID] = {
             name: self._bars.add_task(
@@ -83,6 +85,8 @@ class RunProgress(Bars):
         self._bars.update(self._lines[name], advance=1, failed=failed)
         machines = machines_line(self._machines)
         self._bars.update(self._all, advance=1, description=f"{self._name} {machines}" if machines else self._name)
+        if not self._left[name]:
+            self._print_repeated(name)
         if not self._left[name] and not self._console.is_terminal:
             self._console.print(f"{name}: {self._total[name]} calls done{failed and f', {failed}'}")
         if self._line_is_due(time.monotonic()):
@@ -96,8 +100,17 @@ class RunProgress(Bars):
         self._console.print(f"{total - left} of {total} calls done, about {seconds / 60:.0f} min left{machines}")
 
     def _show(self, name: str, row: CallSummary) -> None:
-        self._shown[name] += 1
-        if self._shown[name] <= SHOWN_FAILURES:
-            self._console.print(f"{name} on {row.call.where}: {row.outcome}: {row.message}")
-        elif self._shown[name] == SHOWN_FAILURES + 1:
+        seen, failure = self._failures[name], f"{row.outcome}: {row.message}"
+        seen[failure] += 1
+        if seen[failure] > 1:
+            return
+        if len(seen) <= SHOWN_FAILURES:
+            self._console.print(f"{name} on {row.call.where}: {failure}")
+        elif len(seen) == SHOWN_FAILURES + 1:
             self._console.print(f"{name}: further failures are counted below")
+
+    def _print_repeated(self, name: str) -> None:
+        """Print the number of calls that failed like one whose failure was printed."""
+        for failure, calls in list(self._failures[name].items())[:SHOWN_FAILURES]:
+            if calls > 1:
+                self._console.print(f"{name}: {counted(calls - 1, 'other call')}: {failure}")

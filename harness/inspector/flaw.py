@@ -1,4 +1,4 @@
-"""Finds flaws in a measure's source without running it: a syntax error, or no function `complexity`."""
+"""Finds flaws in a measure's source without running it: a syntax error, no function `complexity`, wrong parameters."""
 
 import ast
 import os
@@ -10,6 +10,15 @@ from harness.inspector.limits import bound_process
 DYNAMIC = {"exec", "eval", "globals", "locals", "vars", "setattr", "__dict__", "__getattr__"}
 
 FUNCTION = "complexity"
+
+#: The call, as messages show it.
+EXPECTED = f"{FUNCTION}(model, dataset)"
+
+#: Parameter that is passed by name to a measure that has it.
+OPTIONAL = "program_dir"
+
+#: Maximum number of names in a message.
+MAX_NAMES = 5
 
 
 def main() -> None:
@@ -31,21 +40,39 @@ def flaw_of(source: bytes) -> str:
         return str(error)
     except (MemoryError, RecursionError):
         return ""
-    if FUNCTION in _bound(module):
+    functions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
+    bindings = _bindings(module).count(FUNCTION)
+    if not bindings:
+        return f"expected a function {EXPECTED}, found {_listed([node.name for node in functions]) or 'none'}"
+    measures = [node for node in functions if node.name == FUNCTION and not node.decorator_list]
+    return _flaw_of_parameters(measures[0].args) if bindings == len(measures) == 1 else ""
+
+
+def _flaw_of_parameters(parameters: ast.arguments) -> str:
+    """Return a flaw if two positional arguments do not fit; empty if that depends on more than the number of names."""
+    names = [parameter.arg for parameter in parameters.posonlyargs + parameters.args]
+    if parameters.vararg or parameters.kwonlyargs or parameters.defaults:
         return ""
-    return f"expected a function {FUNCTION}(model, dataset), found none"
+    if len(names) - names.count(OPTIONAL) == 2:
+        return ""
+    return f"expected {EXPECTED}, found {FUNCTION}({_listed(names)})"
 
 
-def _bound(module: ast.Module) -> set[str]:
-    """Return the names that the module may bind; includes `FUNCTION` if that cannot be decided."""
-    names: set[str] = set()
+def _listed(names: list[str]) -> str:
+    more = ["..."] if len(names) > MAX_NAMES else []
+    return ", ".join(names[:MAX_NAMES] + more)
+
+
+def _bindings(module: ast.Module) -> list[str]:
+    """Return a name for each binding of the module; `FUNCTION` for a binding whose name cannot be decided."""
+    names: list[str] = []
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
+            names.append(node.name)
         elif isinstance(node, ast.Name) and (isinstance(node.ctx, ast.Store) or node.id in DYNAMIC):
-            names.add(FUNCTION if node.id in DYNAMIC else node.id)
+            names.append(FUNCTION if node.id in DYNAMIC else node.id)
         elif isinstance(node, ast.alias):
-            names.add(FUNCTION if node.name == "*" else node.asname or node.name.partition(".")[0])
+            names.append(FUNCTION if node.name == "*" else node.asname or node.name.partition(".")[0])
         elif isinstance(node, ast.Attribute) and node.attr in DYNAMIC:
-            names.add(FUNCTION)
+            names.append(FUNCTION)
     return names

@@ -15,8 +15,9 @@ def complexity(model, dataset):
 ARGUMENTS
     A parameter called program_dir, if there is one, gets the path of this folder.
 
-    There is no network, and files can be written only under /tmp; time and memory are limited (pgdl check shows
-    your usage). Random draws are repeatable: Python, NumPy and FRAMEWORK are seeded before the call.
+    There is no network. Files can be written only under /tmp, where the call starts, and are deleted after it; to see
+    what happens in a call, print it. Time and memory are limited (pgdl check shows your usage). Random draws are
+    repeatable: Python, NumPy and FRAMEWORK are seeded before the call.
     """
     # As a start: the mean margin of the true class over the best other class, on 512 training examples.
     # Confident networks are expected to generalize better, hence the minus sign.

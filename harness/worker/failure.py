@@ -16,8 +16,8 @@ MESSAGE = 300
 
 #: The end of the message about a module that does not exist.
 NOT_INSTALLED = (
-    " (no file of the submission and no package where pgdl runs: `pip list` there shows them, `pip install` adds one; "
-    "pgdl help submissions#packages)"
+    " (no file of the submission and no package where pgdl runs: `pip list` there shows them, `pip install` adds one, "
+    "or ask the organiser; pgdl help submissions#packages)"
 )
 
 

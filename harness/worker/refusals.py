@@ -60,7 +60,7 @@ def _sentence(error: BaseException, submission: Path) -> str:
 
 
 def _of_processes() -> str:
-    return f"the sandbox limits a call to {_limit('RLIMIT_NPROC')} processes and threads"
+    return f"the sandbox limits a call to {_limit('RLIMIT_NPROC')} processes and threads: start fewer"
 
 
 def _limit(name: str) -> int:

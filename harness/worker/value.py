@@ -35,13 +35,21 @@ def as_finite_float(value: Any) -> float:
 
 
 def _described(value: Any) -> str:
-    """Return the type of a value that is not a number, with its shape if it has several entries."""
+    """Return the type of a value that is not a number, with its shape if it has several entries, and a remedy."""
     name = type(value).__name__
     if value is None:
         return f"{name}: is a `return` missing in complexity()?"
+    if isinstance(value, dict | list | tuple):
+        return f"{name}; return one of its numbers"
     try:
         shape = tuple(int(length) for length in value.shape)
     except (AttributeError, TypeError, ValueError):  # it has no shape, or not only numbers in it
         return name
     kind = "an array" if "array" in name.lower() else "a tensor"
-    return f"{kind} ({name}) of shape {shape}" if shape else name
+    return f"{kind} ({name}) of shape {shape}{_remedy(shape)}" if shape else name
+
+
+def _remedy(shape: tuple[int, ...]) -> str:
+    if math.prod(shape) != 1:
+        return ""
+    return f"; if it is x, return float(x[{', '.join('0' for _ in shape)}])"

@@ -18,7 +18,7 @@ from in_process import Pgdl
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
 from harness.cli.check import command
-from harness.cli.check_table import LINES, CallTable
+from harness.cli.check_table import LINES, TRACEBACK, CallTable
 from harness.execution.check import Trial
 from harness.execution.forecast import forecast
 from harness.execution.order import FinishedCall
@@ -198,6 +198,22 @@ def test_each_failure_is_told_once_and_controls_no_terminal(capsys: pytest.Captu
     assert below.count("  | ?]0;t?last") == 1
     assert below[-1].startswith("1 other call printed")
     assert all(line.isprintable() for line in below)
+
+
+def test_a_traceback_is_nothing_that_the_measure_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    _, below = shown(capsys, *[replace(FAILED, output_tail=f"{TRACEBACK}\n  File ...\nValueError\n")] * 3)
+    assert [line for line in below if "other" in line] == []
+
+
+def test_a_row_of_the_demo_fits_into_80_columns() -> None:
+    console = SafeConsole(width=80, file=io.StringIO(), markup=False)
+    task = make_task(13)
+    (call,) = [one for one in plan_calls([make_submission()], [task], SETTINGS, NOWHERE_TO_RUN)
+               if one.model.id == "model_12"]  # fmt: skip
+    task = replace(task, name="digits_nin_small")
+    table = CallTable([task], (), console)
+    table.add(FinishedCall(replace(call, task=task), replace(OK, value=-0.0123457), NOW, {}, "bubblewrap/fast"))
+    assert len(console.file.getvalue().splitlines()) == 2  # type: ignore[attr-defined]
 
 
 def test_all_that_was_printed_is_there_on_request(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,11 @@ from in_process import Pgdl
         ("def complexity(model, dataset:\n", "line 1: '(' was never closed"),
         (
             "def measure(model, dataset):\n    return 1.0\n",
-            "expected a function complexity(model, dataset), found none",
+            "expected a function complexity(model, dataset), found measure",
+        ),
+        (
+            "def complexity(model):\n    return 1.0\n",
+            "expected complexity(model, dataset), found complexity(model)",
         ),
     ],
 )

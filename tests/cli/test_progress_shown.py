@@ -141,6 +141,22 @@ def test_a_line_a_minute_says_how_much_is_done_and_left(monkeypatch: pytest.Monk
     ]
 
 
+def test_the_same_failure_is_printed_once_and_counted() -> None:
+    calls = plan_calls([make_submission("mine")], [planned_task(10)], SETTINGS, NOWHERE_TO_RUN)
+    console = Console(file=io.StringIO(), width=120)
+    progress = RunProgress(calls, console)
+    messages = ["no", "no", "odd", "no", *(f"number {n}" for n in range(6))]
+    for call, message in zip(calls, messages, strict=True):
+        progress.seen(CallSummary(call, "EXCEPTION", 1.0, message=message))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert [line.partition("EXCEPTION: ")[2] for line in lines[:5]] == ["no", "odd", "number 0", "number 1", "number 2"]
+    assert lines[5:] == [
+        "mine: further failures are counted below",
+        "mine: 2 other calls: EXCEPTION: no",
+        "mine: 10 calls done, 10 failed",
+    ]
+
+
 def test_the_line_says_what_each_machine_of_a_cluster_has_done(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter([0, 0, 0, 70])
     monkeypatch.setattr(run_progress.time, "monotonic", lambda: next(seconds))

@@ -27,7 +27,7 @@ def error_of(source: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> B
 def test_a_missing_package_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = advise(error_of("import no_such_package.part", tmp_path, monkeypatch), KERAS_2, tmp_path)
     assert told.startswith("ModuleNotFoundError: No module named 'no_such_package' (no file of the submission")
-    assert told.endswith("`pip list` there shows them, `pip install` adds one; pgdl help submissions#packages)")
+    assert told.endswith("`pip install` adds one, or ask the organiser; pgdl help submissions#packages)")
     assert len(told) <= MESSAGE
 
 

@@ -292,11 +292,21 @@ def test_names_of_files_are_theirs_whatever_the_metadata_say(tmp_path: Path) -> 
     assert [one.name for one in find_submissions(arguments, names)] == ["alice", "bob", "vc_dim", "v1.2"]
 
 
+CALL = "complexity(model, dataset)"
+
+
 @pytest.mark.parametrize(
     ("source", "flaw"),
     [
-        ("", "expected a function complexity(model, dataset), found none"),
-        ("def complexty(model, dataset):\n    return 1", "expected a function complexity"),
+        ("", f"expected a function {CALL}, found none"),
+        ("def complexty(model, dataset):\n    return 1", f"expected a function {CALL}, found complexty"),
+        (
+            "".join(f"def f{n}(): pass\n" for n in range(9)),
+            f"expected a function {CALL}, found f0, f1, f2, f3, f4, ...",
+        ),
+        ("def complexity(model): return 1", f"expected {CALL}, found complexity(model)"),
+        ("def complexity(model, data, labels): return 1", f"expected {CALL}, found complexity(model, data, labels)"),
+        ("def complexity(model, program_dir): return 1", f"expected {CALL}, found complexity(model, program_dir)"),
         ("print(complexity)", "expected a function complexity"),
         ("x = 1\ndef complexity(model:\n", "line 2: "),
         ("x = 'a\0b'", "source code "),
@@ -311,6 +321,13 @@ def test_a_flaw(source: str, flaw: str) -> None:
     "source",
     [
         "def complexity(model, dataset): return 1",
+        "def complexity(model, dataset, program_dir): return 1",
+        "def complexity(*args): return 1",
+        "def complexity(model, *, dataset=None): return 1",
+        "def complexity(model, dataset, steps=3): return 1",
+        "def complexity(model): return 1\ncomplexity = print",
+        "def complexity(model): return 1\nglobals()['complexity'] = print",
+        "@decorated\ndef complexity(model): return 1",
         "complexity = lambda model, dataset: 1",
         "from other import complexity",
         "from other import measure as complexity",
