@@ -19,7 +19,7 @@ from harness.api.chosen_measures import choose_measures
 from harness.errors import UserError
 from harness.importer.data import of_arrays, write_arrays
 from harness.processes import NoAnswerError, Process
-from harness.torch_import.check import Comparison
+from harness.torch_import.check import OutputComparison
 from harness.torch_import.export import Exporter
 from harness.torch_import.pt2 import read_pt2
 from harness.torch_import.translate import translate
@@ -119,7 +119,7 @@ def attempt(name: str, make: Any, side: int, process: Process, measures: list[st
     torch.manual_seed(0)
     started = time.monotonic()
     row = Row(name)
-    with tempfile.TemporaryDirectory() as directory, Comparison(process) as comparison:
+    with tempfile.TemporaryDirectory() as directory, OutputComparison(process) as comparison:
         place = Path(directory)
         try:
             module = as_if_trained(make())

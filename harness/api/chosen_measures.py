@@ -31,7 +31,7 @@ def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
                 if submission is None:
                     known = [*baselines.MEASURES, *families, *baselines.Cost, ALL, CHEAP]
                     hint = did_you_mean(name, known) or "pgdl measures lists them"
-                    raise UserError(f"--measures: no measure, family or cost {name!r}", remedy=hint)
+                    raise UserError(f"measures: no measure, family or cost {name!r}", remedy=hint)
                 is_named = not several or (name in chosen and chosen[name].is_named)
                 family = baselines.MEASURES[without_parameters(name)].family
                 chosen[submission.name] = Chosen(submission, family, is_named)

@@ -100,7 +100,7 @@ def _dataset(model: Any, data: Any) -> Any:
     fault.
     """
     if not hasattr(model, "layers") or not hasattr(model, "input_shape"):
-        raise UserError("model", expected="a Keras model", found=type(model).__name__)
+        raise UserError("model", expected="a Keras model or a torch.nn.Module", found=type(model).__name__)
     with extras_named():
         import tensorflow as tf
 

@@ -49,8 +49,8 @@ def arrays_of(data: Any, source: str) -> Arrays:
             parts = [(inputs, labels) for inputs, labels in data]
         except (TypeError, ValueError) as error:
             raise UserError(source, expected=_EXPECTED, found=type(data).__name__) from error
-    if not parts:
-        raise UserError(source, expected=_EXPECTED, found="no examples")
+    if not any(len(inputs) for inputs, _ in parts):
+        raise UserError(source, expected="at least 1 example", found="none")
     inputs, labels = (np.concatenate([_array(part[place]) for part in parts]) for place in (0, 1))
     if inputs.ndim < 2 or len(inputs) != len(labels):
         found = f"shapes {inputs.shape} and {labels.shape}"

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from harness.api.torch_data import arrays_of
+from harness.api.torch_names import named_in_errors
 from harness.importer.data import write_arrays
 from harness.processes import Process
 from harness.processes.runtimes import require_runtime
-from harness.torch_import.check import EXAMPLES, Comparison
+from harness.torch_import.check import EXAMPLES, OutputComparison
 from harness.torch_import.export import Exporter
 from harness.torch_import.pt2 import read_pt2
 from harness.torch_import.translate import translate
@@ -38,19 +39,20 @@ def measures_of_module(module: Any, data: Any, names: Sequence[str]) -> list[dic
     runtime = require_runtime("tensorflow", "the measures need TensorFlow")
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pgdl-")))
+        stack.enter_context(named_in_errors(str(place)))
         exporter = Exporter(module, "model", lambda _: None)
-        file, model = place / "model", place / "canonical"
+        file, before, model = place / "model", place / "model.initial_weights", place / "canonical"
         expected = exporter.outputs(arrays.inputs[:EXAMPLES])
         exporter.write(file, arrays.inputs)
         translated = translate(read_pt2(file)).model
         translated.write_canonical(model, "weights.npz")
         if (initial := getattr(module, "initial_weights", None)) is not None:
-            exporter.write(place / "initial", arrays.inputs, initial)
-            translate(read_pt2(place / "initial")).model.write_canonical(model, "initial_weights.npz")
+            exporter.write(before, arrays.inputs, initial)
+            translate(read_pt2(before)).model.write_canonical(model, "initial_weights.npz")
         shape = translated.architecture.input_shape
         write_arrays(arrays.channels_last, place / "data", shape, expected.shape[1], 1.0)
         process = stack.enter_context(Process("harness.api.measuring", runtime, own_data=True))
-        comparison = stack.enter_context(Comparison(process))
+        comparison = stack.enter_context(OutputComparison(process))
         inputs = np.array(np.load(place / "data" / "inputs.npy", mmap_mode="r")[:EXAMPLES])
         comparison.require_same(file, model, inputs, expected)
         question = {"model": str(model), "data": str(place / "data"), "measures": list(names)}

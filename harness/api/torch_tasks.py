@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.api.torch_data import Arrays, arrays_of
-from harness.errors import UserError, UserErrors
-from harness.format.problems import InvalidTaskError
-from harness.importer.run import ImportOrder, import_models
+from harness.api.torch_names import named_in_errors, without_place
+from harness.errors import UserError
+from harness.importer.run import ImportOrder, import_models, require_free
 from harness.importer.stated import read_stated, rounding_of
 from harness.importer.table import (
     FILE,
@@ -73,22 +73,18 @@ def import_torch(
             else is not as it must be. Nothing is left behind.
     """
     training, testing = arrays_of(train, "train"), None if test is None else arrays_of(test, "test")
-    with tempfile.TemporaryDirectory(prefix="pgdl-") as directory:
+    tested = None if testing is None else testing.channels_last
+    order = ImportOrder(Path("models"), training.channels_last, tested, Path(output), name)
+    require_free(order)
+    with tempfile.TemporaryDirectory(prefix="pgdl-") as directory, named_in_errors(directory):
         found = [_model(given, number) for number, given in enumerate(models)]
         rows = [_exported(model, number, Path(directory), training, tell) for number, model in enumerate(found)]
         rows = _with_accuracies(found, rows)
-        tested = None if testing is None else testing.channels_last
-        order = ImportOrder(Path("models"), training.channels_last, tested, Path(output), name)
 
-        def named(line: object) -> str:
-            """Return a line with the models' own names in place of paths."""
-            return str(line).replace(f"{directory}/", "")
+        def say(line: str) -> None:
+            tell(without_place(line, directory))
 
-        try:
-            import_models(order, _table(rows), lambda line: tell(named(line)), lambda line: tell(named(line)))
-        except UserError as error:
-            lines = error.problems if isinstance(error, InvalidTaskError) else error.lines
-            raise UserErrors(*map(named, lines)) from error
+        import_models(order, _table(rows), say, say)
     return order.task
 
 
@@ -112,8 +108,18 @@ def _exported(
     exporter.write(file, data.inputs)
     if initial is not None:
         exporter.write(initial, data.inputs, model.initial)
-    hyperparameters = {str(name): str(value) for name, value in model.hyperparameters.items()}
+    hyperparameters = {str(name): _cell(where, name, value) for name, value in model.hyperparameters.items()}
     return ImportedRow(where, file, None, hyperparameters, None, None, initial, outputs=outputs)
+
+
+def _cell(where: str, name: Any, value: Any) -> str:
+    """Return a hyperparameter as text; an array or tensor without axes counts as its number."""
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        value = value.item()
+    if not isinstance(value, str | bool | int | float) or value == "":
+        what, found = f"{where}: hyperparameters: {name}", "empty text" if value == "" else type(value).__name__
+        raise UserError(what, expected="a number, text or a truth value", found=found)
+    return str(value)
 
 
 def _with_accuracies(models: Sequence[TorchModel], rows: Sequence[ImportedRow]) -> list[ImportedRow]:

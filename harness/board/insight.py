@@ -103,16 +103,20 @@ def _insight(task: OnTask) -> Insight:
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the hyperparameters whose effect the measure misses; `gaps` in the order of the grid's models."""
+    """Return the hyperparameters whose effect the measure misses; `gaps` in the order of the grid's models.
+
+    A measure whose larger values go with smaller gaps is judged with the opposite sign, which the score ignores, too.
+    """
     assert task.score is not None
     assert task.scored is not None
     grid, variance = task.scored.grid, gaps.var()
+    sign = -1 if (task.kendall or 0) < 0 else 1
     found = []
     for name, tau in task.score.granulated_psi.items():
         codes = grid.codes[:, grid.names.index(name)]
         means = np.bincount(codes, gaps) / np.maximum(np.bincount(codes), 1)
         share = float(means[codes].var() / variance) if variance > 0 else 0.0
-        if share >= NOTICEABLE and tau < FOLLOWED:
+        if share >= NOTICEABLE and sign * tau < FOLLOWED:
             found.append(Missed(name, share, tau))
     return sorted(found, key=lambda one: -one.share)
 
@@ -142,8 +146,8 @@ def _advice_on(row: Row, name: str, insight: Insight) -> list[str]:
     if len(values) == 1:
         return ["all models have the same value, so there is no order that could tell anything."]
     lines = [
-        f"misses the effect of {missed.name}, which explains {missed.share:.0%} of the variance of the gaps: Kendall's "
-        f"tau is {missed.tau:.2f} among models that differ in nothing else."
+        f"misses the effect of {missed.name}, which explains {100 * missed.share:.0f} % of the variance of the gaps: "
+        f"Kendall's tau is {missed.tau:.2f} among models that differ in nothing else."
         for missed in insight.missed
     ]
     if tied > TIED_SHARE * len(task.scored.grid.models):
@@ -154,10 +158,11 @@ def _advice_on(row: Row, name: str, insight: Insight) -> list[str]:
     if pairs:
         models = Counter(model for pair in pairs for model in (pair.larger_gap, pair.smaller_gap))
         worst = ", ".join(model for model, _ in models.most_common(3))
-        lines.append(f"most often in the pairs that cost most, which are not in the order of their gaps: {worst}.")
-    if insight.chance.p_value > SIGNIFICANT:
+        lines.append(f"the models in the wrong order that cost most: {worst}.")
+    p_value = insight.chance.p_value if task.adjusted_p_value is None else task.adjusted_p_value
+    if p_value > SIGNIFICANT:
         lines.append(
-            f"the score is within the range of chance ({p_value_equation(insight.chance.p_value)}): more tasks or "
+            f"the score is within the range of chance ({p_value_equation(p_value)}): more tasks or "
             "models are needed to tell whether the measure knows anything."
         )
     elif task.score.kendall is not None and task.score.kendall < 0:

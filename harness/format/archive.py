@@ -46,7 +46,7 @@ def open_archive(path: Path, most: int = MAX_MEMBERS) -> Iterator[zipfile.ZipFil
 
 def _opened(stream: BufferedReader, most: int) -> zipfile.ZipFile:
     start = stream.peek(START)[:START]
-    require_own_kind("not a zip archive", start, file=None, expected="one of Keras or NumPy")
+    require_own_kind("not a zip archive", start, file=None, expected="one of Keras, NumPy or torch.export (.pt2)")
     return open_zip(stream, MAX_LIST * max(1, most // MAX_MEMBERS))
 
 

@@ -25,12 +25,12 @@ MAX_JSON = 32 * 1024**2
 #: Number of first bytes that identify the kind of a file.
 START = 64
 
-#: Name of a member of PyTorch's zip archives, and the remedy for such a file.
+#: What writes an exported network of PyTorch; without `clone`, the file would hold all images behind the slice.
+EXPORT = "torch.export.save(torch.export.export(module.eval(), (images[:2].clone(),)), 'model.pt2')"
+
+#: Name of a member of PyTorch's pickles, which are zip archives, and the remedy for such a file.
 TORCH = "data.pkl"
-_TORCH = (
-    "pickled weights of PyTorch, without a network",
-    "torch.export.save(torch.export.export(module.eval(), (inputs,)), 'model.pt2') writes both",
-)
+_TORCH = ("a pickle of PyTorch (weights, a module or TorchScript), which is never loaded", f"{EXPORT} writes a network")
 
 #: First bytes -> kind of the file, and remedy.
 _KINDS = {
@@ -172,4 +172,6 @@ def refuse_torch(names: list[str]) -> None:
     """Raise `UserError` if a zip archive has the members of a file of PyTorch."""
     if any(name.rpartition("/")[2] == TORCH for name in names):
         found, remedy = _TORCH
-        raise UserError("another kind of archive", expected="one of Keras or NumPy", found=found, remedy=remedy)
+        raise UserError(
+            "another kind of archive", expected="one of Keras, NumPy or torch.export (.pt2)", found=found, remedy=remedy
+        )

@@ -7,7 +7,7 @@ import itertools
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,23 @@ def of_arrays(source: str, inputs: NDArray[Any], labels: NDArray[Any]) -> Exampl
     )
 
 
+def with_channels_last(examples: Examples, input_shape: tuple[int, ...]) -> Examples:
+    """Return examples with the channels last, where their shape says that they have the channels first.
+
+    Args:
+        examples: inputs of the shape (n, *input_shape), or with the last axis of `input_shape` in front of its others.
+        input_shape: shape of one input, channels last.
+    """
+    channels_first = (*input_shape[-1:], *input_shape[:-1])
+    if examples.shape[1:] != channels_first or channels_first == input_shape:
+        return examples
+
+    def parts(size: int) -> Iterator[NDArray[Any]]:
+        return (np.moveaxis(part, 1, -1) for part in examples.parts(size))
+
+    return replace(examples, shape=(*examples.shape[:1], *input_shape), parts=parts)
+
+
 def write_arrays(
     examples: Examples, directory: Path, input_shape: tuple[int, ...], n_outputs: int, divisor: float
 ) -> int:
@@ -73,7 +90,8 @@ def write_arrays(
     """
     labels, shape = _classes(examples), (examples.shape[0] if examples.shape else 0, *input_shape)
     if examples.shape not in (shape, shape[:-1] if shape[-1] == 1 else shape) or shape[0] == 0:
-        expected = f"at least 1 of shape {input_shape}, as the models have"
+        order = " (channels last)" * (len(input_shape) > 1)
+        expected = f"at least 1 of shape {input_shape}{order}, as the models have"
         raise UserError("inputs", file=examples.source, expected=expected, found=f"shape {examples.shape}")
     if labels.shape != shape[:1]:
         raise UserError("labels", file=examples.source, expected=f"shape {shape[:1]}", found=labels.shape)
@@ -92,7 +110,8 @@ def write_arrays(
             with np.errstate(over="ignore"):
                 converted = np.asarray(part, "<f4") / np.float32(divisor)
             if not np.isfinite(converted).all():
-                found = f"NaN or infinity in examples {start} to {end - 1}"
+                bad = np.flatnonzero(~np.isfinite(converted).reshape(len(part), -1).all(axis=1))
+                found = f"NaN or infinity in example {start + bad[0]}"
                 raise UserError("inputs", file=examples.source, expected="finite numbers", found=found)
             stream.write(converted.tobytes())
             start = end

@@ -29,7 +29,7 @@ from harness.format.reference import reference_entry, write_reference
 from harness.format.shards import write_shards
 from harness.format.weights import write_weights
 from harness.importer.completeness import notes_on_grid
-from harness.importer.data import Examples, read_examples, write_arrays
+from harness.importer.data import Examples, read_examples, with_channels_last, write_arrays
 from harness.importer.exported import translated_rows
 from harness.importer.model import StoredModel
 from harness.importer.stated import Stated
@@ -41,7 +41,7 @@ from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
 from harness.task.task_notes import outputs_of
-from harness.torch_import.check import EXAMPLES, Comparison, can_run_torch
+from harness.torch_import.check import EXAMPLES, OutputComparison, can_run_torch
 
 #: Approximate size of a shard in bytes, and minimum number of shards.
 SHARD_BYTES, SHARDS = 2**26, 3
@@ -89,7 +89,7 @@ def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
     Raises:
         UserError: a file is invalid; nothing is left behind.
     """
-    _require_free(order)
+    require_free(order)
     import_models(order, read_table(order.table), warn, say)
 
 
@@ -97,7 +97,7 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
     """Import the models of a table, whatever file it is in; for the rest see `import_task`."""
     for row in table.rows:
         if row.test is None and order.test is None:
-            remedy = "state it, or name test data with --test"
+            remedy = "state it, or give test data"
             raise UserError(TEST_ACCURACY, file=row.where, expected="a value", found="none", remedy=remedy)
     for line in (*table.notes, *notes_on_grid(table.grid)):
         warn(f"Note: {line}")
@@ -105,7 +105,7 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
         models = _read_models(translated_rows(table.rows, place))
         shapes = _shapes_of(models)
         made = ImportOrder(order.table, order.data, order.test, place, order.name)
-        data = _write_data(order, made.task, place, models[0].architecture.input_shape, shapes[0].output_shape[0])
+        data = _write_data(order, made.task, place, models, shapes[0].output_shape[0])
         _write_models(models, shapes, made.task)
         metrics = list(_accuracies(models, shapes, made.task, place, data, warn, say))
         _write_reference(table, metrics, made.reference)
@@ -119,13 +119,14 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
             source.rename(target)
 
 
-def _require_free(order: ImportOrder) -> None:
+def require_free(order: ImportOrder) -> None:
+    """Raise `UserError` if the name of the task is no plain name, or such a task exists."""
     require_no_flat_tasks(order.out)
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", order.name):
         raise UserError("name of the task", expected="letters, digits, ., _ and -", found=repr(order.name))
     for directory in (order.task, order.reference):
         if directory.exists():
-            raise UserError("already exists", file=directory, remedy="choose another --output or --name, or remove it")
+            raise UserError("already exists", file=directory, remedy="choose another name or output, or remove it")
 
 
 def _read_models(rows: Sequence[ImportedRow]) -> list[StoredModel]:
@@ -178,14 +179,19 @@ def _workplace(order: ImportOrder) -> Iterator[Path]:
         raise UserError("cannot be written or read", file=where, found=error.strerror) from error
 
 
-def _write_data(order: ImportOrder, task: Path, place: Path, shape: tuple[int, ...], n_outputs: int) -> dict[str, Path]:
+def _write_data(
+    order: ImportOrder, task: Path, place: Path, models: Sequence[StoredModel], n_outputs: int
+) -> dict[str, Path]:
     """Write the shards, and arrays to compute accuracies on; returns the directory of arrays of each part."""
-    arrays = {}
+    arrays, shape = {}, models[0].architecture.input_shape
+    are_exported = all(model.row.exported for model in models)
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):
         if source is None:
             continue
         arrays[part] = place / part
         examples = source if isinstance(source, Examples) else read_examples(source, part, shape)
+        if are_exported:
+            examples = with_channels_last(examples, shape)
         count = write_arrays(examples, arrays[part], shape, n_outputs, order.divisor)
         inputs, labels = (np.load(arrays[part] / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
         write_shards(task / target, inputs, labels, min(count, max(SHARDS, math.ceil(inputs.nbytes / SHARD_BYTES))))
@@ -230,7 +236,7 @@ def _accuracies(
     if not can_compare and any(model.row.exported and model.row.outputs is None for model in models):
         warn("Note: PyTorch is not installed: the outputs of .pt2 files were not compared with it")
     process = Process("harness.processes.accuracies", installed_runtime(PREFERRED))
-    with process, Comparison(process) as comparison:
+    with process, OutputComparison(process) as comparison:
         for number, (model, shape) in enumerate(zip(models, shapes, strict=True)):
             directory = task / model_name(str(number))
             with tempfile.TemporaryDirectory(dir=place) as canonical, located(model.row.name):
@@ -263,7 +269,7 @@ def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float 
         return computed
     if computed is not None and not stated.agrees(computed, sizes[part]):
         found = f"{computed:.6g} on {sizes[part]} examples"
-        remedy = "correct or empty the cell, or give the data as the model was trained on them (--divide-by)"
+        remedy = "correct or leave out the number, or give the data as in training, such as pixels divided by 255"
         what, expected = f"{part}_accuracy of {row.name}", f"{stated.text} as stated"
         raise UserError(what, file=row.where, expected=expected, found=found, remedy=remedy)
     return stated.value

@@ -227,5 +227,5 @@ def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
     try:
         return Grid.from_hyperparameters(possible, current)
     except GridError as error:
-        remedy = "a column may be missing: models that differ in nothing else differ in a hyperparameter"
+        remedy = "a hyperparameter may be missing: models that differ in nothing else differ in it"
         raise UserError(str(error), file=path, remedy=remedy) from error

@@ -7,7 +7,7 @@ from typing import Any
 from harness.board.board import Board
 from harness.format.reference import Reference
 from harness.site import charts
-from harness.site.axis import Axis
+from harness.site.axis import BoardAxis
 
 
 def task_page(board: Board, task: str, reference: Reference | None, pages: Sequence[str]) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def task_page(board: Board, task: str, reference: Reference | None, pages: Seque
         "gaps": [] if reference is None else _gaps(reference),
         "drawings": {} if reference is None else charts.gaps_by_hyperparameter(reference),
         "lines": lines,
-        "axis": Axis(0.0, max((line["official"] or 0.0 for line in lines), default=0.0) or 1.0),
+        "axis": BoardAxis(0.0, max((line["official"] or 0.0 for line in lines), default=0.0) or 1.0),
     }
 
 

@@ -53,6 +53,7 @@ def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[
         },
         "groups": len({row.standing.group for row in board.rows if row.standing}) > 1,
         "any_faint": any("faint" in look for look in looks),
+        "any_coloured": len(board.tasks) > 1 and most > 0,
         "cell": cell,
         "is_narrow": cell == NARROW_CELL,
         "width": OTHER_CELLS + cell * len(board.tasks),

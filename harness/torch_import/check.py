@@ -24,7 +24,7 @@ def can_run_torch() -> bool:
     return not RUNTIMES["torch"].missing()
 
 
-class Comparison(AbstractContextManager["Comparison"]):
+class OutputComparison(AbstractContextManager["OutputComparison"]):
     """Compares translations with their networks, which a process runs in PyTorch. A context that ends it.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from harness.torch_import.pt2 import Array
-from harness.torch_import.refused import RefusedError
+from harness.torch_import.untranslatable import UntranslatableError
 
 #: PyTorch's numbers of types of what `zeros`, `arange` and others make.
 _TYPES = {4: np.int32, 5: np.int64, 7: np.float32, 8: np.float64, 12: np.bool_}
@@ -140,7 +140,7 @@ ON_CONSTANTS = {*_UNARY, *_BINARY, *_OTHERS}
 
 
 def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
-    """Return the result of an operation on constants; raises `RefusedError` if NumPy's counterpart is not known.
+    """Return the result of an operation on constants; raises `UntranslatableError` if NumPy's counterpart is not known.
 
     Args:
         name: of the operation, without overload.
@@ -154,7 +154,7 @@ def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
     if name in _BINARY:
         (other, *more) = others.values()
         if more and name != "copy":
-            raise RefusedError("has no translation for constants with further arguments")
+            raise UntranslatableError("has no translation for constants with further arguments")
         found = np.asarray(_BINARY[name](first, other))
         return found.astype(np.float32) if found.dtype == np.float64 else found
-    raise RefusedError("has no translation for constants")
+    raise UntranslatableError("has no translation for constants")

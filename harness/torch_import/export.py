@@ -2,9 +2,10 @@
 
 import copy
 import io
+import logging
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from harness.torch_import.pt2 import Array
 #: Examples with which a module is exported; the result takes any number.
 SAMPLE = 2
 
+_BY_HAND = "write its forward without a decision on the data, or build it by hand (pgdl help your-own-models)"
+
 
 class Exporter:
     """A copy of a module on the CPU in evaluation mode; the module itself is left as it is.
@@ -26,7 +29,7 @@ class Exporter:
         tell: is called with a note if the module is in training mode.
 
     Raises:
-        UserError: it is no module, or not in float32.
+        UserError: it is no module, or a weight is not a finite number in float32.
     """
 
     def __init__(self, module: Any, name: str, tell: Callable[[str], None]) -> None:
@@ -38,6 +41,10 @@ class Exporter:
         other = next((one.dtype for one in tensors if one.is_floating_point() and one.dtype != torch.float32), None)
         if other is not None:
             raise UserError(name, expected="weights in float32", found=other, remedy="convert it: module.float()")
+        named = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        bad = next((key for key, tensor in named.items() if not tensor.isfinite().all()), None)
+        if bad is not None:
+            raise UserError(f"{name}: {bad}", expected="finite numbers", found="NaN or infinity")
         if module.training:
             tell(f"Note: {name} is in training mode: it is exported in evaluation mode")
         self._name = name
@@ -69,18 +76,33 @@ class Exporter:
             module = copy.deepcopy(module)
             try:
                 module.load_state_dict(dict(state))
-            except (RuntimeError, TypeError) as error:
+            except (RuntimeError, TypeError, ValueError) as error:
                 what, expected = f"{self._name}: initial weights", "a state_dict of the module"
-                raise UserError(what, expected=expected, found=_line(str(error))) from error
+                reason = str(error).partition("state_dict for ")[2].partition("\n")[2] or str(error)
+                raise UserError(what, expected=expected, found=_line(reason)) from error
         sample = torch.from_numpy(np.ascontiguousarray(inputs[:SAMPLE], np.float32))
         try:
-            with warnings.catch_warnings(), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
-                warnings.simplefilter("ignore")
+            with _silence():
                 program = torch.export.export(module, (sample,))
                 with file.open("wb") as stream:  # of a path, PyTorch would want the suffix
                     torch.export.save(program, stream)
         except Exception as error:  # whatever stops the tracing of a user's code
-            raise UserError(f"{self._name}: torch.export cannot export it", found=_line(str(error))) from error
+            remedy = _BY_HAND if "data-dependent" in str(error) else None
+            what, found = f"{self._name}: torch.export cannot export it", _line(str(error))
+            raise UserError(what, found=found, remedy=remedy) from error
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep PyTorch from printing; its loggers, which know the real standard error, have to be disabled."""
+    before = logging.root.manager.disable
+    logging.disable()
+    try:
+        with warnings.catch_warnings(), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
 
 
 def _line(text: str) -> str:

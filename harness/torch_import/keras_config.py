@@ -14,7 +14,7 @@ from harness.errors import UserError
 from harness.format.architecture import Architecture, parse_architecture
 from harness.format.inbound import INPUT, NAMED_INPUTS
 from harness.format.writer import VERSION
-from harness.torch_import.network import Layer
+from harness.torch_import.network import TranslatedLayer
 from harness.torch_import.pt2 import Array
 
 #: The version of Keras whose layers the configuration means.
@@ -53,7 +53,7 @@ class KerasModel:
         np.savez(directory / archive, **named)
 
 
-def keras_model(layers: Sequence[Layer], output: int, input_shape: Sequence[int], file: Path) -> KerasModel:
+def keras_model(layers: Sequence[TranslatedLayer], output: int, input_shape: Sequence[int], file: Path) -> KerasModel:
     """Return the model of the layers that lead to layer `output`; `input_shape` is PyTorch's, with the batch."""
     if output == INPUT:
         raise UserError("layers", file=file, expected="at least one", found="none")
@@ -71,7 +71,7 @@ def keras_model(layers: Sequence[Layer], output: int, input_shape: Sequence[int]
     return KerasModel(file, content, weights, names)
 
 
-def _leading_to(output: int, layers: Sequence[Layer]) -> list[int]:
+def _leading_to(output: int, layers: Sequence[TranslatedLayer]) -> list[int]:
     needed, pending = set[int](), [output]
     while pending:
         number = pending.pop()
@@ -81,7 +81,7 @@ def _leading_to(output: int, layers: Sequence[Layer]) -> list[int]:
     return sorted(needed)
 
 
-def _names(numbers: Sequence[int], layers: Sequence[Layer]) -> dict[int, str]:
+def _names(numbers: Sequence[int], layers: Sequence[TranslatedLayer]) -> dict[int, str]:
     """Return a name for each layer: that of its module, for the one layer with weights, or the only layer, of it."""
     uses = Counter(layers[number].path for number in numbers)
     weighty = Counter(layers[number].path for number in numbers if layers[number].weights)
@@ -100,7 +100,7 @@ def _names(numbers: Sequence[int], layers: Sequence[Layer]) -> dict[int, str]:
     return found
 
 
-def _entry(layer: Layer, names: Mapping[int, str], number: int) -> dict[str, Any]:
+def _entry(layer: TranslatedLayer, names: Mapping[int, str], number: int) -> dict[str, Any]:
     keywords = {name: [names[source], 0, 0] for name, source in layer.keywords.items()}
     call = [[names[source], 0, 0, keywords if layer.class_name in NAMED_INPUTS else {}] for source in layer.inputs]
     return {

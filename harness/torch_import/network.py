@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.format.inbound import INPUT
 from harness.torch_import.pt2 import Array
-from harness.torch_import.refused import RefusedError
+from harness.torch_import.untranslatable import UntranslatableError
 from harness.torch_import.values import Group, Groups, Value, arranged, flat, group_of, size_of, sizes_of
 
 #: Activations and layers whose outputs are never negative.
@@ -24,7 +24,7 @@ _KEEPING_SIGNS = {
 
 
 @dataclass(frozen=True)
-class Layer:
+class TranslatedLayer:
     """A layer of the model, called once.
 
     Attributes:
@@ -50,10 +50,10 @@ class Layer:
 
 
 @dataclass
-class Network:
+class TranslatedNetwork:
     """The layers so far; some may turn out to be superfluous."""
 
-    layers: list[Layer] = field(default_factory=list)
+    layers: list[TranslatedLayer] = field(default_factory=list)
     path: str = ""  #: the module whose operation is being translated
     _known: dict[str, int] = field(default_factory=dict)  #: layers without weights by all that they are
     _sizes: dict[int, tuple[int, ...]] = field(default_factory=dict)  #: shapes of what some layers put out
@@ -64,7 +64,7 @@ class Network:
     ) -> int:  # fmt: skip
         """Add a layer, unless there is the same without weights; returns its number."""
         arrays = tuple(np.ascontiguousarray(array, np.float32) for array in weights)
-        layer = Layer(class_name, config or {}, arrays, tuple(inputs), keywords or {}, self.path)
+        layer = TranslatedLayer(class_name, config or {}, arrays, tuple(inputs), keywords or {}, self.path)
         key = json.dumps([class_name, layer.config, inputs, layer.keywords])
         if weights or key not in self._known:
             self.layers.append(layer)
@@ -85,7 +85,7 @@ class Network:
         """Return the number of the layer that puts out a value."""
         if not isinstance(value.source, int):
             what = type(value.source).__name__.lower()
-            raise RefusedError(f"uses a {what} otherwise than for the layer that it is part of")
+            raise UntranslatableError(f"uses a {what} otherwise than for the layer that it is part of")
         return value.source
 
     # Order of the axes
@@ -95,7 +95,7 @@ class Network:
         value = self.settled(value)
         have, wanted = flat(value.stored), flat(groups)
         if sorted(map(id, have)) != sorted(map(id, wanted)):
-            raise RefusedError("needs axes that are part of the batch, or the batch as another axis")
+            raise UntranslatableError("needs axes that are part of the batch, or the batch as another axis")
         if have != wanted:
             chunks = _chunks(have, wanted)
             value = self._reshaped(value, tuple(chunks))
@@ -144,7 +144,7 @@ class Network:
         """Return a map (batch, channels, *places) as convolutions take it: (*places, channels)."""
         batch, channels, *places = value.view
         if len(batch) != 1 or not batch[0].is_batch:
-            raise RefusedError("takes in a map whose first axis is not the batch")
+            raise UntranslatableError("takes in a map whose first axis is not the batch")
         return self.stored_as(value, (*places, channels))
 
     def with_last(self, value: Value, last: Group) -> Value:
@@ -154,7 +154,7 @@ class Network:
             return value
         inner = tuple(axis for axis in flat(value.stored) if axis in last)
         if size_of(inner) != size_of(last):
-            raise RefusedError("sums over the batch")
+            raise UntranslatableError("sums over the batch")
         outer = [tuple(axis for axis in group if axis not in last) for group in value.stored]
         return self.stored_as(value, (*(group for group in outer if group), inner))
 
@@ -179,7 +179,7 @@ class Network:
         axes = flat(value.view)
         shape = [size_of([axis for axis in group if not axis.is_batch]) for group in value.view]
         if np.broadcast_shapes(array.shape, tuple(shape)) != tuple(shape):
-            raise RefusedError(f"repeats a value of shape {value.shape} for constants of shape {array.shape}")
+            raise UntranslatableError(f"repeats a value of shape {value.shape} for constants of shape {array.shape}")
         full = np.broadcast_to(array, shape)
         numbers = arranged(full, tuple(a for a in axes if not a.is_batch), flat(value.stored))
         numbers = numbers.reshape(sizes_of(value.stored)).astype(np.float32)
@@ -239,16 +239,16 @@ def _widened(value: Value, array: Array) -> Value:
 
 
 def _without_batch(array: Array, value: Value) -> Array:
-    """Return constants with size 1 in place of the batch; raises `RefusedError` unless examples have the same ones."""
+    """Return constants with size 1 in place of the batch; `UntranslatableError` unless examples have the same."""
     array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
     for place, group in enumerate(value.view):
         batch = [axis for axis in group if axis.is_batch]
         if not batch or array.shape[place] == 1 or array.shape[place] * batch[0].size == size_of(group):
             continue
         if group[0] is not batch[0] or array.shape[place] != size_of(group):
-            raise RefusedError("combines the batch with constants of another shape")
+            raise UntranslatableError("combines the batch with constants of another shape")
         parts = np.split(array, batch[0].size, axis=place)
         if not all(np.array_equal(part, parts[0]) for part in parts):
-            raise RefusedError("combines the examples of a batch with different constants")
+            raise UntranslatableError("combines the examples of a batch with different constants")
         array = parts[0]
     return array

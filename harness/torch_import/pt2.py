@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.archive import names, open_archive, read_member
-from harness.format.files import located, parse_json
+from harness.format.files import EXPORT, parse_json
 from harness.machine_memory import usable_memory
 from harness.text import printable
 
@@ -34,23 +34,24 @@ _HALF = {6: "float16", 13: "bfloat16"}
 
 _MARK = "archive_format"
 
-_REMEDY = "torch.export.save(torch.export.export(module.eval(), (inputs,)), 'model.pt2') writes it"
+_REMEDY = f"{EXPORT} writes it"
 
 
 @dataclass(frozen=True)
-class Reference:
+class ArgumentReference:
     """The value with a name, as an argument of an operation."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Operation:
+class GraphOperation:
     """One node of a graph.
 
     Attributes:
         target: `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`.
-        arguments: by name; those with default values are missing. Values are numbers, text, lists, `Reference`s.
+        arguments: by name; those with default values are missing. Values are numbers, text, lists and
+            `ArgumentReference`s.
         outputs: names of its results; None for one that is not used.
         is_list: whether the results are the members of a list.
         path: the module that called it, such as `layer2.0.bn1`.
@@ -83,7 +84,7 @@ class Graph:
     """
 
     file: Path
-    operations: tuple[Operation, ...]
+    operations: tuple[GraphOperation, ...]
     tensors: Mapping[str, Array]
     parameters: Mapping[str, str]
     input: str
@@ -102,11 +103,11 @@ def read_pt2(path: Path) -> Graph:
     Raises:
         UserError: the file is damaged, holds pickled weights or half precision, or several inputs or outputs.
     """
-    with open_archive(path, MAX_MEMBERS) as archive, located(path):
+    with open_archive(path, MAX_MEMBERS) as archive:
         (mark,) = [name for name in names(archive) if PurePosixPath(name).name == _MARK][:1] or [""]
         home = mark.removesuffix(_MARK)
         try:
-            model = _json(archive, f"{home}models/model.json", path)
+            model = _json(archive, f"{home}models/model.json")
             return _graph(_Archive(archive, home, path), model["graph_module"])
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
             found = printable(repr(error))[:200]
@@ -114,11 +115,11 @@ def read_pt2(path: Path) -> Graph:
             raise UserError("malformed", expected=expected, found=found, remedy=_REMEDY) from error
 
 
-def _json(archive: ZipFile, name: str, path: Path) -> dict[str, Any]:
+def _json(archive: ZipFile, name: str) -> dict[str, Any]:
     if name not in names(archive):
         expected = f"{name}, as torch.export.save of PyTorch 2.13 writes it"
         raise UserError("no exported network", expected=expected, found="none", remedy=_REMEDY)
-    return parse_json(read_member(archive, name, MAX_GRAPH), path)
+    return parse_json(read_member(archive, name, MAX_GRAPH), Path(name))
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class _Archive:
 
     def tensors(self, folder: str, kind: str) -> dict[str, tuple[Any, str]]:
         """Return name -> (declaration, member) of the tensors in a folder."""
-        config = _json(self.archive, f"{self.home}data/{folder}/model_{folder}_config.json", self.path)["config"]
+        config = _json(self.archive, f"{self.home}data/{folder}/model_{folder}_config.json")["config"]
         return {name: (entry, f"{self.home}data/{folder}/{entry['path_name']}") for name, entry in config.items()}
 
     def read(self, name: str, entry: Mapping[str, Any], member: str) -> Array:
@@ -178,7 +179,7 @@ def _graph(archive: _Archive, module: Mapping[str, Any]) -> Graph:
     outputs = [_one(content["arg"]) for spec in module["signature"]["output_specs"]
                for kind, content in spec.items() if kind == "user_output"]  # fmt: skip
     for role, found in (("inputs", inputs), ("outputs", outputs)):
-        if len(found) != 1 or not isinstance(found[0], Reference):
+        if len(found) != 1 or not isinstance(found[0], ArgumentReference):
             remedy = f"wrap the module in one with one tensor as {role[:-1]}"
             raise UserError(role, expected="1 tensor", found=len(found), remedy=remedy)
     (source,), (end,) = inputs, outputs
@@ -187,15 +188,15 @@ def _graph(archive: _Archive, module: Mapping[str, Any]) -> Graph:
     return Graph(archive.path, operations, tensors, parameters, source.name, shape, end.name)
 
 
-def _operation(node: Mapping[str, Any]) -> Operation:
+def _operation(node: Mapping[str, Any]) -> GraphOperation:
     arguments = {given["name"]: _one(given["arg"]) for given in node["inputs"]}
     found = [_one(output) for output in node["outputs"]]
     is_list = len(found) == 1 and isinstance(found[0], list)
     references = found[0] if is_list else found
     stack = str(node["metadata"].get("nn_module_stack", "")).split(";")[-1].split(",")
     path = stack[1] if len(stack) == 3 and not stack[1].startswith("_empty_nn") else ""
-    outputs = tuple(one.name if isinstance(one, Reference) else None for one in references)
-    return Operation(node["target"].removeprefix("torch.ops."), arguments, outputs, is_list, path)
+    outputs = tuple(one.name if isinstance(one, ArgumentReference) else None for one in references)
+    return GraphOperation(node["target"].removeprefix("torch.ops."), arguments, outputs, is_list, path)
 
 
 def _one(argument: Mapping[str, Any]) -> Any:
@@ -204,11 +205,11 @@ def _one(argument: Mapping[str, Any]) -> Any:
     if kind in ("as_none", "as_memory_format", "as_layout", "as_device"):
         return None
     if kind == "as_tensor":
-        return Reference(content["name"])
+        return ArgumentReference(content["name"])
     if kind in ("as_sym_int", "as_name"):
-        return Reference(content) if kind == "as_name" else _one(content)
+        return ArgumentReference(content) if kind == "as_name" else _one(content)
     if kind == "as_tensors":
-        return [Reference(one["name"]) for one in content]
+        return [ArgumentReference(one["name"]) for one in content]
     if kind in ("as_sym_ints", "as_optional_tensors"):
         return [_one(one) for one in content]
     if kind in ("as_int", "as_ints", "as_float", "as_floats", "as_bool", "as_bools", "as_string", "as_scalar_type"):

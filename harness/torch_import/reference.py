@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from harness.processes.models import Answer, Question, faults_of_the_model, of_models
-from harness.torch_import.pt2 import Graph, Operation, Reference, read_pt2
+from harness.torch_import.pt2 import ArgumentReference, Graph, GraphOperation, read_pt2
 from harness.torch_import.translate import is_translated
 from harness.worker.runtimes import Runtime
 
@@ -53,7 +53,7 @@ def _results(graph: Graph, inputs: Any) -> dict[str, Any]:
     return values
 
 
-def _call(operation: Operation, values: Mapping[str, Any]) -> Any:
+def _call(operation: GraphOperation, values: Mapping[str, Any]) -> Any:
     import torch
 
     arguments = {name: _known(argument, values) for name, argument in operation.arguments.items()}
@@ -70,7 +70,7 @@ def _call(operation: Operation, values: Mapping[str, Any]) -> Any:
 
 
 def _known(argument: Any, values: Mapping[str, Any]) -> Any:
-    if isinstance(argument, Reference):
+    if isinstance(argument, ArgumentReference):
         return values[argument.name]
     return [_known(one, values) for one in argument] if isinstance(argument, list) else argument
 

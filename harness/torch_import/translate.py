@@ -13,11 +13,11 @@ from harness.format.inbound import INPUT
 from harness.text import printable
 from harness.torch_import.constants import MAKING, ON_CONSTANTS, computed
 from harness.torch_import.keras_config import KerasModel, keras_model
-from harness.torch_import.network import Network
-from harness.torch_import.pt2 import Graph, Operation, Reference
-from harness.torch_import.refused import RefusedError
+from harness.torch_import.network import TranslatedNetwork
+from harness.torch_import.pt2 import ArgumentReference, Graph, GraphOperation
 from harness.torch_import.registry import translations
-from harness.torch_import.values import Axis, Value, group_of
+from harness.torch_import.untranslatable import BY_HAND, UntranslatableError
+from harness.torch_import.values import Value, ValueAxis, group_of
 
 #: Operations that pass on their first argument.
 _IDLE = {"_to_copy", "alias", "clone", "contiguous", "detach", "lift_fresh_copy", "requires_grad", "to", "type_as"}
@@ -62,7 +62,7 @@ def translate(graph: Graph) -> Translation:
     return Translation(model, values, translator.paths)
 
 
-def is_translated(operation: Operation) -> bool:
+def is_translated(operation: GraphOperation) -> bool:
     """Whether an operation has a translation, returns its argument, or computes with constants and sizes only."""
     name = operation.name.removesuffix("_")
     if not operation.target.startswith("aten."):
@@ -74,7 +74,7 @@ def _require_own_weights(graph: Graph) -> None:
     uses = Counter(
         argument.name
         for operation in graph.operations if operation.name in _WITH_WEIGHTS
-        for argument in operation.arguments.values() if isinstance(argument, Reference)
+        for argument in operation.arguments.values() if isinstance(argument, ArgumentReference)
     )  # fmt: skip
     shared = next((name for name, count in uses.items() if count > 1 and name in graph.parameters), None)
     if shared is not None:
@@ -86,7 +86,7 @@ def _require_own_weights(graph: Graph) -> None:
 @dataclass
 class _Translator:
     graph: Graph
-    network: Network = field(default_factory=Network)
+    network: TranslatedNetwork = field(default_factory=TranslatedNetwork)
     values: dict[str, Any] = field(default_factory=dict)  #: arrays, `Value`s, sizes
     paths: dict[str, str] = field(default_factory=dict)
 
@@ -94,10 +94,10 @@ class _Translator:
         batch, *shape = self.graph.input_shape
         groups = [group_of(size) for size in shape]
         stored = (*groups[1:], *groups[:1])  # a task has the channels last
-        view = ((Axis(batch, is_batch=True),), *groups)
+        view = ((ValueAxis(batch, is_batch=True),), *groups)
         self.values = {**self.graph.tensors, self.graph.input: Value(INPUT, stored, view)}
 
-    def run(self, operation: Operation) -> None:
+    def run(self, operation: GraphOperation) -> None:
         """Translate one operation."""
         if operation.name in _CHECKS:
             return
@@ -106,21 +106,21 @@ class _Translator:
             arguments = {name: self._known(argument) for name, argument in operation.arguments.items()}
             found = self._result(operation, arguments)
             self._keep(operation, found)
-        except RefusedError as error:
-            raise self._refusal(operation, str(error)) from error
+        except UntranslatableError as error:
+            raise self._refusal(operation, str(error), error.remedy) from error
         except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
             raise self._refusal(operation, f"has arguments that are not supported: {error}") from error
 
     def _known(self, argument: Any) -> Any:
-        if isinstance(argument, Reference):
+        if isinstance(argument, ArgumentReference):
             return self.values[argument.name]
         return [self._known(one) for one in argument] if isinstance(argument, list) else argument
 
-    def _result(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+    def _result(self, operation: GraphOperation, arguments: Mapping[str, Any]) -> Any:
         name = operation.name.removesuffix("_")
         given = list(arguments.values())
         if not is_translated(operation):
-            raise RefusedError("has no translation")
+            raise UntranslatableError("has no translation")
         if not operation.target.startswith("aten."):
             return _ON_SIZES[name](*given)
         if name == "sym_size":
@@ -131,10 +131,10 @@ class _Translator:
         if name in MAKING or not any(isinstance(one, Value) for one in _flat(given)):
             return computed(name, given[0], others)
         if (function := translations().get(name)) is None:
-            raise RefusedError("has a translation for constants alone")
+            raise UntranslatableError("has a translation for constants alone")
         return function(self.network, given[0], **others)
 
-    def _keep(self, operation: Operation, found: Any) -> None:
+    def _keep(self, operation: GraphOperation, found: Any) -> None:
         """Keep the results of an operation; one in place changes its first argument."""
         for name, result in zip(operation.outputs, found if operation.is_list else [found], strict=False):
             if name is not None:
@@ -156,21 +156,20 @@ class _Translator:
         try:
             if isinstance(value, Value) and len(value.view) == 2 and value.view[0]:
                 return self.network.source(self.network.stored_as(value, (value.view[1],)))
-        except RefusedError:
+        except UntranslatableError:
             pass
         expected, found = "a number for each class, shape (examples, classes)", getattr(value, "shape", "a constant")
         raise UserError("output", file=self.graph.file, expected=expected, found=f"shape {found}")
 
-    def _refusal(self, operation: Operation, reason: str) -> UserError:
+    def _refusal(self, operation: GraphOperation, reason: str, remedy: str = BY_HAND) -> UserError:
         found = f"{_place(operation)}: {operation.target} {printable(reason)[:300]}"
-        remedy = "pgdl help your-own-models says what is translated, and how to rebuild the rest in Keras"
         return UserError("operation", file=self.graph.file, expected="one that is translated", found=found,
                          remedy=remedy)  # fmt: skip
 
 
-def _place(operation: Operation) -> str:
+def _place(operation: GraphOperation) -> str:
     """Return the module of an operation, with what it does there."""
-    return f"{printable(operation.path) or 'the network itself'} ({operation.name})"
+    return f"{printable(operation.path) or 'the outermost forward'} ({operation.name})"
 
 
 def _flat(arguments: list[Any]) -> list[Any]:

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from harness.torch_import.pt2 import Array
-from harness.torch_import.refused import RefusedError
+from harness.torch_import.untranslatable import UntranslatableError
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class ValueAxis:
     """An elementary axis; equal to itself only."""
 
     size: int
@@ -26,7 +26,7 @@ class Axis:
 
 
 #: The product of some axes, the first of which varies slowest; an empty one has size 1.
-Group = tuple[Axis, ...]
+Group = tuple[ValueAxis, ...]
 Groups = tuple[Group, ...]
 
 
@@ -45,7 +45,7 @@ class Value:
     source: Any
     stored: Groups
     view: Groups
-    fixed: dict[Axis, int] = field(default_factory=dict)
+    fixed: dict[ValueAxis, int] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -53,10 +53,10 @@ class Value:
         return sizes_of(self.view)
 
     def reshaped(self, shape: Sequence[int]) -> "Value":
-        """Return the value with another shape; raises `RefusedError` if axes would have to be cut anew."""
+        """Return the value with another shape; raises `UntranslatableError` if axes would have to be cut anew."""
         try:
             return self._regrouped(shape)
-        except RefusedError:
+        except UntranslatableError:
             joined = self._joined()
             if len(flat(joined.view)) == len(flat(self.view)):
                 raise
@@ -67,7 +67,7 @@ class Value:
         for group in self.view:
             for pair in itertools.pairwise(group):
                 if any(pair in itertools.pairwise(stored) for stored in self.stored):
-                    made = Axis(size_of(pair))
+                    made = ValueAxis(size_of(pair))
                     stored, view = (tuple(_with_one(pair, made, one) for one in groups)
                                     for groups in (self.stored, self.view))  # fmt: skip
                     return replace(self, stored=stored, view=view)._joined()
@@ -80,7 +80,7 @@ class Value:
         value, groups = self, list[Group]()
         waiting = list(flat(self.view))
         for size in shape:
-            group: list[Axis] = []
+            group: list[ValueAxis] = []
             while (have := size_of(group)) < size or (waiting and waiting[0].is_batch and waiting[0].size == 1):
                 if not waiting or size % have:
                     raise _cut(self.shape, shape)
@@ -95,11 +95,13 @@ class Value:
             groups.append(tuple(group))
         return replace(value, view=tuple(groups))
 
-    def split(self, axis: Axis, outer: int) -> tuple["Value", tuple[Axis, Axis]]:
-        """Divide an axis into one of size `outer` and one that varies faster; raises `RefusedError` if it cannot be."""
+    def split(self, axis: ValueAxis, outer: int) -> tuple["Value", tuple[ValueAxis, ValueAxis]]:
+        """Divide an axis into one of size `outer` and one that varies faster, or raise `UntranslatableError`."""
         if axis.is_batch or axis.size % outer:
-            raise RefusedError(f"divides an axis of {axis.size}{', the batch,' * axis.is_batch} into {outer} parts")
-        parts = (Axis(outer), Axis(axis.size // outer))
+            raise UntranslatableError(
+                f"divides an axis of {axis.size}{', the batch,' * axis.is_batch} into {outer} parts"
+            )
+        parts = (ValueAxis(outer), ValueAxis(axis.size // outer))
 
         def divided(groups: Groups) -> Groups:
             return tuple(
@@ -137,7 +139,7 @@ class Value:
             return None
         try:
             value = self.reshaped([*self.shape[:place], *parts, *self.shape[place + 1 :]])
-        except RefusedError:
+        except UntranslatableError:
             return None
         group = value.view[place + chosen]
         if any(axis.is_batch for axis in group):
@@ -150,7 +152,7 @@ class Value:
         return replace(value, view=view, fixed=fixed)
 
 
-def _with_one(pair: tuple[Axis, Axis], axis: Axis, group: Group) -> Group:
+def _with_one(pair: tuple[ValueAxis, ValueAxis], axis: ValueAxis, group: Group) -> Group:
     """Return a group with one axis in place of two that follow each other."""
     if pair not in itertools.pairwise(group):
         return group
@@ -158,8 +160,8 @@ def _with_one(pair: tuple[Axis, Axis], axis: Axis, group: Group) -> Group:
     return (*group[:place], axis, *group[place + 2 :])
 
 
-def _cut(have: Sequence[int], wanted: Sequence[int]) -> RefusedError:
-    return RefusedError(f"turns shape {tuple(have)} into {tuple(wanted)}, which cuts axes anew")
+def _cut(have: Sequence[int], wanted: Sequence[int]) -> UntranslatableError:
+    return UntranslatableError(f"turns shape {tuple(have)} into {tuple(wanted)}, which cuts axes anew")
 
 
 def flat(groups: Groups) -> Group:
@@ -167,7 +169,7 @@ def flat(groups: Groups) -> Group:
     return tuple(axis for group in groups for axis in group)
 
 
-def size_of(group: Sequence[Axis]) -> int:
+def size_of(group: Sequence[ValueAxis]) -> int:
     """Return the product of the axes' sizes."""
     return math.prod(axis.size for axis in group)
 
@@ -179,7 +181,7 @@ def sizes_of(groups: Groups) -> tuple[int, ...]:
 
 def group_of(size: int) -> Group:
     """Return a group of one new axis."""
-    return (Axis(size),) if size > 1 else ()
+    return (ValueAxis(size),) if size > 1 else ()
 
 
 def aligned(one: Value, other: Value) -> tuple[Value, Value]:
@@ -195,7 +197,7 @@ def aligned(one: Value, other: Value) -> tuple[Value, Value]:
 def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
     """Divide the axes of a group in both values so that they have the same sizes; those of `one` replace the others."""
     if one.shape[place] != other.shape[place]:
-        raise RefusedError(f"combines shapes {one.shape} and {other.shape}")
+        raise UntranslatableError(f"combines shapes {one.shape} and {other.shape}")
     number = 0
     while number < len(one.view[place]):
         mine, theirs = one.view[place][number], other.view[place][number]
@@ -204,13 +206,13 @@ def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]
         elif mine.size < theirs.size:
             other, _ = other.split(theirs, mine.size)
         elif mine.is_batch != theirs.is_batch:
-            raise RefusedError("combines the batch with another axis")
+            raise UntranslatableError("combines the batch with another axis")
         else:
             other, number = renamed(other, {theirs: mine}), number + 1
     return one, other
 
 
-def renamed(value: Value, names: dict[Axis, Axis]) -> Value:
+def renamed(value: Value, names: dict[ValueAxis, ValueAxis]) -> Value:
     """Return a value with other axes in place of some of its own."""
     stored, view = (tuple(tuple(names.get(axis, axis) for axis in group) for group in groups)
                     for groups in (value.stored, value.view))  # fmt: skip

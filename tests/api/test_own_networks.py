@@ -47,7 +47,7 @@ def test_other_data_are_refused_in_one_line(model: Any, data: object, problem: s
 
 @pytest.mark.parametrize("model", [None, "model.keras", {}])
 def test_what_is_no_keras_model_is_refused(model: object) -> None:
-    with pytest.raises(pgdl.UserError, match="model: expected a Keras model, found"):
+    with pytest.raises(pgdl.UserError, match=r"model: expected a Keras model or a torch\.nn\.Module, found"):
         pgdl.measure("num_params")(model, (X, Y))
 
 

@@ -197,9 +197,9 @@ def test_of_measures_that_order_models_alike_one_is_shown_and_the_others_are_nam
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sise", "--measures: no measure, family or cost 'sise'; did you mean 'size'?"),
-        ("num_parms", "--measures: no measure, family or cost 'num_parms'; did you mean 'num_params'?"),
-        ("", "--measures: no measure, family or cost ''; pgdl measures lists them"),
+        ("sise", "measures: no measure, family or cost 'sise'; did you mean 'size'?"),
+        ("num_parms", "measures: no measure, family or cost 'num_parms'; did you mean 'num_params'?"),
+        ("", "measures: no measure, family or cost ''; pgdl measures lists them"),
         ("vc_dim:image_sid=3", "did you mean 'image_side'?"),
     ],
 )

@@ -40,4 +40,4 @@ def test_a_model_of_pytorch_does_not_bring_tensorflow_into_the_process() -> None
         "print('tensorflow' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
-    assert ended.stdout == "model: expected a Keras model, found object\nFalse\n"
+    assert ended.stdout == "model: expected a Keras model or a torch.nn.Module, found object\nFalse\n"

@@ -53,7 +53,7 @@ OTHERS = {
     "page with a mark": (BOM_UTF8 + PAGE.strip().lower(), "a web page; download the file itself"),
     "PyTorch before 1.6": (
         b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.",
-        "pickled weights of PyTorch, without a network; torch.export.save(",
+        "a pickle of PyTorch (weights, a module or TorchScript), which is never loaded; torch.export.save(",
     ),
 }
 
@@ -76,7 +76,7 @@ def test_a_file_of_pytorch_leads_to_the_page_that_helps(reader: str, tmp_path: P
         archive.writestr("archive/data.pkl", b"\x80\x02}.")
         archive.writestr("archive/version", b"3\n")
     with pytest.raises(
-        UserError, match=r"net\.pt: .*, found pickled weights of PyTorch, without a network; torch\.export\.save"
+        UserError, match=r"net\.pt: .*, found a pickle of PyTorch \(.*\), which is never loaded; torch\.export\.save"
     ):
         READERS[reader](tmp_path / "net.pt")
     assert "\n## A PyTorch user\n" in Path(__file__).parents[2].joinpath("docs/your-own-models.md").read_text()

@@ -131,7 +131,7 @@ def test_a_task_that_is_there_stays(folder, pgdl):
     before = {path: path.stat().st_mtime_ns for path in (folder / "tasks").rglob("*")}
     again = pgdl(*IMPORT)
     assert again.code == 2
-    assert "tasks/input_data/models: already exists; choose another --output or --name, or remove it" in again.err
+    assert "tasks/input_data/models: already exists; choose another name or output, or remove it" in again.err
     assert {path: path.stat().st_mtime_ns for path in (folder / "tasks").rglob("*")} == before
     assert pgdl(*IMPORT, "--name", "others").code == 0
 
@@ -180,7 +180,7 @@ def test_rounding_and_two_examples_are_no_difference(folder, pgdl, rows, accurac
 @pytest.mark.usefixtures("computed")
 def test_stated_accuracies_need_no_test_data(folder, pgdl, rows):
     without = IMPORT[:5] + IMPORT[7:]
-    assert "line 2: test_accuracy: expected a value, found none; state it, or name test" in pgdl(*without).err
+    assert "line 2: test_accuracy: expected a value, found none; state it, or give test data" in pgdl(*without).err
 
 
 def test_missing_cells_are_said_at_once(folder, pgdl, rows):
@@ -303,7 +303,7 @@ DATA = {
     "a class too many": (npz(x=X, y=Y + 1), "expected 0..2, because the models have 3 outputs, found 3 of example 2"),
     "fractions": (npz(x=X, y=Y / 2), "labels: expected integers, one per example, or one-hot rows, found float64"),
     "soft labels": (npz(x=X, y=np.full((6, 3), 1 / 3)), "labels: expected integers, one per example, or one-hot rows"),
-    "NaN": (npz(x=X * np.nan, y=Y), "inputs: expected finite numbers, found NaN or infinity in examples 0 to 5"),
+    "NaN": (npz(x=X * np.nan, y=Y), "inputs: expected finite numbers, found NaN or infinity in example 0"),
     "too large for float32": (npz(x=X + 1e300, y=Y), "inputs: expected finite numbers"),
     "not a zip": (lambda folder: (folder / "data.npz").write_bytes(b"PK??"), "data.npz: damaged: expected a whole zip"),
     "another zip": (lambda _: shutil.copy("m0.keras", "data.npz"), "member metadata.json: expected arrays written"),

@@ -277,7 +277,7 @@ main()
         (("rows", "--data", "digits", "--ssim", "0,1"), "SSIM: expected numbers above 0, at most 1, found 0.0, 1.0"),
         (("rows", "--data", "digits", "--unseen", "1,2"), "numbers of unseen classes: expected ascending numbers from"),
         (("rows", "--data", "digits", "--models", "model_9"), "no model 'model_9'"),
-        (("rows", "--data", "digits", "--measures", "l2_nrm"), "--measures: no measure, family or cost 'l2_nrm'"),
+        (("rows", "--data", "digits", "--measures", "l2_nrm"), "measures: no measure, family or cost 'l2_nrm'"),
     ],
 )
 def test_bad_arguments_are_one_line(place: Place, pgdl: Any, arguments: tuple[str, ...], message: str) -> None:

@@ -188,17 +188,26 @@ def test_equal_values_share_their_mean_rank(tmp_path: Path) -> None:
     assert [y for _, y in drawing.views["values"].points] == [1e9, 2.0, -3.0, 2.0, 2.0, 7.0, 0.5, 1e9]
 
 
-def test_a_hyperparameter_whose_effect_is_missed_is_named(tmp_path: Path) -> None:
-    """Gaps follow axis_a alone, and the measure follows the others."""
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_hyperparameter_whose_effect_is_missed_is_named(sign: int, tmp_path: Path) -> None:
+    """Gaps follow axis_a alone, and the measure follows the others, or the opposite of them."""
     gaps = [0.1 + 0.2 * (number >= 4) + 0.001 * number for number in range(8)]
     write_reference(tmp_path, gaps=gaps)
     tasks = {name: read_reference(path) for name, path in TaskDirectory(tmp_path).references().items()}
-    collected = collect(rows("mine", [float(number % 4) for number in range(8)]), tasks)
+    collected = collect(rows("mine", [sign * float(number % 4) for number in range(8)]), tasks)
     site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
     (missed,) = site.insights[0]["toy"].missed
     assert (missed.name, missed.tau) == ("axis_a", 0.0)
     assert missed.share > 0.9
     assert "misses the effect of axis_a" in render_site(site)["submissions/mine.html"].decode()
+
+
+def test_a_reversed_measure_misses_nothing(tmp_path: Path) -> None:
+    write_reference(tmp_path)
+    tasks = {name: read_reference(path) for name, path in TaskDirectory(tmp_path).references().items()}
+    collected = collect(rows("mine", [-gap for gap in GAPS]), tasks)
+    site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
+    assert site.insights[0]["toy"].missed == []
 
 
 def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]) -> None:

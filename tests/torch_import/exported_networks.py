@@ -135,6 +135,7 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
     ),
     "sliced": lambda: Of(sliced, first=conv(3, 2, 1), head=nn.Linear(48, 4)),
     # Refused
+    "training": lambda: nn.Sequential(conv(3, 4, 3), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(144, 4)),
     "shared": lambda: nn.Sequential(*2 * [conv(3, 3, 3, padding=1)], nn.Flatten(), nn.Linear(192, 4)),
     "divided": lambda: Of(lambda net, x: net.head((x / (1 + x.sigmoid())).flatten(1)), head=nn.Linear(192, 4)),
     "mirrored": lambda: nn.Sequential(nn.Identity(), nn.ReflectionPad2d(1), nn.Flatten(), nn.Linear(300, 4)),
@@ -146,7 +147,7 @@ def write(directory: Path) -> None:
     """Export all networks, with weights and statistics as if they had been trained."""
     for name, make in NETWORKS.items():
         torch.manual_seed(0)
-        module = make().eval()
+        module = make().train(name == "training")
         for part in module.modules():
             if isinstance(part, nn.BatchNorm2d):
                 part.running_mean.normal_()
@@ -154,7 +155,7 @@ def write(directory: Path) -> None:
         inputs = torch.randn(20, 3, 8, 8)
         place = directory / name
         place.mkdir(parents=True)
-        torch.export.save(torch.export.export(module, (inputs[:2],)), place / "network.pt2")
+        torch.export.save(torch.export.export(module, (inputs[:2].clone(),)), place / "network.pt2")
         np.save(place / "inputs.npy", inputs.permute(0, 2, 3, 1).contiguous().numpy())
         np.save(place / "expected.npy", module(inputs).detach().numpy())
 

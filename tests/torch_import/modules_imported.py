@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -33,6 +34,14 @@ class Branching(nn.Module):
         return x.flatten(1) if x.sum() > 0 else -x.flatten(1)
 
 
+class Sine(nn.Module):
+    """Its own forward has an operation without a translation."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the sine of 4 numbers."""
+        return x.flatten(1)[:, :4].sin()
+
+
 class Pair(nn.Module):
     """It has two outputs."""
 
@@ -56,13 +65,34 @@ def task(directory: Path) -> None:
     print(json.dumps({"told": told, "training": [model.module.training for model in models]}))
 
 
-def problem(directory: Path, *models: Any, train: Any = TRAIN) -> str:
+def with_nan(inputs: torch.Tensor) -> torch.Tensor:
+    """Return inputs of which example 69, behind those that are compared, has a NaN."""
+    changed = inputs.clone()
+    changed[69, 0, 0, 0] = torch.nan
+    return changed
+
+
+def with_nan_weight(module: Any) -> Any:
+    """Return a module whose training has diverged."""
+    module[5].weight.data[0, 0] = torch.nan
+    return module
+
+
+def problem(directory: Path, *models: Any, train: Any = TRAIN, **others: Any) -> str:
     """Return the lines of an import that fails, and whether something is left of it."""
     try:
-        pgdl.import_torch(models, train, TEST, output=directory / "none")
+        pgdl.import_torch(models, **{"train": train, "test": TEST, "output": directory / "none"} | others)
     except pgdl.UserError as error:
         return str(error) + " AND SOMETHING IS LEFT" * (directory / "none").exists()
     return "no error"
+
+
+def problem_of_measure(module: Any, data: Any = TRAIN) -> str:
+    """Return the lines of a measure that cannot be computed."""
+    try:
+        return str(pgdl.measure("num_params")(module, data))
+    except pgdl.UserError as error:
+        return str(error)
 
 
 def problems(directory: Path) -> None:
@@ -79,6 +109,16 @@ def problems(directory: Path) -> None:
                 "control flow": problem(directory, (nn.Sequential(nn.Conv2d(3, 3, 3), Branching()), a)),
                 "sizes": problem(directory, (nn.Sequential(nn.Flatten(), nn.Linear(99, 4)), a)),
                 "labels": problem(directory, (network(), a), train=(INPUTS, LABELS + 1)),
+                "image": problem(directory, (network(), a), train=(with_nan(INPUTS), LABELS)),
+                "no examples": problem(directory, (network(), a), train=(INPUTS[:0], LABELS[:0])),
+                "weights": problem(directory, (with_nan_weight(network()), a)),
+                "no test": problem(directory, (network(), a), test=None),
+                "name": problem(directory, (network(), a), name="../x y"),
+                "list": problem(directory, (network(), {"width": [4]})),
+                "tensor": problem(directory, (network(), {"width": torch.tensor(4), "test_acc": np.float32(0.5)})),
+                "measured": problem_of_measure(Sine()),
+                "measured state_dict": problem_of_measure(network().state_dict()),
+                "measured weights": problem_of_measure(with_nan_weight(network())),
                 "data": problem(directory, (network(), a), train=[1, 2, 3]),
                 "one cell": problem(directory, (network(), a), (network(), a)),
                 "names": problem(directory, (network(), a), (network(), {"depth": 4})),

@@ -20,15 +20,26 @@ PROBLEMS = {
     "no pair": r"models\[0\]: expected a pair of a module and its hyperparameters, or a TorchModel, found Sequential",
     "none": r"models: expected at least 1, found none",
     "two outputs": r"models\[0\]: output: expected one tensor \(examples, classes\), found tuple",
-    "control flow": r"models\[0\]: torch\.export cannot export it: found .*data-dependent.*File .*modules_imported\.py",
+    "control flow": r"models\[0\]: torch\.export cannot export it: found .*data-dependent.*File .*\.py.*; "
+    r"write its forward without a decision on the data",
     "sizes": r"models\[0\]: cannot be called on inputs of shape \(64, 3, 8, 8\): found RuntimeError: ",
     "labels": r"train: label: expected 0\.\.3, because the models have 4 outputs, found 4 of example 3",
+    "image": r"train: inputs: expected finite numbers, found NaN or infinity in example 69",
+    "no examples": r"train: expected at least 1 example, found none",
+    "weights": r"models\[0\]: 5\.weight: expected finite numbers",
+    "no test": r"models\[0\]: test_accuracy: expected a value, found none; state it, or give test data$",
+    "name": r"name of the task: expected letters, digits, \., _ and -, found '\.\./x y'",
+    "list": r"models\[0\]: hyperparameters: width: expected a number, text or a truth value, found list",
+    "tensor": r"hyperparameters: header: .*'test_acc'",
+    "measured": r"model: operation: expected one that is translated, found the outermost forward \(sin\): aten\.sin",
+    "measured state_dict": r"model: expected a Keras model or a torch\.nn\.Module, found OrderedDict",
+    "measured weights": r"model: 5\.weight: expected finite numbers",
     "data": r"train: expected \(inputs, labels\), a Dataset or a DataLoader of such pairs, found list",
     "one cell": r"models: .*models\[0\].*models\[1\]",
     "names": r"models\[1\]: hyperparameters: expected the hyperparameters width, found depth",
     "result": r"hyperparameters: header: expected hyperparameters, found an accuracy, 'test_acc'",
     "accuracy": r"models\[0\]: train_accuracy of models\[0\]: expected 1\.0 as stated, found",
-    "initial": r"models\[0\]: initial weights: expected a state_dict of the module, found Error",
+    "initial": r"models\[0\]: initial weights: expected a state_dict of the module, found size mismatch for 0\.weight",
 }
 
 
@@ -73,10 +84,12 @@ def test_exported_files_come_in_by_the_table(networks: Path, tmp_path: Path, pgd
         (tmp_path / f"{name}.pt2").write_bytes((networks / name / "network.pt2").read_bytes())
     inputs = np.load(networks / "plain" / "inputs.npy")
     np.savez(tmp_path / "data.npz", x=inputs, y=np.arange(len(inputs)) % 4)
+    np.savez(tmp_path / "channels_first.npz", x=np.moveaxis(inputs, -1, 1), y=np.arange(len(inputs)) % 4)
     (tmp_path / "models.csv").write_text("file,kind\nplain.pt2,0\nresidual.pt2,1\n")
-    table, data, output = (tmp_path / name for name in ("models.csv", "data.npz", "tasks"))
-    outcome = pgdl("task", "import", table, "--data", data, "--test", data, "--output", output)
+    table, data, test, output = (tmp_path / name for name in ("models.csv", "data.npz", "channels_first.npz", "tasks"))
+    outcome = pgdl("task", "import", table, "--data", data, "--test", test, "--output", output)
     assert outcome.code == 0, outcome
+    assert len(re.findall(r"train (0\.\d+), test \1, gap 0\.0000", outcome.out + outcome.err)) == 2
     assert "not compared" not in outcome.out + outcome.err
 
 

@@ -90,6 +90,7 @@ def test_other_files_are_refused_in_one_line(networks: Path, tmp_path: Path, nam
         imported(file)
     assert re.search(problem, str(refused.value)), refused.value
     assert str(refused.value).startswith(f"{file}: ")
+    assert str(refused.value).count("other.pt2") == 1
     assert "\n" not in str(refused.value)
 
 
@@ -98,7 +99,7 @@ def test_weights_alone_say_how_to_export(tmp_path: Path) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("weights/data.pkl", b"\x80\x02}q\x00.")
         archive.writestr("weights/version", b"3")
-    with pytest.raises(UserError, match=r"pickled weights of PyTorch, without a network; torch\.export\.save"):
+    with pytest.raises(UserError, match=r"a pickle of PyTorch \(weights, .*; torch\.export\.save"):
         imported(file)
 
 

@@ -18,6 +18,13 @@ SUFFIX = None
 #: Characters of a drawn interval.
 DRAWN = 10
 
+#: The key of the column of drawn intervals, and its explanation, with its heading.
+DRAWN_KEY = "drawn"
+DRAWING = (
+    "{}: the interval (\N{BOX DRAWINGS LIGHT HORIZONTAL}), the score (\N{BLACK CIRCLE}) and the level of chance "
+    "(\N{BOX DRAWINGS LIGHT VERTICAL}), on one axis for all rows."
+)
+
 #: In place of the explanations.
 EXPLAINED = "The rule, and what the columns mean: pgdl board --explain"
 
@@ -45,7 +52,10 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
     left_out = [column.heading or column.key for column in columns if column not in shown]
     if left_out:
         print_lines(console, [f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."])
-    print_lines(console, board.notes if explain else [*board.remarks, *board.layout.marks(board), EXPLAINED])
+    drawing = [DRAWING.format(column.heading) for column in shown if column.key == DRAWN_KEY]
+    print_lines(
+        console, [*drawing, *board.notes] if explain else [*board.remarks, *board.layout.marks(board), EXPLAINED]
+    )
 
 
 def terminal_columns(board: Board) -> list[Column[Row]]:
@@ -84,7 +94,7 @@ def _drawn(board: Board) -> Column[Row]:
         cells[score] = "\N{BLACK CIRCLE}"
         return "".join(cells).rstrip()
 
-    return Column("drawn", lambda row: row.standing, text=draw, title=f"0 to {top}", kind="text", spare=3)
+    return Column(DRAWN_KEY, lambda row: row.standing, text=draw, title=f"0 to {top}", kind="text", spare=3)
 
 
 def _fitting(board: Board, columns: list[Column[Row]], width: int) -> list[Column[Row]]:

@@ -5,7 +5,7 @@ const MOST_MARKED = 5;
 const SIZE = 300;
 
 function make(name, attributes = {}, ...children) {
-  const isDrawn = ["svg", "circle", "path", "title"].includes(name);
+  const isDrawn = ["svg", "circle", "path", "text", "title"].includes(name);
   const element = isDrawn ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
   element.append(...children);
@@ -24,8 +24,10 @@ function disagreed(task, chosen) {
 
 function plot(task, row, marked) {
   const at = (rank) => 10 + (SIZE - 20) * rank / (task.models.length + 1);
-  const svg = make("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img", "aria-label": `${COMPARED.rows[row].name} on ${task.name}` },
-    make("path", { class: "frame", d: `M10 10V${SIZE - 10}H${SIZE - 10}` }), make("path", { class: "grid", d: `M10 ${SIZE - 10}L${SIZE - 10} 10` }));
+  const svg = make("svg", { viewBox: `0 -10 ${SIZE} ${SIZE + 20}`, role: "img", "aria-label": `${COMPARED.rows[row].name} on ${task.name}` },
+    make("path", { class: "frame", d: `M10 10V${SIZE - 10}H${SIZE - 10}` }), make("path", { class: "grid", d: `M10 ${SIZE - 10}L${SIZE - 10} 10` }),
+    make("text", { x: 10, y: 0 }, `rank of the value: 1 (smallest) to ${task.models.length}`),
+    make("text", { class: "end", x: SIZE - 10, y: SIZE + 6 }, `rank of the gap: 1 (smallest) to ${task.models.length}`));
   task.ranks[row].forEach((rank, place) => {
     if (rank === null) return;
     const looks = { class: marked.includes(place) ? "c1 ringed" : "c0", cx: at(task.gaps[place]), cy: SIZE - at(rank), r: 5 };
@@ -37,7 +39,7 @@ function plot(task, row, marked) {
 
 function list(task, chosen, marked) {
   const heading = (text) => make("th", { scope: "col" }, text);
-  const names = chosen.map((row) => heading(`rank by ${COMPARED.rows[row].name}`));
+  const names = chosen.map((row) => heading(`rank by ${COMPARED.rows[row].name.replaceAll("_", "_\u200b")}`));
   const head = make("thead", {}, make("tr", {}, heading("network"), heading("rank of the gap"), ...names));
   const lines = marked.map((place) => make("tr", {}, ...[task.models[place], task.gaps[place],
     ...chosen.map((row) => task.ranks[row][place])].map((text) => make("td", {}, String(text)))));

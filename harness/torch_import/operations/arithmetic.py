@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.torch_import.network import Network
+from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.attention import Scores, attend, product_of_heads
 from harness.torch_import.operations.convolutions import linear
 from harness.torch_import.operations.normalization import Length, normalized
-from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
+from harness.torch_import.untranslatable import UntranslatableError
 from harness.torch_import.values import Value, aligned
 
 #: Operations that are an activation of the same meaning in Keras.
@@ -21,7 +21,7 @@ _ACTIVATIONS = {
 }  # fmt: skip
 
 
-def activated(network: Network, value: Value, name: str) -> Value:
+def activated(network: TranslatedNetwork, value: Value, name: str) -> Value:
     """Return the value after an activation of Keras."""
     return network.after(value, "Activation", {"activation": name})
 
@@ -35,7 +35,7 @@ for _name, _keras in _ACTIVATIONS.items():
 
 
 @translates("gelu")
-def gelu(network: Network, x: Value, approximate: str = "none") -> Value:
+def gelu(network: TranslatedNetwork, x: Value, approximate: str = "none") -> Value:
     """Translate a GELU; Keras 2 and Keras 3 have the exact one in common."""
     if approximate == "none":
         return activated(network, x, "gelu")
@@ -45,56 +45,56 @@ def gelu(network: Network, x: Value, approximate: str = "none") -> Value:
 
 
 @translates("hardswish")
-def hardswish(network: Network, x: Value) -> Value:
+def hardswish(network: TranslatedNetwork, x: Value) -> Value:
     """Translate x relu6(x + 3) / 6."""
     return _multiplied(network, x, activated(network, x, "hard_sigmoid"))
 
 
 @translates("mish")
-def mish(network: Network, x: Value) -> Value:
+def mish(network: TranslatedNetwork, x: Value) -> Value:
     """Translate x tanh(softplus(x))."""
     return _multiplied(network, x, activated(network, activated(network, x, "softplus"), "tanh"))
 
 
 @translates("softplus")
-def softplus(network: Network, x: Value, beta: float = 1, threshold: float = 20) -> Value:
+def softplus(network: TranslatedNetwork, x: Value, beta: float = 1, threshold: float = 20) -> Value:
     """Translate log(1 + exp(x)); above the threshold PyTorch takes x, which is the same in float32."""
     if beta != 1 or threshold < 20:
-        raise RefusedError("has a beta or threshold, which that of Keras has not")
+        raise UntranslatableError("has a beta or threshold, which that of Keras has not")
     return activated(network, x, "softplus")
 
 
 @translates("leaky_relu")
-def leaky_relu(network: Network, x: Value, negative_slope: float = 0.01) -> Value:
+def leaky_relu(network: TranslatedNetwork, x: Value, negative_slope: float = 0.01) -> Value:
     """Translate a leaky ReLU."""
     return network.after(x, "LeakyReLU", {"negative_slope": negative_slope})
 
 
 @translates("elu")
-def elu(network: Network, x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
+def elu(network: TranslatedNetwork, x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
     """Translate an ELU."""
     if (scale, input_scale) != (1, 1):
-        raise RefusedError("has scales, which that of Keras has not")
+        raise UntranslatableError("has scales, which that of Keras has not")
     return network.after(x, "ELU", {"alpha": alpha})
 
 
 @translates("hardtanh", "clamp")
-def clamp(network: Network, x: Value, **bounds: Any) -> Value:
+def clamp(network: TranslatedNetwork, x: Value, **bounds: Any) -> Value:
     """Translate a ReLU with a maximum."""
     low, high = bounds.get("min_val", bounds.get("min")), bounds.get("max_val", bounds.get("max"))
     if low != 0:
-        raise RefusedError(f"cuts numbers off below {low}")
+        raise UntranslatableError(f"cuts numbers off below {low}")
     return network.after(x, "ReLU", {} if high is None else {"max_value": float(high)})
 
 
 @translates("log_softmax")
-def log_softmax(network: Network, x: Value, dim: int, **_: Any) -> Value:
+def log_softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
     """Translate the logarithm of a softmax along one axis."""
     return activated(network, network.with_last(x, x.view[dim]), "log_softmax")
 
 
 @translates("softmax")
-def softmax(network: Network, x: Value, dim: int, **_: Any) -> Value:
+def softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
     """Translate a softmax along one axis."""
     if isinstance(x.source, Scores):
         return x.source.normalized(x, dim)
@@ -103,7 +103,7 @@ def softmax(network: Network, x: Value, dim: int, **_: Any) -> Value:
 
 
 @translates("add")
-def add(network: Network, x: Any, other: Any, alpha: float = 1) -> Value:
+def add(network: TranslatedNetwork, x: Any, other: Any, alpha: float = 1) -> Value:
     """Translate a sum."""
     if isinstance(x, Value) and isinstance(other, Value):
         return _merged(network, "Add", x, _times(network, other, alpha))
@@ -113,12 +113,12 @@ def add(network: Network, x: Any, other: Any, alpha: float = 1) -> Value:
     return network.shifted(value, numbers)
 
 
-def _times(network: Network, value: Value, factor: float) -> Value:
+def _times(network: TranslatedNetwork, value: Value, factor: float) -> Value:
     return value if factor == 1 else network.scaled(value, factor)
 
 
 @translates("sub")
-def sub(network: Network, x: Any, other: Any, alpha: float = 1) -> Value:
+def sub(network: TranslatedNetwork, x: Any, other: Any, alpha: float = 1) -> Value:
     """Translate a difference."""
     if isinstance(x, Value) and isinstance(other, Value):
         return _merged(network, "Subtract", x, _times(network, other, alpha))
@@ -128,13 +128,13 @@ def sub(network: Network, x: Any, other: Any, alpha: float = 1) -> Value:
 
 
 @translates("rsub")
-def rsub(network: Network, x: Value, other: Any) -> Value:
+def rsub(network: TranslatedNetwork, x: Value, other: Any) -> Value:
     """Translate other - x."""
     return sub(network, other, x)
 
 
 @translates("mul")
-def mul(network: Network, x: Any, other: Any) -> Value:
+def mul(network: TranslatedNetwork, x: Any, other: Any) -> Value:
     """Translate a product."""
     if isinstance(x, Value) and isinstance(other, Value):
         return _multiplied(network, x, other)
@@ -145,78 +145,78 @@ def mul(network: Network, x: Any, other: Any) -> Value:
 
 
 @translates("div")
-def div(network: Network, x: Any, other: Any) -> Value:
+def div(network: TranslatedNetwork, x: Any, other: Any) -> Value:
     """Translate a division by constants, or of vectors by their lengths."""
     if isinstance(other, Value) and isinstance(other.source, Length):
         return normalized(network, x, other.source)
     if isinstance(other, Value):
-        raise RefusedError("divides by something computed, which no layer does")
+        raise UntranslatableError("divides by something computed, which no layer does")
     return mul(network, x, 1 / np.asarray(other, np.float32))
 
 
 @translates("neg")
-def neg(network: Network, x: Value) -> Value:
+def neg(network: TranslatedNetwork, x: Value) -> Value:
     """Translate a change of sign."""
     return network.scaled(x, -1)
 
 
 @translates("pow", "square")
-def power(network: Network, x: Value, exponent: float = 2) -> Value:
+def power(network: TranslatedNetwork, x: Value, exponent: float = 2) -> Value:
     """Translate a square."""
     if exponent != 2:
-        raise RefusedError("is a power other than the square")
+        raise UntranslatableError("is a power other than the square")
     return _multiplied(network, x, x)
 
 
 @translates("maximum")
-def maximum(network: Network, x: Value, other: Value) -> Value:
+def maximum(network: TranslatedNetwork, x: Value, other: Value) -> Value:
     """Translate a maximum of two values."""
     return _merged(network, "Maximum", x, other)
 
 
 @translates("minimum")
-def minimum(network: Network, x: Value, other: Value) -> Value:
+def minimum(network: TranslatedNetwork, x: Value, other: Value) -> Value:
     """Translate a minimum of two values."""
     return _merged(network, "Minimum", x, other)
 
 
 @translates("matmul", "bmm")
-def matmul(network: Network, x: Any, other: Any = None, mat2: Any = None) -> Value:
+def matmul(network: TranslatedNetwork, x: Any, other: Any = None, mat2: Any = None) -> Value:
     """Translate the products of an attention."""
     other = mat2 if other is None else other
     if isinstance(x, Value) and isinstance(other, Value):
         return attend(network, x, other) if isinstance(x.source, Scores) else product_of_heads(x, other)
     if isinstance(x, Value) and np.ndim(other) == 2:
         return linear(network, x, other.T)
-    raise RefusedError("multiplies something computed from the left, or by several matrices")
+    raise UntranslatableError("multiplies something computed from the left, or by several matrices")
 
 
-def _multiplied(network: Network, one: Value, other: Value) -> Value:
+def _multiplied(network: TranslatedNetwork, one: Value, other: Value) -> Value:
     return _merged(network, "Multiply", one, other)
 
 
-def _merged(network: Network, kind: str, one: Value, other: Value) -> Value:
+def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
     """Combine two values; both are put out in the same order, that of the one with more numbers."""
     if math.prod(one.shape) < math.prod(other.shape) and kind != "Subtract":
         one, other = other, one
     if any(isinstance(value.source, Scores) for value in (one, other)):
-        raise RefusedError("combines scores of an attention with something computed")
+        raise UntranslatableError("combines scores of an attention with something computed")
     one, other = aligned(network.settled(one), network.settled(other))
     if any(mine == () and theirs for mine, theirs in zip(one.view, other.view, strict=True)):
         return _repeated(network, kind, one, other)
     there = {axis for group in other.view for axis in group}
     if any(len({axis in there for axis in group}) == 2 for group in one.stored):
-        raise RefusedError("repeats a value along a part of an axis")
+        raise UntranslatableError("repeats a value along a part of an axis")
     stored = tuple(group if not group or group[0] in there else () for group in one.stored)
     other = network.stored_as(other, stored)
     number = network.add(kind, [network.source(one), network.source(other)])
     return Value(number, one.stored, one.view)
 
 
-def _repeated(network: Network, kind: str, one: Value, other: Value) -> Value:
+def _repeated(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
     """Combine two maps, each of which is repeated along axes of the other."""
     if len(one.view) != 4:
-        raise RefusedError(f"repeats both of the shapes {one.shape} and {other.shape}")
+        raise UntranslatableError(f"repeats both of the shapes {one.shape} and {other.shape}")
     placed = [network.stored_as(value, (*value.view[2:], value.view[1])) for value in (one, other)]
     number = network.add(kind, [network.source(value) for value in placed])
     view = tuple(mine or theirs for mine, theirs in zip(one.view, other.view, strict=True))

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from harness.format.inbound import INPUT
-from harness.torch_import.network import Layer, Network
+from harness.torch_import.network import TranslatedLayer, TranslatedNetwork
 from harness.torch_import.pt2 import Array
-from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
-from harness.torch_import.values import Axis, Group, Value, aligned, arranged, flat, group_of, size_of, sizes_of
+from harness.torch_import.untranslatable import UntranslatableError
+from harness.torch_import.values import Group, Value, ValueAxis, aligned, arranged, flat, group_of, size_of, sizes_of
 
 _KIND = "MultiHeadAttention"
 
@@ -45,23 +45,23 @@ class Scores:
     def normalized(self, value: Value, dim: int) -> Value:
         """Return the weights of values."""
         if dim not in (-1, len(value.view) - 1) or size_of(value.view[-1]) != self.key.shape[-2]:
-            raise RefusedError("is a softmax of scores along another axis than that of keys")
+            raise UntranslatableError("is a softmax of scores along another axis than that of keys")
         return self._with(value, is_normalized=True)
 
     def scaled(self, value: Value, numbers: Any) -> Value:
         """Return the scores times a number, or one for each head."""
         if self.is_normalized:
-            raise RefusedError("multiplies the weights of an attention by constants")
+            raise UntranslatableError("multiplies the weights of an attention by constants")
         factors = _of_each_example(value, numbers)
         of_heads = factors.reshape(*factors.shape[:-2], -1)
         if not (of_heads == of_heads[..., :1]).all():
-            raise RefusedError("multiplies the scores of places by different numbers")
+            raise UntranslatableError("multiplies the scores of places by different numbers")
         return self._with(value, scale=self.scale * of_heads[..., 0], bias=self.bias * factors)
 
     def shifted(self, value: Value, numbers: Any) -> Value:
         """Return the scores plus constants."""
         if self.is_normalized:
-            raise RefusedError("adds constants to the weights of an attention")
+            raise UntranslatableError("adds constants to the weights of an attention")
         return self._with(value, bias=self.bias + np.maximum(_of_each_example(value, numbers), -1e9))
 
 
@@ -73,10 +73,10 @@ def _of_each_example(value: Value, numbers: Any) -> Array:
     if np.size(numbers) == 1:
         return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
     if not (axes := flat(value.view))[0].is_batch:
-        raise RefusedError("has scores whose first axis is not the batch")
+        raise UntranslatableError("has scores whose first axis is not the batch")
     apart = np.broadcast_to(numbers, value.shape).reshape(axes[0].size, -1)
     if not (apart == apart[0]).all():
-        raise RefusedError("combines the scores of each example with other constants")
+        raise UntranslatableError("combines the scores of each example with other constants")
     return np.asarray(apart[0].reshape(-1, *value.shape[-2:]))
 
 
@@ -87,22 +87,22 @@ def product_of_heads(query: Value, key: Value) -> Value:
     return Value(Scores(query, key, np.ones(1), np.zeros((1, 1, 1))), (), (*query.view[:-1], key.view[-2]))
 
 
-def attend(network: Network, weights: Value, value: Value) -> Value:
+def attend(network: TranslatedNetwork, weights: Value, value: Value) -> Value:
     """Return the sum of values with the weights of a softmax."""
     scores = weights.source
     if not isinstance(scores, Scores) or not scores.is_normalized:
-        raise RefusedError("is a sum of values with weights of no softmax")
+        raise UntranslatableError("is a sum of values with weights of no softmax")
     return _attention(network, scores, value)
 
 
 @translates("scaled_dot_product_attention")
 def scaled_dot_product_attention(
-    network: Network, query: Value, key: Value, value: Value, attn_mask: Array | None = None, dropout_p: float = 0.0,
-    is_causal: bool = False, scale: float | None = None, **_: Any,
+    network: TranslatedNetwork, query: Value, key: Value, value: Value, attn_mask: Array | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None, **_: Any,
 ) -> Value:  # fmt: skip
     """Translate an attention."""
     if dropout_p or is_causal:
-        raise RefusedError("has dropout, or is causal")
+        raise UntranslatableError("has dropout, or is causal")
     scores = product_of_heads(query, key.permuted([*range(len(key.view) - 2), -1, -2]))
     scores = scores.source.scaled(scores, scale or 1 / math.sqrt(query.shape[-1]))
     if attn_mask is not None:
@@ -112,7 +112,7 @@ def scaled_dot_product_attention(
 
 
 @translates("einsum")
-def einsum(network: Network, equation: str, tensors: list[Any], path: Any = None) -> Value:
+def einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path: Any = None) -> Value:
     """Translate the two products of an attention; they sum over the last axis of both, or the last of weights."""
     inputs, _, output = equation.replace(" ", "").partition("->")
     one, _, other = inputs.partition(",")
@@ -122,7 +122,7 @@ def einsum(network: Network, equation: str, tensors: list[Any], path: Any = None
             return product_of_heads(tensors[0], tensors[1].permuted([*range(len(front)), -1, -2]))
         if output == front + one[-2] + other[-1] and one[-1] == other[-2]:
             return attend(network, *tensors)
-    raise RefusedError(f"is another sum of products than an attention's ({equation})")
+    raise UntranslatableError(f"is another sum of products than an attention's ({equation})")
 
 
 def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
@@ -132,7 +132,7 @@ def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]
     one = replace(query, view=(*query.view[:-2], query.view[-1])[: len(query.view) - 2 + ends])
     two = replace(other, view=(*other.view[:-2], last)[: len(other.view) - 2 + ends])
     if len(one.view) != len(two.view):
-        raise RefusedError("is an attention of queries and keys with different axes")
+        raise UntranslatableError("is an attention of queries and keys with different axes")
     one, two = aligned(one, two)
     front = len(query.view) - 2
     query = replace(one, view=(*one.view[:front], query.view[-2], one.view[front] if is_key else query.view[-1]))
@@ -154,7 +154,7 @@ class _Projection:
     bias: Array
 
 
-def _attention(network: Network, scores: Scores, value: Value) -> Value:
+def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Value:
     query, value = _matched(scores.query, value, is_key=False)
     query, key = _matched(query, scores.key, is_key=True)
     heads = _heads(query)
@@ -191,7 +191,7 @@ def _heads(query: Value) -> Group:
     return tuple(axis for axis in flat(query.view[:-2]) if axis in stored[first + 1 :])
 
 
-def _projection(network: Network, value: Value, windows: Group, heads: Group) -> _Projection:
+def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads: Group) -> _Projection:
     """Return a value as its dense layer's, or with a projection that changes nothing."""
     numbers, places = value.view[-1], value.view[-2]
     outer = (*([windows] if windows else []), places)
@@ -216,7 +216,7 @@ def _projection(network: Network, value: Value, windows: Group, heads: Group) ->
     return _Projection(stored, identity, np.zeros(identity.shape[1:], np.float32))
 
 
-def _dense_of(network: Network, value: Value) -> tuple[Layer | None, float]:
+def _dense_of(network: TranslatedNetwork, value: Value) -> tuple[TranslatedLayer | None, float]:
     """Return the dense layer whose output, times a number, a value is."""
     number, factor = network.source(value), 1.0
     while number != INPUT and network.layers[number].class_name == "Rescaling":
@@ -226,12 +226,12 @@ def _dense_of(network: Network, value: Value) -> tuple[Layer | None, float]:
     return (layer, factor) if layer is not None and layer.class_name == "Dense" and factor else (None, 1.0)
 
 
-def _with_bias(network: Network, query: _Projection, key: _Projection, bias: Array) -> list[_Projection]:
+def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection, bias: Array) -> list[_Projection]:
     """Return queries and keys whose products have a bias (windows, heads, places of queries, places of keys)."""
     n_windows, n_heads, n_queries, n_keys = bias.shape
     of_heads, of_windows = bias[:1], bias[:, :1] - bias[:1, :1]
     if not np.allclose(of_heads + of_windows, bias):
-        raise RefusedError("has a bias of scores that is no sum of one for heads and one for windows")
+        raise UntranslatableError("has a bias of scores that is no sum of one for heads and one for windows")
     at_query, at_key = np.eye(n_queries)[None], np.eye(n_keys)[None]
     same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)  # of places of queries, to heads and the same places
     kernel = of_heads[0].transpose(2, 0, 1)  # of places of keys, to heads and places of queries
@@ -241,7 +241,7 @@ def _with_bias(network: Network, query: _Projection, key: _Projection, bias: Arr
     return [_extended(network, query, at_query, same), _extended(network, key, at_key, kernel)]
 
 
-def _extended(network: Network, part: _Projection, constants: Array, kernel: Array) -> _Projection:
+def _extended(network: TranslatedNetwork, part: _Projection, constants: Array, kernel: Array) -> _Projection:
     """Return a projection with constants (windows or 1, places, n) as further channels, and their kernel."""
     sizes = sizes_of(part.input.stored)
     n = constants.shape[-1]
@@ -264,7 +264,7 @@ def _extended(network: Network, part: _Projection, constants: Array, kernel: Arr
 
 
 def _layer(
-    network: Network, made: list[_Projection], windows: Group, heads: Group, query: Value, value: Value
+    network: TranslatedNetwork, made: list[_Projection], windows: Group, heads: Group, query: Value, value: Value
 ) -> Value:
     (_, n_heads, key_dim), (_, _, value_dim) = made[0].kernel.shape, made[2].kernel.shape
     scale = math.sqrt(key_dim)  # Keras divides by it
@@ -281,7 +281,7 @@ def _layer(
     return Value(number, stored, (*query.view[:-1], value.view[-1]))
 
 
-def is_open(network: Network, value: Value) -> bool:
+def is_open(network: TranslatedNetwork, value: Value) -> bool:
     """Whether a value is that of an attention, all of its heads side by side, without a projection of the output."""
     number = network.source(value)
     layer = None if number == INPUT else network.layers[number]
@@ -292,10 +292,10 @@ def is_open(network: Network, value: Value) -> bool:
     return is_identity and {*value.view[-1]} == {*value.stored[-1]}
 
 
-def close(network: Network, value: Value, kernel: Array, bias: Array | None) -> Value:
+def close(network: TranslatedNetwork, value: Value, kernel: Array, bias: Array | None) -> Value:
     """Return the value after a dense layer, which becomes the attention's own projection of its output."""
     layer = network.layers[network.source(value)]
-    made: Group = (Axis(kernel.shape[1]),)
+    made: Group = (ValueAxis(kernel.shape[1]),)
     arranged_kernel = arranged(kernel, (*value.view[-1], *made), (*value.stored[-1], *made))
     shape = (*layer.weights[6].shape[:2], kernel.shape[1])
     weights = [*layer.weights[:6], arranged_kernel.reshape(shape), np.zeros(shape[-1]) if bias is None else bias]

@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from harness.torch_import.network import Network
+from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.attention import close, is_open
 from harness.torch_import.pt2 import Array
-from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
+from harness.torch_import.untranslatable import UntranslatableError
 from harness.torch_import.values import Value, arranged, group_of, size_of, sizes_of
 
 
 @translates("conv1d", "conv2d", "conv3d")
 def convolution(
-    network: Network, input: Value, weight: Array, bias: Array | None = None, stride: Any = 1,
+    network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None, stride: Any = 1,
     padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Value:  # fmt: skip
     """Translate a convolution; one with a group for each channel is a depthwise one."""
@@ -23,13 +23,13 @@ def convolution(
     value = network.channels_last(input)
     strides, dilations = each(stride, rank), each(dilation, rank)
     if max(strides) > 1 and max(dilations) > 1:
-        raise RefusedError("has strides and dilation, which Keras does not combine")
+        raise UntranslatableError("has strides and dilation, which Keras does not combine")
     size = weight.shape[2:]
     wide = [step * (n - 1) for n, step in zip(size, dilations, strict=True)]
     if padding == "same" or padding == "valid":
         pads = [n // 2 for n in wide] if padding == "same" else [0] * rank
         if padding == "same" and any(n % 2 for n in wide):
-            raise RefusedError("pads one side more than the other")
+            raise UntranslatableError("pads one side more than the other")
     else:
         pads = each(padding, rank)
     is_same = max(strides) == 1 and all(2 * pad == n for pad, n in zip(pads, wide, strict=True))
@@ -59,7 +59,7 @@ def convolution(
 
 
 @translates("linear")
-def linear(network: Network, input: Value, weight: Array, bias: Array | None = None) -> Value:
+def linear(network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None) -> Value:
     """Translate a dense layer: the order of flattened maps goes into its kernel."""
     last = input.view[-1]
     kernel = weight.T
@@ -80,7 +80,7 @@ def each(value: Any, rank: int) -> list[int]:
     return values * rank if len(values) == 1 else values
 
 
-def pad_places(network: Network, value: Value, pads: Sequence[tuple[int, int]]) -> Value:
+def pad_places(network: TranslatedNetwork, value: Value, pads: Sequence[tuple[int, int]]) -> Value:
     """Return a map, stored as (*places, channels), with zeros around the places."""
     if not any(map(any, pads)):
         return value

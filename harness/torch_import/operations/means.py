@@ -3,21 +3,21 @@
 import math
 from typing import Any
 
-from harness.torch_import.network import Network
-from harness.torch_import.refused import RefusedError
+from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.registry import translates
+from harness.torch_import.untranslatable import UntranslatableError
 from harness.torch_import.values import Value, flat, group_of, sizes_of
 
 
 @translates("mean")
-def mean(network: Network, x: Value, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
+def mean(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
     """Translate a mean over some axes."""
     dims = [axis % len(x.view) for axis in (range(len(x.view)) if dim is None else dim)]
     axes = flat(tuple(x.view[axis] for axis in dims))
     value = network.settled(x)
     rest = tuple(axis for axis in flat(value.stored) if axis not in axes)
     if any(axis.is_batch for axis in axes) or not rest:
-        raise RefusedError("is a mean over the batch, or over all numbers of an example")
+        raise UntranslatableError("is a mean over the batch, or over all numbers of an example")
     is_map = len(value.stored) == 3 and value.stored[2] == rest
     if not is_map:
         inner = tuple(axis for axis in flat(value.stored) if axis in axes)
@@ -30,14 +30,14 @@ def mean(network: Network, x: Value, dim: Any = None, keepdim: bool = False, **_
 
 
 @translates("sum")
-def total(network: Network, x: Value, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
+def total(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
     """Translate a sum as a multiple of the mean."""
     count = math.prod(x.shape[axis] for axis in dim or ())
     return network.scaled(mean(network, x, dim, keepdim), count)
 
 
 @translates("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
-def adaptive_avg_pool(network: Network, x: Value, output_size: Any) -> Value:
+def adaptive_avg_pool(network: TranslatedNetwork, x: Value, output_size: Any) -> Value:
     """Translate a pooling to a number of places."""
     value = network.channels_last(x)
     rank = len(value.stored) - 1
@@ -59,14 +59,18 @@ def adaptive_avg_pool(network: Network, x: Value, output_size: Any) -> Value:
 
 @translates("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_bilinear2d")
 def upsample(
-    network: Network, x: Value, output_size: Any = None, align_corners: bool | None = None, scale_factors: Any = None
+    network: TranslatedNetwork,
+    x: Value,
+    output_size: Any = None,
+    align_corners: bool | None = None,
+    scale_factors: Any = None,
 ) -> Value:
     """Translate an enlargement by whole numbers; one with `align_corners` is bilinear."""
     value = network.channels_last(x)
     have = sizes_of(value.stored)[:-1]
     wanted = [int(n * factor) for n, factor in zip(have, scale_factors, strict=True)] if scale_factors else output_size
     if align_corners or any(size % n for n, size in zip(have, wanted, strict=True)):
-        raise RefusedError(f"makes {tuple(wanted)} places of {have}, which is no repetition")
+        raise UntranslatableError(f"makes {tuple(wanted)} places of {have}, which is no repetition")
     times: Any = [size // n for n, size in zip(have, wanted, strict=True)]
     stored = (*map(group_of, wanted), value.stored[-1])
     config = {"size": times if len(times) > 1 else times[0]}

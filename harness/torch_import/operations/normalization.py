@@ -5,21 +5,23 @@ from typing import Any
 
 import numpy as np
 
-from harness.torch_import.network import Network
+from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.pt2 import Array
-from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
+from harness.torch_import.untranslatable import EVALUATE, UntranslatableError
 from harness.torch_import.values import Group, Value, arranged, flat, size_of
 
 
 @translates("batch_norm", "instance_norm", "_native_batch_norm_legit_no_training", "native_batch_norm")
 def batch_norm(
-    network: Network, input: Value, weight: Array | None = None, bias: Array | None = None,
+    network: TranslatedNetwork, input: Value, weight: Array | None = None, bias: Array | None = None,
     running_mean: Array | None = None, running_var: Array | None = None, eps: float = 1e-5, **other: Any,
 ) -> Value:  # fmt: skip
     """Translate a batch normalization with its own moving statistics."""
-    if running_mean is None or running_var is None or other.get("training") or other.get("use_input_stats"):
-        raise RefusedError("normalizes by the statistics of the batch")
+    if running_mean is None or running_var is None or other.get("use_input_stats"):
+        raise UntranslatableError("normalizes by the statistics of the batch")
+    if other.get("training"):
+        raise UntranslatableError("normalizes by the statistics of the batch", EVALUATE)
     config = {"axis": -1, "epsilon": eps, "scale": weight is not None, "center": bias is not None}
     weights = [array for array in (weight, bias, running_mean, running_var) if array is not None]
     value = network.with_last(input, input.view[1])
@@ -30,7 +32,7 @@ def batch_norm(
 
 @translates("layer_norm")
 def layer_norm(
-    network: Network, input: Value, normalized_shape: list[int], weight: Array | None = None,
+    network: TranslatedNetwork, input: Value, normalized_shape: list[int], weight: Array | None = None,
     bias: Array | None = None, eps: float = 1e-5, **_: Any,
 ) -> Value:  # fmt: skip
     """Translate a layer normalization."""
@@ -55,7 +57,7 @@ def _is_apart(value: Value, axes: Group) -> bool:
 
 @translates("group_norm")
 def group_norm(
-    network: Network, input: Value, num_groups: int, weight: Array | None = None, bias: Array | None = None,
+    network: TranslatedNetwork, input: Value, num_groups: int, weight: Array | None = None, bias: Array | None = None,
     eps: float = 1e-5, **_: Any,
 ) -> Value:  # fmt: skip
     """Translate a group normalization."""
@@ -79,34 +81,36 @@ class Length:
 
 
 @translates("linalg_vector_norm")
-def length(network: Network, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
+def length(
+    network: TranslatedNetwork, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any
+) -> Value:
     """Keep a length apart until the vectors are divided by it."""
     if ord != 2 or dim is None or len(dim) != 1 or not keepdim:
-        raise RefusedError("is another norm than the Euclidean one along one axis")
+        raise UntranslatableError("is another norm than the Euclidean one along one axis")
     place = dim[0] % len(x.view)
     return replace(x, source=Length(x, place), view=(*x.view[:place], (), *x.view[place + 1 :]))
 
 
 @translates("clamp_min")
-def clamp_min(network: Network, x: Value, min: float) -> Value:
+def clamp_min(network: TranslatedNetwork, x: Value, min: float) -> Value:
     """Translate a lower bound: of lengths, it keeps from dividing by 0."""
     if isinstance(x.source, Length) and 0 < min <= SMALL:
         return x
     if min != 0:
-        raise RefusedError(f"cuts numbers off below {min}")
+        raise UntranslatableError(f"cuts numbers off below {min}")
     return network.after(x, "ReLU")
 
 
 @translates("expand_as")
-def expand_as(network: Network, x: Value, other: Value) -> Value:
+def expand_as(network: TranslatedNetwork, x: Value, other: Value) -> Value:
     """Repeat nothing: sums, products and divisions do so by themselves."""
     return x
 
 
-def normalized(network: Network, value: Value, length: Length) -> Value:
+def normalized(network: TranslatedNetwork, value: Value, length: Length) -> Value:
     """Return a value divided by its own length."""
     if value != length.of:
-        raise RefusedError("divides by the length of another value")
+        raise UntranslatableError("divides by the length of another value")
     last = value.view[length.dim]
     value = network.settled(value)
     outer = [tuple(axis for axis in group if axis not in last) for group in value.stored]
@@ -115,7 +119,7 @@ def normalized(network: Network, value: Value, length: Length) -> Value:
 
 
 @translates("prelu")
-def prelu(network: Network, x: Value, weight: Array) -> Value:
+def prelu(network: TranslatedNetwork, x: Value, weight: Array) -> Value:
     """Translate a PReLU with one slope for each channel, or for all."""
     value = network.channels_last(x)
     n_channels = size_of(value.stored[-1])
@@ -124,8 +128,8 @@ def prelu(network: Network, x: Value, weight: Array) -> Value:
 
 
 @translates("dropout", "alpha_dropout", "feature_dropout")
-def dropout(network: Network, input: Value, p: float, train: bool = False) -> Value:
+def dropout(network: TranslatedNetwork, input: Value, p: float, train: bool = False) -> Value:
     """Keep a dropout as a layer that does nothing."""
     if train and p:
-        raise RefusedError("drops numbers, because the module is in training mode; export module.eval()")
+        raise UntranslatableError("drops numbers", EVALUATE)
     return network.after(input, "Dropout", {"rate": p}) if isinstance(input.source, int) else input

@@ -2,36 +2,36 @@
 
 from typing import Any
 
-from harness.torch_import.network import Network
+from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.convolutions import each, pad_places
-from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
+from harness.torch_import.untranslatable import UntranslatableError
 from harness.torch_import.values import Value, group_of, sizes_of
 
 
 @translates("max_pool1d", "max_pool2d", "max_pool3d")
 def max_pool(
-    network: Network, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    network: TranslatedNetwork, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Value:  # fmt: skip
     """Translate a pooling to maxima; PyTorch pads with minus infinity."""
     if max(each(dilation, 1)) > 1:
-        raise RefusedError("has dilation, which pooling in Keras has not")
+        raise UntranslatableError("has dilation, which pooling in Keras has not")
     pool = _Pool(network, x, "MaxPooling", kernel_size, stride, padding, ceil_mode)
     return pool.with_zeros() if network.is_not_negative(x) else pool.without_padding()
 
 
 @translates("avg_pool1d", "avg_pool2d", "avg_pool3d")
 def avg_pool(
-    network: Network, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: Any = None,
+    network: TranslatedNetwork, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
 ) -> Value:  # fmt: skip
     """Translate a pooling to means."""
     if divisor_override is not None:
-        raise RefusedError("divides by a number of its own")
+        raise UntranslatableError("divides by a number of its own")
     pool = _Pool(network, x, "AveragePooling", kernel_size, stride, padding, ceil_mode)
     if count_include_pad and any(right > left for left, right in pool.pads):
-        raise RefusedError("counts some of its padding only, in ceil mode")
+        raise UntranslatableError("counts some of its padding only, in ceil mode")
     return pool.with_zeros() if count_include_pad else pool.without_padding()
 
 
@@ -43,7 +43,7 @@ class _Pool:
     """
 
     def __init__(
-        self, network: Network, x: Value, kind: str, size: Any, stride: Any, padding: Any, ceil_mode: bool
+        self, network: TranslatedNetwork, x: Value, kind: str, size: Any, stride: Any, padding: Any, ceil_mode: bool
     ) -> None:
         self._network, self._value = network, network.channels_last(x)
         rank = len(self._value.stored) - 1
@@ -73,7 +73,7 @@ class _Pool:
                for k, n in enumerate(places[:-1])):  # fmt: skip
             return self._pooled(self._value, self._size, self._strides, "same")
         if any(2 * left != width - 1 for (left, _), width in zip(self.pads, self._size, strict=True)):
-            raise RefusedError("pads in a way that Keras has not")
+            raise UntranslatableError("pads in a way that Keras has not")
         ones = [1] * len(self._size)  # windows around each place, of which the strides take some
         everywhere = self._network.after(self._value, self._kind, self._config(self._size, ones, "same"))
         return self._pooled(everywhere, ones, self._strides, "valid", kind=f"MaxPooling{len(ones)}D")

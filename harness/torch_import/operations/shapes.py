@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from harness.torch_import.network import Network
+from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.convolutions import pad_places
-from harness.torch_import.refused import RefusedError
 from harness.torch_import.registry import translates
+from harness.torch_import.untranslatable import UntranslatableError
 from harness.torch_import.values import Group, Groups, Value, aligned, flat, group_of
 
 
 @translates("view", "reshape", "_unsafe_view", "unflatten", "flatten")
 def reshape(
-    network: Network, x: Value, size: Any = None, shape: Any = None, dim: int | None = None, sizes: Any = None,
-    start_dim: int = 0, end_dim: int = -1,
+    network: TranslatedNetwork, x: Value, size: Any = None, shape: Any = None, dim: int | None = None,
+    sizes: Any = None, start_dim: int = 0, end_dim: int = -1,
 ) -> Value:  # fmt: skip
     """Change the shape; the order of numbers stays."""
     rank = len(x.view)
@@ -35,19 +35,19 @@ def reshape(
 
 
 @translates("view_as", "reshape_as")
-def reshape_as(network: Network, x: Value, other: Any) -> Value:
+def reshape_as(network: TranslatedNetwork, x: Value, other: Any) -> Value:
     """Take on the shape of something else."""
     return x.reshaped(other.shape)
 
 
 @translates("permute")
-def permute(network: Network, x: Value, dims: Sequence[int]) -> Value:
+def permute(network: TranslatedNetwork, x: Value, dims: Sequence[int]) -> Value:
     """Change the order of the axes."""
     return x.permuted([dim % len(dims) for dim in dims])
 
 
 @translates("transpose", "t")
-def transpose(network: Network, x: Value, dim0: int = 0, dim1: int = 1) -> Value:
+def transpose(network: TranslatedNetwork, x: Value, dim0: int = 0, dim1: int = 1) -> Value:
     """Swap two axes."""
     order = list(range(len(x.view)))
     order[dim0], order[dim1] = order[dim1], order[dim0]
@@ -55,19 +55,19 @@ def transpose(network: Network, x: Value, dim0: int = 0, dim1: int = 1) -> Value
 
 
 @translates("swapaxes")
-def swapaxes(network: Network, x: Value, axis0: int, axis1: int) -> Value:
+def swapaxes(network: TranslatedNetwork, x: Value, axis0: int, axis1: int) -> Value:
     """Swap two axes, by another name."""
     return transpose(network, x, axis0, axis1)
 
 
 @translates("unsqueeze")
-def unsqueeze(network: Network, x: Value, dim: int) -> Value:
+def unsqueeze(network: TranslatedNetwork, x: Value, dim: int) -> Value:
     """Insert an axis of size 1."""
     return x.with_axis(dim % (len(x.view) + 1))
 
 
 @translates("squeeze")
-def squeeze(network: Network, x: Value, dim: Any = None) -> Value:
+def squeeze(network: TranslatedNetwork, x: Value, dim: Any = None) -> Value:
     """Remove axes of size 1."""
     dims = range(len(x.view)) if dim is None else (dim if isinstance(dim, list) else [dim])
     for place in sorted((axis % len(x.view) for axis in dims), reverse=True):
@@ -76,16 +76,16 @@ def squeeze(network: Network, x: Value, dim: Any = None) -> Value:
 
 
 @translates("expand")
-def expand(network: Network, x: Value, size: Sequence[int], **_: Any) -> Value:
+def expand(network: TranslatedNetwork, x: Value, size: Sequence[int], **_: Any) -> Value:
     """Repeat nothing: sums and products do so by themselves."""
     if len(size) != len(x.view) or any(n not in (-1, have) for n, have in zip(size, x.shape, strict=True)):
-        raise RefusedError("repeats something computed")
+        raise UntranslatableError("repeats something computed")
     return x
 
 
 @translates("slice")
 def slice_(
-    network: Network, x: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+    network: TranslatedNetwork, x: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Value:
     """Take a part of an axis."""
     dim %= len(x.view)
@@ -94,26 +94,28 @@ def slice_(
 
 
 @translates("select")
-def select(network: Network, x: Value, dim: int, index: int) -> Value:
+def select(network: TranslatedNetwork, x: Value, dim: int, index: int) -> Value:
     """Take one place of an axis."""
     dim %= len(x.view)
     return part_of(network, x, dim, index % x.shape[dim], 1, 1).without_axis(dim)
 
 
-def part_of(network: Network, x: Value, dim: int, start: int, step: int, count: int) -> Value:
+def part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: int, count: int) -> Value:
     """Take places of an axis, by a layer if there is no other way."""
     found = x.part(dim, start, step, count) if count else None
     if found is not None:
         return found.with_axis(dim) if len(found.view) < len(x.view) else found
     if step != 1 or not count:
-        raise RefusedError(f"takes every {step}th place of {x.shape[dim]}")
+        raise UntranslatableError(f"takes every {step}th place of {x.shape[dim]}")
     cut = network.cut(network.settled(x), x.view[dim], start, start + count)
     made = tuple(axis for axis in flat(cut.stored) if axis not in flat(x.stored))
     return replace(cut, view=_put(x.view, dim, made))
 
 
 @translates("split", "split_with_sizes")
-def split(network: Network, x: Value, split_size: Any = None, split_sizes: Any = None, dim: int = 0) -> list[Value]:
+def split(
+    network: TranslatedNetwork, x: Value, split_size: Any = None, split_sizes: Any = None, dim: int = 0
+) -> list[Value]:
     """Cut an axis into parts of a size, or of several."""
     dim %= len(x.view)
     sizes = split_sizes or split_size
@@ -124,19 +126,19 @@ def split(network: Network, x: Value, split_size: Any = None, split_sizes: Any =
 
 
 @translates("chunk")
-def chunk(network: Network, x: Value, chunks: int, dim: int = 0) -> list[Value]:
+def chunk(network: TranslatedNetwork, x: Value, chunks: int, dim: int = 0) -> list[Value]:
     """Cut an axis into a number of parts."""
     return split(network, x, math.ceil(x.shape[dim] / chunks), dim=dim)
 
 
 @translates("unbind")
-def unbind(network: Network, x: Value, dim: int = 0) -> list[Value]:
+def unbind(network: TranslatedNetwork, x: Value, dim: int = 0) -> list[Value]:
     """Take the places of an axis apart."""
     return [select(network, x, dim, index) for index in range(x.shape[dim])]
 
 
 @translates("roll")
-def roll(network: Network, x: Value, shifts: Any, dims: Any = ()) -> Value:
+def roll(network: TranslatedNetwork, x: Value, shifts: Any, dims: Any = ()) -> Value:
     """Move places round an axis."""
     for shift, dim in zip(shifts, dims, strict=True):
         size = x.shape[dim]
@@ -147,7 +149,7 @@ def roll(network: Network, x: Value, shifts: Any, dims: Any = ()) -> Value:
 
 
 @translates("cat", "concat")
-def cat(network: Network, tensors: list[Any], dim: int = 0) -> Value:
+def cat(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
     """Concatenate values; constants at an end, such as class tokens, are added to empty places."""
     values = [one for one in tensors if isinstance(one, Value)]
     dim %= len(values[0].view)
@@ -174,14 +176,14 @@ def _put(groups: Groups, place: int, group: Group) -> Groups:
 
 
 @translates("stack")
-def stack(network: Network, tensors: list[Any], dim: int = 0) -> Value:
+def stack(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
     """Put values beside each other along a new axis."""
     place = dim % (len(tensors[0].shape) + 1)
     return cat(network, [one.with_axis(place) if isinstance(one, Value) else np.expand_dims(one, place)
                          for one in tensors], place)  # fmt: skip
 
 
-def _with_own_axis(network: Network, value: Value, dim: int) -> Value:
+def _with_own_axis(network: TranslatedNetwork, value: Value, dim: int) -> Value:
     """Return a value of which an axis of the view is a stored one."""
     value = network.settled(value)
     group = value.view[dim]
@@ -193,7 +195,7 @@ def _with_own_axis(network: Network, value: Value, dim: int) -> Value:
     return network.stored_as(value, (group, *outer) if is_first else (*outer, group))
 
 
-def _with_constants(network: Network, tensors: list[Any], dim: int) -> Value:
+def _with_constants(network: TranslatedNetwork, tensors: list[Any], dim: int) -> Value:
     (number,) = [number for number, one in enumerate(tensors) if isinstance(one, Value)]
     value = tensors[number]
     before, behind = (sum(one.shape[dim] for one in part) for part in (tensors[:number], tensors[number + 1 :]))
@@ -203,7 +205,7 @@ def _with_constants(network: Network, tensors: list[Any], dim: int) -> Value:
     return network.shifted(padded(network, value, dim, before, behind), constants)
 
 
-def padded(network: Network, x: Value, dim: int, before: int, behind: int) -> Value:
+def padded(network: TranslatedNetwork, x: Value, dim: int, before: int, behind: int) -> Value:
     """Return the value with zeros at the ends of an axis."""
     value, group = network.settled(x), x.view[dim]
     axes = tuple(axis for axis in flat(value.stored) if axis not in group)
@@ -219,14 +221,16 @@ def padded(network: Network, x: Value, dim: int, before: int, behind: int) -> Va
 
 
 @translates("pad", "constant_pad_nd")
-def pad(network: Network, x: Value, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Value:
+def pad(
+    network: TranslatedNetwork, x: Value, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Value:
     """Translate a padding with zeros."""
     if mode != "constant" or value:
-        raise RefusedError(f"pads with something else than zeros ({mode})")
+        raise UntranslatableError(f"pads with something else than zeros ({mode})")
     ends = {len(x.view) - 1 - k: (pad[2 * k], pad[2 * k + 1]) for k in range(len(pad) // 2)}
     ends = {dim: sides for dim, sides in ends.items() if any(sides)}
     if min((side for sides in ends.values() for side in sides), default=0) < 0:
-        raise RefusedError("pads by less than nothing")
+        raise UntranslatableError("pads by less than nothing")
     if len(x.view) == 4 and ends and set(ends) <= {2, 3}:
         return pad_places(network, network.channels_last(x), [ends.get(dim, (0, 0)) for dim in (2, 3)])
     for dim, sides in ends.items():
