@@ -79,11 +79,11 @@ def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Seq
     """Draw score and seconds per model of the rows that have both, on a logarithmic axis; None if there are none."""
     kinds = sorted({row.kind for row in rows}, reverse=True)
     dots, points, highest = [], [], 1.0
-    for row, page, is_on_front in zip(rows, pages, on_front, strict=True):
+    for row, page, is_ringed in zip(rows, pages, on_front, strict=True):
         if row.seconds_per_model and row.score is not None:
             text = f"{row.label}: {row.seconds_per_model:.3g} s per model, score {row.score:.2f}"
             interval = (row.standing.low, row.standing.high) if row.standing else None
-            dots.append(Dot(text, [kinds.index(row.kind)], page, row.label if is_on_front else "", interval))
+            dots.append(Dot(text, [kinds.index(row.kind)], page, row.label, interval, is_ringed))
             points.append((log10(row.seconds_per_model), row.score))
             highest = max(highest, interval[1] if interval else row.score)
     if not dots:

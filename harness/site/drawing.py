@@ -10,8 +10,8 @@ from harness.text import cut
 WIDTH, HEIGHT = 560, 350
 LEFT, TOP, RIGHT, BOTTOM = 52, 26, 542, 300
 
-#: Pixels of a character and of a line, by which names keep apart; characters of a name; distance from its dot.
-CHARACTER, LINE, LONGEST, BESIDE = 7, 15, 28, 9
+#: Pixels of a character and a line on a phone; characters of a name; pixels from its dot, and of a dot's radius.
+CHARACTER, LINE, LONGEST, BESIDE, RADIUS = 9, 18, 24, 9, 5
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,9 @@ class Dot:
         text: what is said of it.
         codes: the number of its colour by each of the drawing's legends.
         page: the path of its page, if it has one.
-        name: stands beside it, and it is ringed; empty for most.
+        name: stands beside it where there is room; may be empty.
         interval: of its y.
+        is_ringed: it has an edge, and its name goes before others.
     """
 
     text: str
@@ -31,6 +32,7 @@ class Dot:
     page: str = ""
     name: str = ""
     interval: tuple[float, float] | None = None
+    is_ringed: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,15 +93,18 @@ class Drawing:
 
     @property
     def names(self) -> list[tuple[float, float, str, str]]:
-        """Return x, y, side and text of the names of ringed dots, beside their dots; none overlaps an earlier one."""
+        """Return x, y, side and text of the names with room beside their dots; a ringed dot's may cover dots."""
         found: list[tuple[float, float, str, str]] = []
         taken: list[tuple[float, float, float]] = []
-        for dot, (x, y) in zip(self.dots, self.view.places, strict=True):
-            text = cut(dot.name, LONGEST)
-            length, is_left = CHARACTER * len(text), x > (LEFT + RIGHT) / 2
-            start, end = (x - BESIDE - length, x - BESIDE) if is_left else (x + BESIDE, x + BESIDE + length)
-            free = all(abs(y - other) >= LINE or end < low or high < start for low, high, other in taken)
-            if dot.name and free:
-                taken.append((start, end, y))
-                found.append((end if is_left else start, y + 4, "end" if is_left else "start", text))
+        dots = [(x - RADIUS, x + RADIUS, y) for x, y in self.view.places]
+        named = [(dot, place) for dot, place in zip(self.dots, self.view.places, strict=True) if dot.name]
+        for dot, (x, y) in sorted(named, key=lambda pair: not pair[0].is_ringed):
+            length = CHARACTER * len(text := cut(dot.name, LONGEST))
+            boxes = taken if dot.is_ringed else taken + dots
+            for side, at, low in ("start", x + BESIDE, x + BESIDE), ("end", x - BESIDE, x - BESIDE - length):
+                free = all(abs(y - other) >= LINE or low + length < left or right < low for left, right, other in boxes)
+                if free and LEFT <= low <= RIGHT - length:
+                    taken.append((low, low + length, y))
+                    found.append((at, y + 4, side, text))
+                    break
         return found

@@ -221,3 +221,13 @@ def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]
     for name, words in explained.items():
         section = text.partition(f'<h2 id="{name}">')[2].partition("<h2")[0]
         assert words in section, name
+
+
+def test_the_legend_speaks_of_colour_only_if_a_cell_has_any(pages: dict[str, str], tmp_path: Path) -> None:
+    assert "the more colour in a cell" in pages["index.html"]
+    assert "the more colour in a cell" not in site_with(tmp_path)["index.html"]
+
+
+def test_the_bars_of_a_task_have_an_axis(pages: dict[str, str]) -> None:
+    heading = pages["tasks/toy.html"].partition("<thead>")[2].partition("</thead>")[0]
+    assert re.findall(r">(\d+)</text>", heading) == ["0", "20", "40", "60", "80", "100"]
