@@ -82,7 +82,7 @@ def _leading_to(output: int, layers: Sequence[TranslatedLayer]) -> list[int]:
 
 
 def _names(numbers: Sequence[int], layers: Sequence[TranslatedLayer]) -> dict[int, str]:
-    """Return a name for each layer: that of its module, for the one layer with weights, or the only layer, of it."""
+    """Return a name for each layer; a module's only layer, or its only layer with weights, has the module's name."""
     uses = Counter(layers[number].path for number in numbers)
     weighty = Counter(layers[number].path for number in numbers if layers[number].weights)
     found: dict[int, str] = {}

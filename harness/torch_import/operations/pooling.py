@@ -74,7 +74,7 @@ class _Pool:
             return self._pooled(self._value, self._size, self._strides, "same")
         if any(2 * left != width - 1 for (left, _), width in zip(self.pads, self._size, strict=True)):
             raise UntranslatableError("pads in a way that Keras has not")
-        ones = [1] * len(self._size)  # windows around each place, of which the strides take some
+        ones = [1] * len(self._size)  # pool around every place, then keep the places that the strides name
         everywhere = self._network.after(self._value, self._kind, self._config(self._size, ones, "same"))
         return self._pooled(everywhere, ones, self._strides, "valid", kind=f"MaxPooling{len(ones)}D")
 
