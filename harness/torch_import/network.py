@@ -11,7 +11,17 @@ import numpy as np
 from harness.format.inbound import INPUT
 from harness.torch_import.pt2 import Array
 from harness.torch_import.untranslatable import UntranslatableError
-from harness.torch_import.values import Group, Groups, Value, arranged, flat, group_of, size_of, sizes_of
+from harness.torch_import.values import (
+    Group,
+    Groups,
+    Value,
+    arranged,
+    flat,
+    group_of,
+    shape_of_example,
+    size_of,
+    sizes_of,
+)
 
 #: Activations and layers whose outputs are never negative.
 _NOT_NEGATIVE = {"relu", "relu6", "sigmoid", "hard_sigmoid", "softplus", "exponential", "softmax"}
@@ -80,6 +90,18 @@ class TranslatedNetwork:
         number = self.add(class_name, [self.source(value)], config, weights)
         self._sizes[number] = sizes_of(value.stored if stored is None else stored)
         return replace(value, source=number, stored=value.stored if stored is None else stored)
+
+    def map_after(
+        self, value: Value, class_name: str, config: dict[str, Any], places: Sequence[int], *,
+        channels: Group | None = None, weights: Sequence[Array] = (),
+    ) -> Value:  # fmt: skip
+        """Return the map (batch, channels, *places) that a layer makes of a map with the channels last.
+
+        Without `channels`, these stay.
+        """
+        stored = (*map(group_of, places), value.stored[-1] if channels is None else channels)
+        found = self.after(value, class_name, config, weights, stored)
+        return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
 
     def source(self, value: Value) -> int:
         """Return the number of the layer that puts out a value."""
@@ -177,8 +199,8 @@ class TranslatedNetwork:
             return self.after(value, "Rescaling", config)
         value = self.settled(value)
         axes = flat(value.view)
-        shape = [size_of([axis for axis in group if not axis.is_batch]) for group in value.view]
-        if np.broadcast_shapes(array.shape, tuple(shape)) != tuple(shape):
+        shape = shape_of_example(value.view)
+        if np.broadcast_shapes(array.shape, shape) != shape:
             raise UntranslatableError(f"repeats a value of shape {value.shape} for constants of shape {array.shape}")
         full = np.broadcast_to(array, shape)
         numbers = arranged(full, tuple(a for a in axes if not a.is_batch), flat(value.stored))

@@ -5,7 +5,7 @@ pickled part of an ordinary file, are skipped.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -67,6 +67,21 @@ class GraphOperation:
     def name(self) -> str:
         """The operation without its namespace and overload: `conv2d`, `relu_`."""
         return self.target.split(".")[1]
+
+    def called_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments by name, with values in place of references."""
+        return {name: _resolved(argument, values) for name, argument in self.arguments.items()}
+
+    def named(self, found: Any) -> Iterator[tuple[str, Any]]:
+        """Yield the used results with their names; `found` is what the operation returns."""
+        results: Iterable[Any] = found if self.is_list else [found]
+        yield from ((name, one) for name, one in zip(self.outputs, results, strict=False) if name is not None)
+
+
+def _resolved(argument: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(argument, ArgumentReference):
+        return values[argument.name]
+    return [_resolved(one, values) for one in argument] if isinstance(argument, list) else argument
 
 
 @dataclass(frozen=True)

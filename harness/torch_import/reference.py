@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from harness.processes.models import Answer, Question, faults_of_the_model, of_models
-from harness.torch_import.pt2 import ArgumentReference, Graph, GraphOperation, read_pt2
+from harness.torch_import.pt2 import Graph, GraphOperation, read_pt2
 from harness.torch_import.translate import is_translated
 from harness.worker.runtimes import Runtime
 
@@ -46,17 +46,14 @@ def _results(graph: Graph, inputs: Any) -> dict[str, Any]:
 
     values = {name: torch.from_numpy(array) for name, array in graph.tensors.items()} | {graph.input: inputs}
     for operation in graph.operations:
-        found = _call(operation, values)
-        for name, result in zip(operation.outputs, found if operation.is_list else [found], strict=False):
-            if name is not None:
-                values[name] = result
+        values |= operation.named(_call(operation, values))
     return values
 
 
 def _call(operation: GraphOperation, values: Mapping[str, Any]) -> Any:
     import torch
 
-    arguments = {name: _known(argument, values) for name, argument in operation.arguments.items()}
+    arguments = operation.called_with(values)
     namespace, name, *overload = operation.target.split(".")
     if not is_translated(operation):
         raise ValueError(f"{operation.target} is not called")
@@ -67,12 +64,6 @@ def _call(operation: GraphOperation, values: Mapping[str, Any]) -> Any:
         arguments["dtype"] = {4: torch.int32, 5: torch.int64, 7: torch.float32, 12: torch.bool}.get(arguments["dtype"])
     positional = [arguments.pop(one.name) for one in function._schema.arguments[:1] if one.name in arguments]
     return function(*positional, **arguments)
-
-
-def _known(argument: Any, values: Mapping[str, Any]) -> Any:
-    if isinstance(argument, ArgumentReference):
-        return values[argument.name]
-    return [_known(one, values) for one in argument] if isinstance(argument, list) else argument
 
 
 prepare = of_models(answer)

@@ -103,18 +103,12 @@ class _Translator:
             return
         self.network.path = operation.path
         try:
-            arguments = {name: self._known(argument) for name, argument in operation.arguments.items()}
-            found = self._result(operation, arguments)
+            found = self._result(operation, operation.called_with(self.values))
             self._keep(operation, found)
         except UntranslatableError as error:
             raise self._refusal(operation, str(error), error.remedy) from error
         except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
             raise self._refusal(operation, f"has arguments that are not supported: {error}") from error
-
-    def _known(self, argument: Any) -> Any:
-        if isinstance(argument, ArgumentReference):
-            return self.values[argument.name]
-        return [self._known(one) for one in argument] if isinstance(argument, list) else argument
 
     def _result(self, operation: GraphOperation, arguments: Mapping[str, Any]) -> Any:
         name = operation.name.removesuffix("_")
@@ -136,10 +130,9 @@ class _Translator:
 
     def _keep(self, operation: GraphOperation, found: Any) -> None:
         """Keep the results of an operation; one in place changes its first argument."""
-        for name, result in zip(operation.outputs, found if operation.is_list else [found], strict=False):
-            if name is not None:
-                self.values[name] = result
-                self.paths[name] = _place(operation)
+        for name, result in operation.named(found):
+            self.values[name] = result
+            self.paths[name] = _place(operation)
         if not operation.name.endswith("_"):
             return
         target = next(iter(operation.arguments.values()))

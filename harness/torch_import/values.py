@@ -164,6 +164,16 @@ def _cut(have: Sequence[int], wanted: Sequence[int]) -> UntranslatableError:
     return UntranslatableError(f"turns shape {tuple(have)} into {tuple(wanted)}, which cuts axes anew")
 
 
+def with_group(groups: Groups, place: int, group: Group) -> Groups:
+    """Return groups with another group at a place."""
+    return (*groups[:place], group, *groups[place + 1 :])
+
+
+def shape_of_example(groups: Groups) -> tuple[int, ...]:
+    """Return the size of each group, with 1 in place of the batch."""
+    return tuple(size_of([axis for axis in group if not axis.is_batch]) for group in groups)
+
+
 def flat(groups: Groups) -> Group:
     """Return the axes of all groups in order."""
     return tuple(axis for group in groups for axis in group)

@@ -16,7 +16,18 @@ from harness.torch_import.network import TranslatedLayer, TranslatedNetwork
 from harness.torch_import.pt2 import Array
 from harness.torch_import.registry import translates
 from harness.torch_import.untranslatable import UntranslatableError
-from harness.torch_import.values import Group, Value, ValueAxis, aligned, arranged, flat, group_of, size_of, sizes_of
+from harness.torch_import.values import (
+    Group,
+    Value,
+    ValueAxis,
+    aligned,
+    arranged,
+    flat,
+    group_of,
+    shape_of_example,
+    size_of,
+    sizes_of,
+)
 
 _KIND = "MultiHeadAttention"
 
@@ -172,7 +183,7 @@ def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Valu
 
     scale = by_windows(scores.scale)
     if not (scale == scale[:1]).all():
-        shape = [size_of([axis for axis in group if not axis.is_batch]) for group in query.view[:-2]]
+        shape = shape_of_example(query.view[:-2])
         query = network.scaled(query, np.broadcast_to(scores.scale, size_of(inner)).reshape(*shape, 1, 1))
         scale = np.ones_like(scale)
     made = [_projection(network, one, windows, heads) for one in (query, key, value)]

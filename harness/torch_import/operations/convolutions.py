@@ -53,9 +53,8 @@ def convolution(
     else:
         kind = f"Conv{rank}D"
         config |= {"filters": n_outputs, "groups": groups}
-    stored = (*(group_of(n) for n in places), group_of(n_outputs))
-    found = network.after(value, kind, config, [kernel, *([] if bias is None else [bias])], stored)
-    return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
+    weights = [kernel, *([] if bias is None else [bias])]
+    return network.map_after(value, kind, config, places, channels=group_of(n_outputs), weights=weights)
 
 
 @translates("linear")
@@ -87,6 +86,4 @@ def pad_places(network: TranslatedNetwork, value: Value, pads: Sequence[tuple[in
     rank = len(pads)
     padding: Any = [list(pad) for pad in pads] if rank > 1 else list(pads[0])
     places = [n + sum(pad) for n, pad in zip(sizes_of(value.stored), pads, strict=False)]
-    stored = (*(group_of(n) for n in places), value.stored[-1])
-    found = network.after(value, f"ZeroPadding{rank}D", {"padding": padding}, stored=stored)
-    return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
+    return network.map_after(value, f"ZeroPadding{rank}D", {"padding": padding}, places)

@@ -4,9 +4,10 @@ import math
 from typing import Any
 
 from harness.torch_import.network import TranslatedNetwork
+from harness.torch_import.operations.convolutions import each
 from harness.torch_import.registry import translates
 from harness.torch_import.untranslatable import UntranslatableError
-from harness.torch_import.values import Value, flat, group_of, sizes_of
+from harness.torch_import.values import Value, flat, sizes_of
 
 
 @translates("mean")
@@ -42,18 +43,15 @@ def adaptive_avg_pool(network: TranslatedNetwork, x: Value, output_size: Any) ->
     value = network.channels_last(x)
     rank = len(value.stored) - 1
     have = sizes_of(value.stored)[:-1]
-    sizes = list(output_size) * (rank if len(output_size) == 1 else 1)
-    wanted = tuple(n if size is None else size for n, size in zip(have, sizes, strict=True))
+    wanted = tuple(n if size is None else size for n, size in zip(have, each(output_size, rank), strict=True))
     if set(wanted) == {1}:
         return mean(network, x, list(range(2, len(x.view))), keepdim=True)
     if wanted == have:
         return x
-    stored = (*map(group_of, wanted), value.stored[-1])
     if all(n % size == 0 for n, size in zip(have, wanted, strict=True)):
         pool = [n // size for n, size in zip(have, wanted, strict=True)]
         config: dict[str, Any] = {"pool_size": pool, "strides": pool, "padding": "valid"}
-        found = network.after(value, f"AveragePooling{rank}D", config, stored=stored)
-        return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
+        return network.map_after(value, f"AveragePooling{rank}D", config, wanted)
     return upsample(network, x, wanted)  # each place is repeated
 
 
@@ -72,8 +70,6 @@ def upsample(
     if align_corners or any(size % n for n, size in zip(have, wanted, strict=True)):
         raise UntranslatableError(f"makes {tuple(wanted)} places of {have}, which is no repetition")
     times: Any = [size // n for n, size in zip(have, wanted, strict=True)]
-    stored = (*map(group_of, wanted), value.stored[-1])
     config = {"size": times if len(times) > 1 else times[0]}
     config |= {} if align_corners is None else {"interpolation": "bilinear"}
-    found = network.after(value, f"UpSampling{len(have)}D", config, stored=stored)
-    return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
+    return network.map_after(value, f"UpSampling{len(have)}D", config, wanted)

@@ -9,7 +9,7 @@ from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.pt2 import Array
 from harness.torch_import.registry import translates
 from harness.torch_import.untranslatable import EVALUATE, UntranslatableError
-from harness.torch_import.values import Group, Value, arranged, flat, size_of
+from harness.torch_import.values import Group, Value, arranged, flat, size_of, with_group
 
 
 @translates("batch_norm", "instance_norm", "_native_batch_norm_legit_no_training", "native_batch_norm")
@@ -88,7 +88,7 @@ def length(
     if ord != 2 or dim is None or len(dim) != 1 or not keepdim:
         raise UntranslatableError("is another norm than the Euclidean one along one axis")
     place = dim[0] % len(x.view)
-    return replace(x, source=Length(x, place), view=(*x.view[:place], (), *x.view[place + 1 :]))
+    return replace(x, source=Length(x, place), view=with_group(x.view, place, ()))
 
 
 @translates("clamp_min")

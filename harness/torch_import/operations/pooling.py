@@ -6,7 +6,7 @@ from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.convolutions import each, pad_places
 from harness.torch_import.registry import translates
 from harness.torch_import.untranslatable import UntranslatableError
-from harness.torch_import.values import Value, group_of, sizes_of
+from harness.torch_import.values import Value, sizes_of
 
 
 @translates("max_pool1d", "max_pool2d", "max_pool3d")
@@ -87,7 +87,5 @@ class _Pool:
         return {"pool_size": size, "strides": strides, "padding": padding}
 
     def _pooled(self, value: Value, size: list[int], strides: list[int], padding: str, kind: str = "") -> Value:
-        stored = (*map(group_of, self._places), value.stored[-1])
         config = self._config(size, strides, padding)
-        found = self._network.after(value, kind or self._kind, config, stored=stored)
-        return Value(found.source, stored, (self._value.view[0], stored[-1], *stored[:-1]))
+        return self._network.map_after(value, kind or self._kind, config, self._places)

@@ -11,7 +11,7 @@ from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.convolutions import pad_places
 from harness.torch_import.registry import translates
 from harness.torch_import.untranslatable import UntranslatableError
-from harness.torch_import.values import Group, Groups, Value, aligned, flat, group_of
+from harness.torch_import.values import Groups, Value, aligned, flat, group_of, with_group
 
 
 @translates("view", "reshape", "_unsafe_view", "unflatten", "flatten")
@@ -28,9 +28,6 @@ def reshape(
     else:
         first, last = start_dim % rank, end_dim % rank
         middle = [math.prod(x.shape[first : last + 1])]
-    if middle.count(-1):
-        rest = x.shape[first] // -math.prod(middle)
-        middle = [rest if n == -1 else n for n in middle]
     return x.reshaped([*x.shape[:first], *middle, *x.shape[last + 1 :]])
 
 
@@ -109,7 +106,7 @@ def part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: in
         raise UntranslatableError(f"takes every {step}th place of {x.shape[dim]}")
     cut = network.cut(network.settled(x), x.view[dim], start, start + count)
     made = tuple(axis for axis in flat(cut.stored) if axis not in flat(x.stored))
-    return replace(cut, view=_put(x.view, dim, made))
+    return replace(cut, view=with_group(x.view, dim, made))
 
 
 @translates("split", "split_with_sizes")
@@ -161,18 +158,13 @@ def cat(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
     place = len(first.stored) - 1 - first.stored[::-1].index(first.view[dim])
     sources = [network.source(first)]
     for value in values[1:]:
-        first, other = (replace(one, view=_put(one.view, dim, ())) for one in (first, value))
+        first, other = (replace(one, view=with_group(one.view, dim, ())) for one in (first, value))
         first, other = aligned(first, other)
-        other = network.stored_as(other, _put(first.stored, place, value.view[dim]))
+        other = network.stored_as(other, with_group(first.stored, place, value.view[dim]))
         sources.append(network.source(other))
     made = group_of(sum(value.shape[dim] for value in values))
     number = network.add("Concatenate", sources, {"axis": place + 1})
-    return Value(number, _put(first.stored, place, made), _put(first.view, dim, made))
-
-
-def _put(groups: Groups, place: int, group: Group) -> Groups:
-    """Return groups with another one at a place."""
-    return (*groups[:place], group, *groups[place + 1 :])
+    return Value(number, with_group(first.stored, place, made), with_group(first.view, dim, made))
 
 
 @translates("stack")
@@ -212,12 +204,12 @@ def padded(network: TranslatedNetwork, x: Value, dim: int, before: int, behind: 
     is_first = flat(value.stored)[: len(group)] == group
     made = group_of(x.shape[dim] + before + behind)
     stored: Groups = (made, axes) if is_first else (axes, made, ())
-    value = network.stored_as(value, _put(stored, stored.index(made), group))
+    value = network.stored_as(value, with_group(stored, stored.index(made), group))
     if is_first:
         found = network.after(value, "ZeroPadding1D", {"padding": [before, behind]}, stored=stored)
     else:
         found = network.after(value, "ZeroPadding2D", {"padding": [[0, 0], [before, behind]]}, stored=stored)
-    return Value(found.source, stored, _put(x.view, dim, made))
+    return Value(found.source, stored, with_group(x.view, dim, made))
 
 
 @translates("pad", "constant_pad_nd")
