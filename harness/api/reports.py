@@ -17,7 +17,7 @@ from harness.board.row import Row
 from harness.board.versions import find_versions
 from harness.credentials import RESULTS, Address
 from harness.records import Records
-from harness.site import paths_of, records_of, submission_page, write_report
+from harness.site import paths_of, records_of, submission_pages, write_report
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 
@@ -33,12 +33,8 @@ class ReportResult:
     @cached_property
     def pages(self) -> list[dict[str, Any]]:
         """The contents of the rows' pages: `label`, `summary`, `parts` (one dictionary per task), `advice` etc."""
-        paths = paths_of(self.board)
-        return [
-            submission_page(self.board, number, insights, paths)
-            | {"label": self.board.rows[number].label, "remarks": self.remarks}
-            for number, insights in self.insights.items()
-        ]
+        pages = submission_pages(self.board, self.insights, paths_of(self.board))
+        return [page | {"label": page["row"].label, "remarks": self.remarks} for page in pages]
 
     @property
     def content(self) -> list[dict[str, Any]]:

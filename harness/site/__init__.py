@@ -2,12 +2,12 @@
 
 from harness.site.card import write_card
 from harness.site.data import TITLE, SiteData, gather, records_of
-from harness.site.on_submission import submission_page
+from harness.site.on_submission import submission_pages
 from harness.site.pages import paths_of
 from harness.site.verify import verify_site
 from harness.site.write import write_report, write_site
 
 __all__ = [
-    "TITLE", "SiteData", "gather", "paths_of", "records_of", "submission_page", "verify_site", "write_card",
+    "TITLE", "SiteData", "gather", "paths_of", "records_of", "submission_pages", "verify_site", "write_card",
     "write_report", "write_site",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """What the page of a submission shows."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.board.across_tasks import pairs_across_tasks
@@ -22,13 +22,15 @@ N_NEAREST = 15
 VERDICTS = {1: "better", 0: "cannot be told apart", -1: "worse"}
 
 
-def submission_page(
-    board: Board,
-    number: int,
-    insights: Mapping[str, Insight],
-    pages: Sequence[str],
-) -> dict[str, Any]:
-    """Return the content of the page of the row at this position."""
+def submission_pages(
+    board: Board, insights: Mapping[int, Mapping[str, Insight]], pages: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the content of the page of each row at a position in `insights`; `pages` has the paths of all rows."""
+    axis = board_axis(board)
+    yield from (_page(board, number, of_row, pages) | {"axis": axis} for number, of_row in insights.items())
+
+
+def _page(board: Board, number: int, insights: Mapping[str, Insight], pages: Sequence[str]) -> dict[str, Any]:
     row = board.rows[number]
     return {
         "row": row,
@@ -37,7 +39,6 @@ def submission_page(
         "summary": state_of(row, len(board.rows)),
         "chance": beside_chance(row.may_be_chance),
         "p_value": "" if row.adjusted_p_value is None else p_value_equation(row.adjusted_p_value),
-        "axis": board_axis(board),
         "task_axis": _task_axis(row),
         "facts": _facts(row),
         "advice": advice(row, insights),

@@ -19,7 +19,7 @@ from harness.site.board import leaderboard
 from harness.site.data import TITLE, SiteData, TaskFacts
 from harness.site.on_comparison import values_script
 from harness.site.on_index import index_page
-from harness.site.on_submission import submission_page
+from harness.site.on_submission import submission_pages
 from harness.site.on_task import task_page
 from harness.text import on_page
 
@@ -73,7 +73,8 @@ def make_site(data: SiteData, head: str = "") -> Site:
 def render_site(site: Site) -> dict[str, bytes]:
     """Return path -> content of all pages, assets and downloads."""
     rendered = {"index.html": _index(site), "reading.html": _reading(site)}
-    rendered |= {page: render_submission(site, number) for number, page in enumerate(site.pages)}
+    contents = submission_pages(site.board, site.insights, site.pages)
+    rendered |= {page: _submission(site, content) for page, content in zip(site.pages, contents, strict=True)}
     rendered |= {task.page: _task(site, task) for task in site.tasks}
     rendered |= {f"leaderboard{form.SUFFIX}": _text(form.render(site.board)) for form in map(formats.find, DOWNLOADS)}
     rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", "icon.svg", *SCRIPTS, "compare.js")}
@@ -81,22 +82,20 @@ def render_site(site: Site) -> dict[str, bytes]:
     return {path: content.encode() for path, content in rendered.items()}
 
 
-def render_submission(site: Site, number: int) -> str:
-    """Return the page of the row at this position."""
-    content = submission_page(site.board, number, site.insights[number], site.pages)
-    links = {task.name: task.page for task in site.tasks}
-    parts = [part | {"page": links.get(part["name"])} for part in content.pop("parts")]
-    return _render("submission.html", site, up="../", parts=parts, **content)
-
-
 def render_report(page: Mapping[str, Any]) -> str:
-    """Return what `submission_page` describes as a page that contains all it needs, and links to no other."""
+    """Return a content of `submission_pages` as a page that contains all it needs, and links to no other."""
     unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "others")}
     assets = {
         "css": _asset("site.css"),
         "inlined": [_inline(_asset(name)) for name in SCRIPTS],
     }
     return _render("submission.html", None, up="../", single=True, **{**page, **unlinked, **assets})
+
+
+def _submission(site: Site, content: Mapping[str, Any]) -> str:
+    links = {task.name: task.page for task in site.tasks}
+    parts = [part | {"page": links.get(part["name"])} for part in content["parts"]]
+    return _render("submission.html", site, up="../", **{**content, "parts": parts})
 
 
 def _index(site: Site) -> str:

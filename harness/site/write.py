@@ -73,7 +73,7 @@ def _write(files: Mapping[str, bytes], directory: Path) -> None:
 
 
 def write_report(page: Mapping[str, Any], file: Path) -> None:
-    """Write a page of `submission_page`; raises `UserError` if the file cannot be written."""
+    """Write a page of `submission_pages`; raises `UserError` if the file cannot be written."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(render_report(page).encode())

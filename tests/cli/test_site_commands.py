@@ -9,7 +9,7 @@ from in_process import Pgdl, Record
 import pgdl as api
 from harness.board import insight
 from harness.outcome import Outcome
-from harness.site import submission_page
+from harness.site import submission_pages
 from harness.site.pages import make_site
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
 
@@ -89,7 +89,8 @@ def test_a_report_explains_nobody_else_and_is_the_page_of_the_site(pgdl: Pgdl, m
     assert len(explained) == 1
     site = make_site(api.board(with_site=True).site)
     number = next(number for number, row in enumerate(site.board.rows) if row.submission == "weak")
-    (part,) = submission_page(site.board, number, site.insights[number], site.pages)["parts"]
+    (page,) = submission_pages(site.board, {number: site.insights[number]}, site.pages)
+    (part,) = page["parts"]
     assert part["insight"] == page["parts"][0]["insight"]
 
 

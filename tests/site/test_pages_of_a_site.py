@@ -10,7 +10,7 @@ from site_examples import HOSTILE, make
 from harness.board.collect import Collected
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
-from harness.site import charts, gather, submission_page, write_report
+from harness.site import charts, gather, submission_pages, write_report
 from harness.site.pages import make_site, render_site
 from harness.task.layout import TaskDirectory
 from harness.task.task_notes import N_PERMUTATIONS
@@ -111,7 +111,7 @@ def test_a_report_is_a_single_file(tmp_path: Path) -> None:
     data, _ = make(tmp_path)
     site = make_site(data)
     number = next(number for number, row in enumerate(site.board.rows) if row.submission == "half")
-    page = submission_page(site.board, number, site.insights[number], site.pages)
+    (page,) = submission_pages(site.board, {number: site.insights[number]}, site.pages)
     write_report(page, tmp_path / "half.html")
     text = (tmp_path / "half.html").read_text()
     assert not re.search(r"<(?:script|link)[^>]*(?:src|href)=", text)

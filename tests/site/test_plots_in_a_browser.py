@@ -8,7 +8,7 @@ import pytest
 from site_examples import make_long
 
 from harness.board.leaderboard import build_board
-from harness.site import gather, submission_page, write_report, write_site
+from harness.site import gather, submission_pages, write_report, write_site
 from harness.site.pages import make_site
 from tests.board.board_examples import collect, references, rows
 
@@ -45,7 +45,8 @@ def huge(tmp_path: Path) -> Path:
     data = gather(collected.shown, build_board(collected, tasks), tasks, {}, {})
     write_site(data, tmp_path / "site")
     site = make_site(data)
-    write_report(submission_page(site.board, 0, site.insights[0], site.pages), tmp_path / "mine.html")
+    (page,) = submission_pages(site.board, {0: site.insights[0]}, site.pages)
+    write_report(page, tmp_path / "mine.html")
     return tmp_path
 
 

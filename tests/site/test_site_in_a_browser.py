@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from site_examples import make
 
-from harness.site import submission_page, write_report, write_site
+from harness.site import submission_pages, write_report, write_site
 from harness.site.pages import make_site
 
 
@@ -17,7 +17,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_site(data, directory / "site")
     made = make_site(data)
     number = next(n for n, row in enumerate(made.board.rows) if row.submission == "half")
-    write_report(submission_page(made.board, number, made.insights[number], made.pages), directory / "half.html")
+    (page,) = submission_pages(made.board, {number: made.insights[number]}, made.pages)
+    write_report(page, directory / "half.html")
     return directory
 
 
