@@ -251,6 +251,12 @@ def _without_ones(shape: tuple[int, ...] | None) -> tuple[int, ...]:
     return () if shape is None or set(shape[:-1]) - {1} else shape[-1:]
 
 
+def write_worker_weights(path: Path, arrays: Sequence[Array]) -> None:
+    """Write weights as a worker reads them: an uncompressed archive of w0, w1, ... in the order of `get_weights()`."""
+    named: dict[str, Any] = {f"w{number}": array for number, array in enumerate(arrays)}
+    np.savez(path, **named)
+
+
 def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:
     """Write weights in the HDF5 layout of Keras 2.4, which the competition used and Keras 3 reads.
 

@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from harness.errors import UserError
 from harness.format.architecture import Architecture, ModelShapes
 from harness.format.files import MAX_JSON, require_file
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, MODEL_FILES, WEIGHTS
-from harness.format.weights import Array, read_weight_file, read_weights
+from harness.format.weights import Array, read_weight_file, read_weights, write_worker_weights
 from harness.reading import read_regular
 from harness.task.digests import Digests, model_digest, with_digest
 
@@ -65,7 +64,6 @@ class Model:
     def write_canonical(self, directory: Path) -> None:
         """Write the worker's files: architecture.json, weights.npz and, if known, initial_weights.npz.
 
-        The archives are uncompressed and contain arrays w0, w1, ... in the order of `model.get_weights()`.
         Nothing in these files reveals the model's id, its training, or its origin.
 
         Raises:
@@ -76,8 +74,7 @@ class Model:
         for path in _weight_files(self.directory):
             arrays = read_weights(read_weight_file(path, self.shapes), path, self.architecture, self.shapes)
             shown.add(path.name, arrays)
-            named: dict[str, Any] = {f"w{i}": array for i, array in enumerate(arrays)}
-            np.savez(directory / ARCHIVES[path.name], **named)
+            write_worker_weights(directory / ARCHIVES[path.name], arrays)
         if shown.digest != self.shown_digest:
             raise UserError("changed since the task was read", file=self.directory, remedy="run the same command again")
 

@@ -8,11 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from harness.errors import UserError
 from harness.format.architecture import Architecture, parse_architecture
 from harness.format.inbound import INPUT, NAMED_INPUTS
+from harness.format.weights import write_worker_weights
 from harness.format.writer import VERSION
 from harness.torch_import.network import TranslatedLayer
 from harness.torch_import.pt2 import Array
@@ -49,8 +48,7 @@ class KerasModel:
         directory.mkdir(exist_ok=True)
         (directory / "architecture.json").write_text(json.dumps(self.architecture.canonical))
         arrays = [array for name in self.architecture.names for array in self.weights[str(name)]]
-        named: dict[str, Any] = {f"w{number}": array for number, array in enumerate(arrays)}
-        np.savez(directory / archive, **named)
+        write_worker_weights(directory / archive, arrays)
 
 
 def keras_model(layers: Sequence[TranslatedLayer], output: int, input_shape: Sequence[int], file: Path) -> KerasModel:
