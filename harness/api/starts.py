@@ -160,7 +160,7 @@ def _require_empty(directory: Path, command: str) -> None:
 
 @contextmanager
 def _removed_if_failed(directory: Path) -> Iterator[None]:
-    """If the disk is full, remove the directory, which was empty or missing before: the same command works later."""
+    """If a file cannot be written, remove the directory, which was empty or missing: the same command works later."""
     try:
         yield
     except OSError:

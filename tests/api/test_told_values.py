@@ -2,20 +2,11 @@
 
 from typing import Any
 
+from kept_notes import Notes
+
 from harness.api.submissions import find
-from pgdl import Progress
 
 SCALE, NAME = 3.0, "a text"
-
-
-class Notes(Progress):
-    """Keeps the notes."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def note(self, line: str) -> None:
-        self.lines.append(line)
 
 
 def scaled(model: Any, dataset: Any) -> float:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from kept_notes import Notes
 
 from harness.api import comparison_costs
 from harness.api.calls import Run
 from harness.api.comparison_costs import note_costs
 from harness.api.costs import Timed
-from harness.api.progress import Progress
 from harness.execution.plan import plan_calls
 from harness.execution.run import Plan
 from harness.outcome import CallResult, Outcome
@@ -18,16 +18,6 @@ from harness.task.data import TrainingData
 from harness.task.hidden import Withhold
 from harness.task.task import Task
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_task
-
-
-class Notes(Progress):
-    """Keeps the notes."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def note(self, line: str) -> None:
-        self.lines.append(line)
 
 
 def took(seconds: float) -> CallResult:

@@ -1,0 +1,13 @@
+"""A `Progress` that keeps its notes."""
+
+from pgdl import Progress
+
+
+class Notes(Progress):
+    """Keeps the notes."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def note(self, line: str) -> None:
+        self.lines.append(line)
