@@ -60,7 +60,7 @@ def described(grid: Grid, number: int, names: Sequence[str]) -> str:
 
 
 def gaps_by_hyperparameter(reference: Reference) -> dict[str, Drawing]:
-    """Draw, for each hyperparameter that varies, the gap of each model above its value."""
+    """Draw a plot for each hyperparameter that varies: a dot per model, its gap above the value."""
     grid = reference.grid
     gaps = [reference.gaps[model] for model in grid.models]
     found = {}

@@ -21,7 +21,7 @@ class Dot:
     Attributes:
         text: what is said of it.
         codes: the number of its colour by each of the drawing's legends.
-        page: the path of its page, if it has one.
+        page: path of the page of the row; empty for a model.
         name: stands beside it where there is room; may be empty.
         interval: of its y.
         is_ringed: it has an edge, and its name goes before others.

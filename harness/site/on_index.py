@@ -1,4 +1,4 @@
-"""What the first page shows: who leads and how sure that is, the table, and what lies below it."""
+"""The content of the first page: who leads and how sure that is, the table, and the parts below the table."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the page of a submission shows of one task."""
+"""The part of a submission's page about one task."""
 
 import statistics
 from typing import Any

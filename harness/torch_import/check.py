@@ -25,7 +25,7 @@ def can_run_torch() -> bool:
 
 
 class OutputComparison(AbstractContextManager["OutputComparison"]):
-    """Compares translations with their networks, which a process runs in PyTorch. A context that ends it.
+    """Compares translations with their networks, which a process runs in PyTorch until the end of this context.
 
     Args:
         keras: a process of the program `harness.processes.accuracies`.

@@ -145,7 +145,7 @@ def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
     Args:
         name: of the operation, without overload.
         first: its first argument.
-        others: the others by name.
+        others: the further arguments by name.
     """
     if name in _OTHERS:
         return _OTHERS[name](first, **others)

@@ -41,9 +41,9 @@ class TranslatedLayer:
         class_name: of Keras.
         config: its settings, without a name.
         weights: in the order of `get_weights()`.
-        inputs: numbers of the layers that it takes in, `INPUT` for the model's input.
+        inputs: numbers of the layers whose outputs are its inputs, `INPUT` for the model's input.
         keywords: further inputs by the names of their arguments.
-        path: the module that it translates.
+        path: the module of the network that the layer stands for.
     """
 
     class_name: str
@@ -55,7 +55,7 @@ class TranslatedLayer:
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """All layers that it takes in."""
+        """Numbers of all layers whose outputs are inputs of the layer."""
         return (*self.inputs, *self.keywords.values())
 
 
