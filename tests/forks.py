@@ -79,6 +79,7 @@ class Forks:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, tempfile.TemporaryFile() as order:
             order.write(json.dumps([list(command), dict(environment), str(Path.cwd())]).encode())
+            order.flush()  # before the fork can read it
             socket.send_fds(orders, [b"fork"], [theirs.fileno(), order.fileno(), *streams])
         return Fork(ours)
 
