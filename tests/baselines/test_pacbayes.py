@@ -58,6 +58,7 @@ def test_no_magnitude_bound_is_below_that_of_no_change(vector, sigma):
     assert bound >= math.log(M / sigma) + 10 - 1e-9
 
 
+@pytest.mark.rest
 def test_measures_put_their_scale_into_the_bounds():
     model, data = t1(), dataset(*T1_DATA)
     sigma, relative = (scale(name, model, data) for name in SCALES)

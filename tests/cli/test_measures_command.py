@@ -133,6 +133,7 @@ def test_one_measure_is_explained(pgdl: Pgdl) -> None:
     assert "height and width of the images in pixels" in out
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", baselines.MEASURES)
 def test_every_measure_is_explained(name: str, pgdl: Pgdl) -> None:
     ended = pgdl("measures", name)

@@ -97,6 +97,7 @@ def test_a_name_that_could_be_mistaken_is_refused(name: str, folder: Path, recor
         run(submission(folder / "b.py", "2.0"), records, name)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("answer", [True, False])
 def test_who_sits_at_a_terminal_is_asked(
     answer: bool, folder: Path, records: Records, monkeypatch: pytest.MonkeyPatch

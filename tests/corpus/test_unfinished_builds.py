@@ -216,6 +216,7 @@ def test_nothing_but_numbers_of_models_is_shown_if_the_recipe_is_hidden(tmp_path
     assert "(all)" in pgdl("task", "show", tmp_path, "--withhold", "never").out
 
 
+@pytest.mark.rest
 @pytest.mark.filterwarnings("ignore:.*shuffle=True:UserWarning")
 def test_weights_that_are_no_numbers_are_seen_though_pooling_hides_them() -> None:
     settings = Training(learning_rate=0.1, batch_size=5, max_epochs=1, stop=Stop(cross_entropy=0.1), seed=1)

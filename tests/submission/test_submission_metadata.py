@@ -38,6 +38,7 @@ def test_a_number_is_a_name_too(tmp_path: Path) -> None:
     assert read(tmp_path, b"name: 42\n").name == "42"
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "text",
     [
