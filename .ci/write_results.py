@@ -38,8 +38,8 @@ pgdl compare --measures all --tasks task_data      # such a table for any tasks,
 make pictures                                      # writes this page
 ```
 
-The page shows {calls:,} calls of {measures} measures on {models} models, which took {seconds:.0f} s in sum.
-Measures that draw random numbers were also called with other seeds, on digits_nin.
+The page shows {calls:,} calls of {measures} measures on {models} models. Measures that draw random numbers
+were also called with other seeds, on digits_nin. Measures without a value for some models: {failed}.
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
 about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of chance; {oracle}
@@ -48,18 +48,15 @@ Differences of a few points mean nothing. The order may differ for networks of a
 - *measure*: measures in one line order the models of every task alike and so have the same score.
 - *score*: 100 times the official conditional mutual information, mean over the three tasks; the next three columns
   show each task.
-- *Kendall*: rank correlation with the gap, mean over tasks. Unlike the score it has a sign: a negative coefficient
-  with a high score means that the measure orders the models in reverse.
-- *own*: the part of the spread over models that is due to the measure's own randomness, in percent. It is the variance
-  of a model's rank over seeds, divided by the variance over models and seeds, on digits_nin. Empty for measures without
+- *Kendall*: rank correlation with the gap, mean over tasks. Negative with a high score: the measure orders the models
+  in reverse.
+- *own*: the part of the spread over models that is due to the measure's own randomness, in percent: the variance of a
+  model's rank over seeds, divided by the variance over models and seeds, on digits_nin. Empty for measures without
   seed.
-- *s*: median seconds of a call. All measures of a model share a sandbox; shared work counts for the first measure that
-  needs it, in the order of `pgdl measures`.
-- *failed*: models on which the measure could not be computed.
 - *real images*: score and Kendall's coefficient on {corpora} corpora of small networks on
   [Fashion-MNIST](fashion-mnist.md), means; empty for measures that were not called there, or refuse a network.
 
-How far do the rankings agree? Between the demo tasks and the real images,
+Between the demo tasks and the real images,
 {agreement}
 
 ![Scores by family: the five best measures of each by name, with the noisy oracle and chance](comparison.svg)
@@ -69,17 +66,15 @@ FOOT = """
 ## Why the Gi-score is not the mean accuracy
 
 `gi_*` and `pr_mean_error_*` are two summaries of one curve, the accuracy A(t) at magnitudes t from 0 to 1. The mean
-error is the mean of 1 - A. The Gi-score is twice the mean of (1 - t)(1 - A): errors at the smallest magnitudes weigh
-most, errors at the largest nothing. If a network errs on unchanged examples, the Gi-score is therefore close to the
-training error, and ignores what happens at large magnitudes. For rotations and shifts, t = 0 is the far end of one
-side, -180 degrees, and Gi weighs the two sides differently. In the table above neither is always ahead.
+error is the mean of 1 - A; the Gi-score is twice the mean of (1 - t)(1 - A), in which errors at small magnitudes weigh
+most. If a network errs on unchanged examples, the Gi-score is therefore close to the training error. For rotations and
+shifts, t = 0 is the far end of one side, -180 degrees, and Gi weighs the two sides differently.
 
 ## How much depends on one answer
 
-Values repeat to the last bit on one machine, alone or among other measures. Another processor rounds differently. If
-two logits are nearly equal, the network then gives another answer, and with 32 models one answer can move a score. An
-example is an earlier form of `pal_intra_l0`, which had 9.27 on digits_nin, from 320 x 11 mixtures for each model. If
-the network answered one of them otherwise, the score was between 8.23 and 10.34; on another machine it was 9.51.
+Values repeat to the last bit on one machine. Another processor rounds differently: if two logits are nearly equal, the
+network gives another answer, and with 32 models one answer can move a score. For an earlier form of `pal_intra_l0` with
+9.27 on digits_nin, one other answer gave scores between 8.23 and 10.34.
 """
 
 
@@ -128,16 +123,16 @@ def page(
     tasks = [name.partition(":")[2] for name in comparison[0] if name.startswith("score:")]
     called = [row for row in comparison if row["measure"] in values]
     calls = [int(row["models"]) for row in called]
-    seconds = sum(float(row["seconds_per_model"] or 0) * number for row, number in zip(called, calls, strict=True))
+    failed = ", ".join(f"`{row['measure']}` ({row['failed']})" for row in called if int(row["failed"])) or "none"
     head = HEAD.format(
-        measures=len(called), models=max(calls), calls=sum(calls), seconds=seconds, oracle=of_oracle(oracle, tasks),
+        measures=len(called), models=max(calls), calls=sum(calls), failed=failed, oracle=of_oracle(oracle, tasks),
         corpora=len(corpora), agreement=agreement(here, there),
     )  # fmt: skip
     short = [task.removeprefix("digits_") for task in tasks]
     lines = [
-        f"| rank | measure | family | score | {' | '.join(short)} | Kendall | own | s | failed | real images: score "
+        f"| rank | measure | family | score | {' | '.join(short)} | Kendall | own | real images: score "
         "| real images: Kendall |",
-        "|---" * (10 + len(tasks)) + "|",
+        "|---" * (8 + len(tasks)) + "|",
     ]
     lines += [line(rows, tasks, values, there) for rows in alike(called, tasks, values)]
     return head + "\n" + "\n".join(lines) + "\n" + FOOT
@@ -184,7 +179,6 @@ def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, t
     families = ", ".join(dict.fromkeys(row["family"] for row in rows))
     scores = [figure(first[name], 2) for name in ("score", *(f"score:{task}" for task in tasks))]
     own = own_share(first["measure"], tasks, values)
-    seconds = ", ".join(dict.fromkeys(figure(row["seconds_per_model"], 3) for row in rows))
     cells = [
         first["rank"],
         names,
@@ -192,8 +186,6 @@ def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, t
         *scores,
         figure(first["kendall"], 3),
         own,
-        seconds,
-        first["failed"].replace("0", "", first["failed"] == "0"),
         *elsewhere([there[row["measure"]] for row in rows if row["measure"] in there]),
     ]
     return "| " + " | ".join(cells) + " |"
