@@ -24,7 +24,7 @@ class Scores(NamedTuple):
 
 
 #: Measures in the table: the best.
-SHOWN = 30
+SHOWN = 15
 
 #: Measure -> its scores.
 Column = Mapping[str, Scores]
