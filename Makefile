@@ -60,7 +60,7 @@ test-rest: setup sandbox postgresql ## Run the tests that `make test` leaves out
 test-all: style sandbox postgresql ## Run all checks with every combination of runtime, sandbox and attack (an hour; nightly in CI)
 	PGDL_REDTEAM=full PGDL_REFEREE_EXAMPLES=150 $(PYTEST) -m "full or not full"
 
-durations: setup sandbox ## Record what the tests cost (tests/durations.json, docs/testing.md), on a quiet machine
+durations: setup sandbox ## Record what the tests cost (tests/durations.json), on a quiet machine
 	PGDL_RECORD_DURATIONS=1 $(PYTEST)
 
 style: setup ## Check style and format
