@@ -72,16 +72,18 @@ def means(corpora: Mapping[str, Column]) -> dict[str, Scores]:
 
 
 def read_page(text: str) -> dict[str, Scores]:
-    """Return measure -> scores, from the table of docs/results.md, in which measures that are alike share a line."""
-    heading, _, *lines = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"
-    ]
+    """Return measure -> scores, from the tables of docs/results.md, in which measures that are alike share a line."""
+    heading: list[str] = []
     found = {}
-    for line in lines:
-        row = dict(zip(heading, line, strict=True))
-        if row["score"] and row["Kendall"]:
-            for name in row["measure"].split(","):
-                found[name.strip(" `")] = Scores(float(row["score"]), float(row["Kendall"]))
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| rank"):
+            heading = cells
+        elif line.startswith("| "):
+            row = dict(zip(heading, cells, strict=True))
+            if row["score"] and row["Kendall"]:
+                for name in row["measure"].split(","):
+                    found[name.strip(" `")] = Scores(float(row["score"]), float(row["Kendall"]))
     return found
 
 

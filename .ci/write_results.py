@@ -25,6 +25,9 @@ from scoring import ORACLE_DRAWS, ORACLE_NOISE
 #: The parameter that draws.
 SEED = "seed"
 
+#: Lines of the first table; the other measures have fewer columns.
+BEST = 40
+
 #: Measure -> task -> model -> value.
 Values = dict[str, dict[str, dict[str, float]]]
 
@@ -46,8 +49,8 @@ about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of c
 Differences of a few points mean nothing. The order may differ for networks of another size or kind.
 
 - *measure*: measures in one line order the models of every task alike and so have the same score.
-- *score*: 100 times the official conditional mutual information, mean over the three tasks; the next three columns
-  show each task.
+- *score*: 100 times the official conditional mutual information, mean over the three tasks; the last three columns of
+  the first table show each task.
 - *Kendall*: rank correlation with the gap, mean over tasks. Negative with a high score: the measure orders the models
   in reverse.
 - *own*: the part of the spread over models that is due to the measure's own randomness, in percent: the variance of a
@@ -128,14 +131,17 @@ def page(
         measures=len(called), models=max(calls), calls=sum(calls), failed=failed, oracle=of_oracle(oracle, tasks),
         corpora=len(corpora), agreement=agreement(here, there),
     )  # fmt: skip
-    short = [task.removeprefix("digits_") for task in tasks]
-    lines = [
-        f"| rank | measure | family | score | {' | '.join(short)} | Kendall | own | real images: score "
-        "| real images: Kendall |",
-        "|---" * (8 + len(tasks)) + "|",
-    ]
-    lines += [line(rows, tasks, values, there) for rows in alike(called, tasks, values)]
-    return head + "\n" + "\n".join(lines) + "\n" + FOOT
+    columns = ["rank", "measure", "score", "Kendall", "real images: score", "real images: Kendall", "family", "own"]
+    columns += [task.removeprefix("digits_") for task in tasks]
+    lines = [line(rows, tasks, values, there) for rows in alike(called, tasks, values)]
+    best, others = table(columns, lines[:BEST]), table(columns[:6], lines[BEST:])
+    return head + "\n" + best + (f"\nThe other measures:\n\n{others}" if len(lines) > BEST else "") + FOOT
+
+
+def table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table of the first cells of each line."""
+    head, *rows = (f"| {' | '.join(cells[: len(columns)])} |" for cells in [columns, *lines])
+    return "\n".join([head, "|---" * len(columns) + "|", *rows]) + "\n"
 
 
 def of_oracle(oracle: Oracle, tasks: Sequence[str]) -> str:
@@ -172,23 +178,19 @@ def alike(rows: Iterable[dict[str, str]], tasks: Sequence[str], values: Values) 
     return list(groups.values())
 
 
-def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, there: Column) -> str:
-    """A line of the table for measures that are alike."""
+def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, there: Column) -> list[str]:
+    """The cells of a line for measures that are alike."""
     first = rows[0]
-    names = ", ".join(f"`{row['measure']}`" for row in rows)
-    families = ", ".join(dict.fromkeys(row["family"] for row in rows))
-    scores = [figure(first[name], 2) for name in ("score", *(f"score:{task}" for task in tasks))]
-    own = own_share(first["measure"], tasks, values)
-    cells = [
+    return [
         first["rank"],
-        names,
-        families,
-        *scores,
+        ", ".join(f"`{row['measure']}`" for row in rows),
+        figure(first["score"], 2),
         figure(first["kendall"], 3),
-        own,
         *elsewhere([there[row["measure"]] for row in rows if row["measure"] in there]),
+        ", ".join(dict.fromkeys(row["family"] for row in rows)),
+        own_share(first["measure"], tasks, values),
+        *(figure(first[f"score:{task}"], 2) for task in tasks),
     ]
-    return "| " + " | ".join(cells) + " |"
 
 
 def elsewhere(found: Sequence[Scores]) -> tuple[str, str]:
