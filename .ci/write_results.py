@@ -70,14 +70,12 @@ FOOT = """
 
 `gi_*` and `pr_mean_error_*` are two summaries of one curve, the accuracy A(t) at magnitudes t from 0 to 1. The mean
 error is the mean of 1 - A; the Gi-score is twice the mean of (1 - t)(1 - A), in which errors at small magnitudes weigh
-most. If a network errs on unchanged examples, the Gi-score is therefore close to the training error. For rotations and
-shifts, t = 0 is the far end of one side, -180 degrees, and Gi weighs the two sides differently.
+most. If a network errs on unchanged examples, the Gi-score is therefore close to the training error.
 
 ## How much depends on one answer
 
 Values repeat to the last bit on one machine. Another processor rounds differently: if two logits are nearly equal, the
-network gives another answer, and with 32 models one answer can move a score. For an earlier form of `pal_intra_l0` with
-9.27 on digits_nin, one other answer gave scores between 8.23 and 10.34.
+network gives another answer, and with 32 models one answer can move a score by a point.
 """
 
 
