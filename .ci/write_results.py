@@ -1,9 +1,9 @@
-"""Writes docs/results.md: all measures on the shipped tasks, from the records of `make pictures`.
+"""Writes docs/results.md and docs/results.csv: all measures on the shipped tasks, from the records of `make pictures`.
 
 `write_results.py seeds SEED` prints the measures that draw, with another seed, for `pgdl compare --measures`.
-`write_results.py page TASKS COMPARISON RECORDS CORPORA` prints the page: COMPARISON is what `pgdl compare` wrote as
-CSV, RECORDS what `pgdl results --format csv` printed of all runs, CORPORA what `pgdl score --format json` printed of
-the recorded corpora of real images.
+`write_results.py page TASKS COMPARISON RECORDS CORPORA TABLE` prints the page, and writes its whole table to TABLE as
+CSV: COMPARISON is what `pgdl compare` wrote as CSV, RECORDS what `pgdl results --format csv` printed of all runs,
+CORPORA what `pgdl score --format json` printed of the recorded corpora of real images.
 """
 
 import csv
@@ -25,32 +25,34 @@ from scoring import ORACLE_DRAWS, ORACLE_NOISE
 #: The parameter that draws.
 SEED = "seed"
 
-#: Lines of the first table; the other measures have fewer columns.
+#: Lines of the table on the page, before that of `random`.
 BEST = 40
 
 #: Measure -> task -> model -> value.
 Values = dict[str, dict[str, dict[str, float]]]
 
 HEAD = """\
-# All measures on the demo tasks
+# Measures on the demo tasks
 
 For readers who look for a measure to start from or to compare with.
 
 ```sh
 pgdl compare --measures all --tasks task_data      # such a table for any tasks, also as CSV, LaTeX, parquet and a plot
-make pictures                                      # writes this page
+make pictures                                      # writes this page, and results.csv
 ```
+
+The table shows the best measures, and the level of chance (`random`). [results.csv](results.csv) has all measures.
 
 The page shows {calls:,} calls of {measures} measures on {models} models. Measures that draw random numbers
 were also called with other seeds, on digits_nin. Measures without a value for some models: {failed}.
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
-about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of chance; {oracle}
+about 0.007 ([task_data](../task_data/README.md)). For comparison, {oracle}
 Differences of a few points mean nothing. The order may differ for networks of another size or kind.
 
 - *measure*: measures in one line order the models of every task alike and so have the same score.
-- *score*: 100 times the official conditional mutual information, mean over the three tasks; the last three columns of
-  the first table show each task.
+- *score*: 100 times the official conditional mutual information, mean over the three tasks; the last three columns
+  show each task.
 - *Kendall*: rank correlation with the gap, mean over tasks. Negative with a high score: the measure orders the models
   in reverse.
 - *own*: the part of the spread over models that is due to the measure's own randomness, in percent: the variance of a
@@ -89,7 +91,11 @@ def main(arguments: Sequence[str]) -> None:
         )
         comparison, records = (read(Path(path)) for path in arguments[2:4])
         corpora = read_scores(Path(arguments[4]).read_text())
-        print(page(comparison, records, oracle, corpora), end="")
+        lines = table_of(comparison, values_of(records), means(corpora))
+        plain = ([cell.replace("`", "") for cell in cells] for cells in lines)
+        with Path(arguments[5]).open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(plain)
+        print(page(comparison, lines, oracle, corpora), end="")
 
 
 def draws(measure: baselines.Measure) -> bool:
@@ -104,9 +110,29 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def table_of(comparison: list[dict[str, str]], values: Values, there: Column) -> list[list[str]]:
+    """Return the cells of the table: its columns, and the measures, best first.
+
+    Args:
+        comparison: rows of the measures, best first.
+        values: the values of all measures, those with other seeds among them.
+        there: the scores on real images.
+    """
+    tasks = tasks_of(comparison)
+    columns = ["rank", "measure", "score", "Kendall", "real images: score", "real images: Kendall", "family", "own"]
+    columns += [task.removeprefix("digits_") for task in tasks]
+    called = [row for row in comparison if row["measure"] in values]
+    return [columns, *(line(rows, tasks, values, there) for rows in alike(called, tasks, values))]
+
+
+def tasks_of(comparison: list[dict[str, str]]) -> list[str]:
+    """The names of the tasks."""
+    return [name.partition(":")[2] for name in comparison[0] if name.startswith("score:")]
+
+
 def page(
     comparison: list[dict[str, str]],
-    records: Iterable[dict[str, str]],
+    lines: list[list[str]],
     oracle: Oracle,
     corpora: Mapping[str, Mapping[str, Scores]],
 ) -> str:
@@ -114,32 +140,27 @@ def page(
 
     Args:
         comparison: rows of the measures, best first.
-        records: rows of all calls, those with other seeds among them.
+        lines: the cells of the table.
         oracle: the noisy oracle on the tasks.
         corpora: the scores on each corpus of real images.
     """
-    there = means(corpora)
     here = {row["measure"]: Scores(float(row["score"]), float(row["kendall"])) for row in comparison if row["kendall"]}
-    values = values_of(records)
-    tasks = [name.partition(":")[2] for name in comparison[0] if name.startswith("score:")]
-    called = [row for row in comparison if row["measure"] in values]
+    columns, *rows = lines
+    names = {name.strip("`") for cells in rows for name in cells[1].split(", ")}
+    called = [row for row in comparison if row["measure"] in names]
     calls = [int(row["models"]) for row in called]
     failed = ", ".join(f"`{row['measure']}` ({row['failed']})" for row in called if int(row["failed"])) or "none"
     head = HEAD.format(
-        measures=len(called), models=max(calls), calls=sum(calls), failed=failed, oracle=of_oracle(oracle, tasks),
-        corpora=len(corpora), agreement=agreement(here, there),
+        measures=len(called), models=max(calls), calls=sum(calls), failed=failed,
+        oracle=of_oracle(oracle, tasks_of(comparison)), corpora=len(corpora), agreement=agreement(here, means(corpora)),
     )  # fmt: skip
-    columns = ["rank", "measure", "score", "Kendall", "real images: score", "real images: Kendall", "family", "own"]
-    columns += [task.removeprefix("digits_") for task in tasks]
-    lines = [line(rows, tasks, values, there) for rows in alike(called, tasks, values)]
-    best, others = table(columns, lines[:BEST]), table(columns[:6], lines[BEST:])
-    return head + "\n" + best + (f"\nThe other measures:\n\n{others}" if len(lines) > BEST else "") + FOOT
+    shown = [*rows[:BEST], *(cells for cells in rows[BEST:] if cells[1] == "`random`")]
+    return "\n".join([head, row_of(columns), "|---" * len(columns) + "|", *map(row_of, shown), FOOT])
 
 
-def table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A table of the first cells of each line."""
-    head, *rows = (f"| {' | '.join(cells[: len(columns)])} |" for cells in [columns, *lines])
-    return "\n".join([head, "|---" * len(columns) + "|", *rows]) + "\n"
+def row_of(cells: Sequence[str]) -> str:
+    """A row of a table in Markdown."""
+    return f"| {' | '.join(cells)} |"
 
 
 def of_oracle(oracle: Oracle, tasks: Sequence[str]) -> str:
