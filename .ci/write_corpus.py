@@ -77,6 +77,7 @@ def read_results(text: str) -> dict[str, Scores]:
     return {
         name: Scores(float(row["score"]), float(row["Kendall"]))
         for row in csv.DictReader(text.splitlines())
+        if row["score"] and row["Kendall"]
         for name in row["measure"].split(", ")
     }
 
