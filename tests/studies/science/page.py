@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tests.studies.science.claims import CLAIMS
-from tests.studies.science.finding import Finding, Verdict
+from tests.studies.science.finding import Claim, Finding, Verdict
 from tests.studies.science.kept import read_findings
 from tests.studies.science.settings import ROOT, SETTINGS
 
@@ -34,9 +34,8 @@ reproduced for these networks only. Claims that hold by construction, and claims
 - *not tried*: the evidence is missing, or is older than the test of the claim.
 
 *would decide* extrapolates how many networks in all would decide an undecided claim: read it as an order of magnitude.
-It takes the estimate for exact, and its error for falling with the square root of the number of networks. If each of
-several corpora has a p-value, it counts networks of further corpora with the same p-values. *none can be said* means
-that the estimate is no better than chance.
+It takes the estimate for exact, and lets its error fall with the square root of the number of networks. If each of
+several corpora has a p-value, it counts networks of further corpora with the same p-values.
 
 *Power* says what the evidence can decide, and was written before anybody looked at the evidence.
 """
@@ -62,49 +61,53 @@ def write_page() -> None:
 
 def page_text(findings: Findings) -> str:
     """Return the page."""
-    return "\n".join([HEAD, *_summary(findings), *_details(findings), CORPORA]) + "\n"
+    return "\n".join([HEAD, *_counts(findings), "", *_verdicts(findings), "", *_notes(findings), "", CORPORA]) + "\n"
 
 
-def _summary(findings: Findings) -> Iterator[str]:
-    """Yield the counts and the verdicts of all claims."""
+def _counts(findings: Findings) -> Iterator[str]:
+    """Yield the number of claims with each verdict, by setting."""
     for setting in SETTINGS.values():
         counted = Counter(finding.verdict for finding in findings[setting.name].values())
         summary = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict])
         yield f"- {setting.title}: {sum(counted.values())} claims; {summary}."
-    yield ""
-    titles = " | ".join(setting.title for setting in SETTINGS.values())
-    yield f"| | claim | {titles} | would decide |"
-    yield "|---" * (len(SETTINGS) + 3) + "|"
+
+
+def _verdicts(findings: Findings) -> Iterator[str]:
+    """Yield the table of the claims and what came out in each setting."""
+    columns = ["", "claim", "corpora", "verdict", "number", "90 % interval", "would decide"]
+    yield from [_row(columns), "|---" * len(columns) + "|"]
     for number, claim in enumerate(CLAIMS, 1):
-        found = {setting: findings[setting.name].get(claim.text) for setting in SETTINGS.values()}
-        verdicts = [one.verdict if one else "" for one in found.values()]
-        needed = "; ".join(f"{setting.title}: {one.needed}" for setting, one in found.items() if one and one.needed)
-        yield _row([str(number), claim.text, *verdicts, needed])
-    yield ""
+        first = [str(number), claim.text]
+        for title, one in _of(claim, findings).items():
+            yield _row([*first, title, one.verdict, one.number, one.interval, one.needed])
+            first = ["", ""]
 
 
-def _details(findings: Findings) -> Iterator[str]:
-    """Yield a section for each claim."""
-    yield from ["## The claims", ""]
+def _notes(findings: Findings) -> Iterator[str]:
+    """Yield the source, the command, the power and the remarks of each claim."""
+    yield from ["## Sources, power and remarks", ""]
     for number, claim in enumerate(CLAIMS, 1):
-        settings = [setting for setting in SETTINGS.values() if setting.name in claim.power]
-        found = {setting.title: findings[setting.name][claim.text] for setting in settings}
-        yield from [f"### {number}. {claim.text}", "", f"{claim.source}; made by *{claim.command}*.", ""]
-        yield from ["| | number | 90 % interval | verdict |", "|---|---|---|---|"]
-        yield from (_row([title, one.number, one.interval, one.verdict]) for title, one in found.items())
-        yield ""
-        yield from _each("Power", {setting.title: claim.power[setting.name] for setting in settings})
-        yield from _each("Remark", {title: one.remark for title, one in found.items() if one.remark})
-        yield ""
+        found = _of(claim, findings)
+        note = f"{number}. {claim.source}; made by *{claim.command}*."
+        note += _each("Power", {SETTINGS[name].title: power for name, power in claim.power.items()})
+        note += _each("Remark", {title: one.remark for title, one in found.items() if one.remark})
+        indent = " " * len(f"{number}. ")
+        yield textwrap.fill(note, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def _each(name: str, texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield a list item with the texts of the settings, a text that they share once."""
-    if texts:
-        shared = len(set(texts.values())) == 1
-        parts = set(texts.values()) if shared else [f"{title}: {text}" for title, text in texts.items()]
-        line = f"- *{name}*: {'. '.join(parts)}."
-        yield textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+def _of(claim: Claim, findings: Findings) -> dict[str, Finding]:
+    """The findings on a claim, by the titles of the settings."""
+    tried = [setting for setting in SETTINGS.values() if setting.name in claim.power]
+    return {setting.title: findings[setting.name][claim.text] for setting in tried}
+
+
+def _each(name: str, texts: Mapping[str, str]) -> str:
+    """The texts of the settings, a text that they share once; empty without any."""
+    if not texts:
+        return ""
+    shared = len(set(texts.values())) == 1
+    parts = set(texts.values()) if shared else [f"{title}: {text}" for title, text in texts.items()]
+    return f" *{name}*: {'. '.join(parts)}."
 
 
 def _row(cells: list[str]) -> str:
