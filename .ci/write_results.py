@@ -68,12 +68,6 @@ Between the demo tasks and the real images,
 """
 
 FOOT = """
-## Why the Gi-score is not the mean accuracy
-
-`gi_*` and `pr_mean_error_*` are two summaries of one curve, the accuracy A(t) at magnitudes t from 0 to 1. The mean
-error is the mean of 1 - A; the Gi-score is twice the mean of (1 - t)(1 - A), in which errors at small magnitudes weigh
-most. If a network errs on unchanged examples, the Gi-score is therefore close to the training error.
-
 ## How much depends on one answer
 
 Values repeat to the last bit on one machine. Another processor rounds differently: if two logits are nearly equal, the
