@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from board_examples import MEASURE, MODELS, OFFICIAL, collect, failed, references, rows, write_reference
+from board_examples import MEASURE, MODELS, OFFICIAL, collect, failed, rows, write_reference
 
 from harness.board.board import Board
 from harness.board.collect import Calls, Collected
@@ -22,11 +22,6 @@ from tests.records.evaluation_rows import request
 #: Values of other seeds.
 SECOND = [3.5, 2.0, 0.5, 1.0, 5.0, 7.0, 2.0, 8.0]
 THIRD = [2.5, 5.0, 3.0, 1.0, 6.0, 9.0, 1.0, 4.0]
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
-    return references(tmp_path_factory.mktemp("reference"), "toy", "second")
 
 
 def repeated(task: str = "toy", *others: Sequence[float], **columns: object) -> list[Evaluation]:
