@@ -89,10 +89,7 @@ def test_an_invalid_file_of_contents_is_one_line(
 ) -> None:
     (reference / "toy" / "contents.json").write_text(content)
     record(rows("mine"))
-    ended = pgdl("score")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.count("\n") == 1
-    assert "toy/contents.json" in ended.err
+    assert "toy/contents.json" in pgdl("score").refusal()
 
 
 @pytest.mark.parametrize("other", [{"model_digest": "others"}, {"data_digest": "others"}])

@@ -34,11 +34,9 @@ def refused(folder, pgdl) -> Callable[..., str]:
     """Import the models, which must fail with one line and leave nothing; returns the line."""
 
     def check(*more: object, data: str = "data.npz") -> str:
-        outcome = pgdl("task", "import", "models.csv", "--data", data, "--test", data, "--output", "tasks", *more)
-        assert outcome.code == 2, outcome
-        assert outcome.err.startswith("pgdl: ")
-        assert outcome.err.count("\n") == 1
+        err = pgdl("task", "import", "models.csv", "--data", data, "--test", data, "--output", "tasks", *more).refusal()
+        assert err.startswith("pgdl: ")
         assert not (folder / "tasks").exists()
-        return outcome.err
+        return err
 
     return check
