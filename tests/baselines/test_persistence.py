@@ -11,12 +11,7 @@ from small_networks import dataset, dense, layers
 
 import baselines
 from baselines.core.subject import Subject
-from baselines.representation.persistence import (
-    dissimilarities,
-    draw_units,
-    merge_heights,
-    unit_distances,
-)
+from baselines.representation.persistence import dissimilarities, draw_units, merge_heights, unit_distances
 from baselines.representation.persistence_h1 import loops
 
 mean_h0, std_h0 = baselines.load("persistence_mean_h0"), baselines.load("persistence_std_h0")

@@ -70,10 +70,7 @@ def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> Non
 
 
 def test_what_a_reader_must_know_stands_below(board: Board) -> None:
-    assert board.notes[:2] == [
-        "the same files under several names: bold, broken, half, winner",
-        RULE,
-    ]
+    assert board.notes[:2] == ["the same files under several names: bold, broken, half, winner", RULE]
     assert any("noisy oracle" in note for note in board.notes)
     assert any("--unsafe-no-sandbox" in note for note in board.notes)
     assert not any(

@@ -71,9 +71,7 @@ def test_they_are_in_the_order_of_their_numbers_and_the_newest_counts(known: dic
     assert calls.repeats["toy", "model_0"] == [9.5, 2.5]
 
 
-def test_repetitions_of_other_models_data_versions_and_configurations_do_not_count(
-    known: dict[str, Reference],
-) -> None:
+def test_repetitions_of_other_models_data_versions_and_configurations_do_not_count(known: dict[str, Reference]) -> None:
     contents = {"toy": Contents(dict.fromkeys(MODELS, "m0"), "t0")}
     others = [
         rows("mine", SECOND, repeat=1, model_digest="old"),

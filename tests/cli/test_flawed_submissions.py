@@ -14,10 +14,7 @@ from in_process import Pgdl
             "def measure(model, dataset):\n    return 1.0\n",
             "expected a function complexity(model, dataset), found measure",
         ),
-        (
-            "def complexity(model):\n    return 1.0\n",
-            "expected complexity(model, dataset), found complexity(model)",
-        ),
+        ("def complexity(model):\n    return 1.0\n", "expected complexity(model, dataset), found complexity(model)"),
     ],
 )
 def test_run_and_check_name_the_same_flaw_and_nothing_is_recorded(

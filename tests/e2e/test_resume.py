@@ -29,12 +29,7 @@ MODELS = {f"model_{number}" for number in range(8)}
 
 @pytest.mark.parametrize(
     ("sent", "code"),
-    [
-        rest(signal.SIGINT, 130),
-        full(signal.SIGTERM, 130),
-        rest(signal.SIGHUP, 130),
-        (signal.SIGKILL, -9),
-    ],
+    [rest(signal.SIGINT, 130), full(signal.SIGTERM, 130), rest(signal.SIGHUP, 130), (signal.SIGKILL, -9)],
 )
 def test_an_interrupted_run_loses_nothing_and_leaves_no_process(tmp_path, competition, pgdl, start, sent, code):
     submission, database = write_submission(tmp_path, "slow", SLOW), tmp_path / "results.db"
