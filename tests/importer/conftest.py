@@ -3,7 +3,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from in_process import Pgdl, in_process
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `plain_keras` and `keras_files`
 
@@ -21,12 +20,6 @@ def folder(tmp_path, monkeypatch) -> Path:
     write_models(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def pgdl(monkeypatch, capsys) -> Pgdl:
-    """Run `pgdl ARGUMENTS`."""
-    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture
