@@ -158,10 +158,7 @@ def test_a_lattice_has_no_intrinsic_dimension():
         value(dimension, points, np.zeros(9))
 
 
-@pytest.mark.parametrize(
-    ("spectrum", "expected"),
-    [([1, 1, 1, 1], 4), ([1, 0, 0, 0], 1), ([3, 1, 0, 0], 4 / 3**0.75)],
-)
+@pytest.mark.parametrize(("spectrum", "expected"), [([1, 1, 1, 1], 4), ([1, 0, 0, 0], 1), ([3, 1, 0, 0], 4 / 3**0.75)])
 def test_rank_of_a_known_spectrum(spectrum, expected):
     """exp of the entropy of (3/4, 1/4) is 4 / 3^(3/4)."""
     rng = np.random.default_rng(0)

@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-import hypothesis.strategies as st
 import pytest
-from hypothesis import given
 from in_process import Pgdl, Record
 
 from harness.cli import options
@@ -63,25 +61,12 @@ def test_every_option_has_help() -> None:
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        ("1024", 1024),
-        ("512M", 512 * 2**20),
-        ("4G", 4 * 2**30),
-        ("4g", 4 * 2**30),
-        ("2GiB", 2 * 2**30),
-        ("2 GB", 2 * 2**30),
-        (" 1.5G ", 3 * 2**29),
-        ("100K", 100 * 2**10),
-        ("1T", 2**40),
+        ("1024", 1024), ("512M", 2**29), ("4G", 2**32), ("4g", 2**32), ("2GiB", 2**31), ("2 GB", 2**31),
+        (" 1.5G ", 3 * 2**29), ("100K", 100 * 2**10), ("1T", 2**40),
     ],
-)
+)  # fmt: skip
 def test_sizes(text: str, size: int) -> None:
     assert memory(text) == size
-
-
-@given(st.integers(1, 10**6), st.sampled_from([("K", 10), ("M", 20), ("G", 30), ("T", 40)]))
-def test_units_are_powers_of_1024(number: int, unit: tuple[str, int]) -> None:
-    letter, exponent = unit
-    assert memory(f"{number}{letter}") == number * 2**exponent
 
 
 @pytest.mark.parametrize("text", ["", "G", "-1G", "4 giga", "4G 2", "1e9", "0x10", "inf", "nan", "4,5G", "0", "0G"])

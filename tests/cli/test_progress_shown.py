@@ -169,8 +169,7 @@ def test_the_line_says_what_each_machine_of_a_cluster_has_done(monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("calls_each", "line"),
-    [([3, 1], "m0 3, m1 1"), ([2] * 8 + [7], "9 machines, 2 to 7 calls each"), ([], "")],
+    ("calls_each", "line"), [([3, 1], "m0 3, m1 1"), ([2] * 8 + [7], "9 machines, 2 to 7 calls each"), ([], "")]
 )
 def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: str) -> None:
     counts = Counter({f"m{number}": calls for number, calls in enumerate(calls_each)})

@@ -19,15 +19,6 @@ from tests.records.statements import execute
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_call_is_one_runs_alone_until_it_ends(location: str) -> None:
-    with Records(location) as mine, Records(location) as theirs, mine.claims() as ours:
-        assert ours.take(["a", "b"]) == {"a", "b"}
-        with theirs.claims() as others:
-            assert others.take(["b", "c"]) == {"c"}
-            assert ours.take(["a", "b", "c"]) == {"a", "b"}
-        assert ours.take(["c"]) == {"c"}
-
-
 def test_many_calls_are_claimed_at_once(location: str) -> None:
     keys = [f"{number:064}" for number in range(2_000)]
     with Records(location) as records, records.claims() as one, records.claims() as other:

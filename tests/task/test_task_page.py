@@ -78,9 +78,8 @@ def test_it_says_what_a_task_with_reference_data_can_tell(page):
 
 def test_reference_data_alone_have_none(tmp_path, pgdl):
     make_task(tmp_path, layout="full")
-    refused = pgdl("task", "show", tmp_path / "reference_data", "--html", tmp_path / "page.html")
-    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
-    assert "nothing to write: expected a task with models, found only reference data; leave out --html" in refused.err
+    err = pgdl("task", "show", tmp_path / "reference_data", "--html", tmp_path / "page.html").refusal()
+    assert "nothing to write: expected a task with models, found only reference data; leave out --html" in err
 
 
 def test_it_needs_nothing_else(page):
