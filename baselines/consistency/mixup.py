@@ -84,7 +84,7 @@ def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
     Formula: davies_bouldin_index mixup_error. Range: [0, inf); 0 if either is 0. Work: 1 F of 1800 x kappa mixtures,
     and 1 F of 4800 examples up to the first convolution.
 
-    Both factors have their default parameters. `dbi_mixup_winner` has the draws of the authors' file. At chance
+    Other parameters have the defaults of `davies_bouldin_index` and `mixup_error`. `dbi_mixup_winner` has the draws of the authors' file. At chance
     accuracy the value is meaningless: the index has its best value, 0, if all representations coincide.
     """
     overlap = mean_index(subject, **MEASURES["davies_bouldin_index"].parameters | {"seed": seed})
@@ -122,9 +122,9 @@ def _error(network: Network, sample: Sample, batches: Array, position: int) -> f
 
 
 def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
-    """Positions (n,) of the first, and of the second, examples of all pairs of a class within batches (batches, size).
+    """All pairs of examples of a class within batches: positions (n,) of the first and of the second examples.
 
-    Batches hold positions of examples in `labels`.
+    Batches (batches, size) hold positions of examples in `labels`.
     """
     found = []
     for batch in batches:

@@ -87,10 +87,10 @@ def augmentation_robustness_runner_up(
 
     The team's final submission consists of this term alone, with P = (6, 1, 2, 3, 1, 12, 2). It differs from
     `augmentation_robustness_penalty` in five ways. It reads the dataset from its start, unshuffled. It stops after 201
-    batches. All images of a batch share a factor of saturation, and their flipped images share a second factor. It sums
-    penalties instead of averaging them. It takes pixels of any range. The submission returned minus the sum, to which
-    the competition's score is nearly indifferent; here larger values predict larger gaps. At chance accuracy the value
-    is meaningless: a network with constant outputs has the best value, 0.
+    batches. All images of a batch share a factor of saturation, and their flipped images share a second factor.
+    Penalties are summed, not averaged. Pixels may have any range. The submission returned minus the sum, to which the
+    competition's score is nearly indifferent; here larger values predict larger gaps. At chance accuracy the value is
+    meaningless: a network with constant outputs has the best value, 0.
 
     Args:
         batch: images that share a factor of saturation.

@@ -1,4 +1,4 @@
-"""A random measure, the control for all other measures."""
+"""A random measure, whose score shows the level of chance."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ from baselines.core.subject import Subject
 
 @measure()
 def random(subject: Subject, *, seed: int = -1) -> float:
-    """A random number, independent of generalization: its score shows the level of chance.
+    """A random number, independent of generalization.
 
     Formula: U(0, 1). Source: control. Draws: by input.
 

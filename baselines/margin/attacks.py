@@ -87,7 +87,7 @@ def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
 def _slopes(network: Network, points: Array, labels: Array) -> tuple[Array, Array]:
     """Whether points (n, ...) are misclassified (n,), and the directions of steepest ascent of the loss (n, ...).
 
-    Each gradient has its own scale, so that confident predictions do not make it underflow.
+    Each gradient has its own scale, so that gradients of confident predictions do not underflow.
     """
 
     def run(images: Any, true: Any) -> tuple[Any, Any]:

@@ -116,7 +116,7 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
     def kv_margin(
         subject: Subject, *, layer: str = "1st", statistic: str = "median", per_class: int = 200, seed: int = 0
     ) -> float:
-        """Minus the median margin over the mean k-variance of the classes in $where (kV-Margin).
+        """kV-Margin: minus the median margin over the mean k-variance of the classes in $where.
 
         Formula: -median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of |d margin / d
         x^l|. Refused: there is no hidden layer, or no class has two examples in the sample.
@@ -128,7 +128,7 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
         `kv_margin` takes outputs of hidden weight layers, behind normalization and activation. `kv_margin_authors`
         chooses the layer by number, as the authors' code does: "1st" is the input of the first convolution or pooling
         layer among the model's layers 2 to 5, from 0; "8th" is the input of the first among 8, 9, 6, 7, 5, 4, 3, 2. The
-        choice depends on how the model is written. Without such a layer it is that of `kv_margin`.
+        choice depends on how the model is written. Without such a layer, the layer is chosen as for `kv_margin`.
         """
         classes = _classes(subject, position(subject.network, layer), per_class, seed)
         margins = np.concatenate([one.margins for one in classes])
@@ -139,7 +139,7 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
     def kv_gn_margin(
         subject: Subject, *, layer: str = "8th", statistic: str = "median", per_class: int = 200, seed: int = 0
     ) -> float:
-        """Minus the median distance from the boundary over the mean k-variance in $where (kV-GN-Margin).
+        """kV-GN-Margin: minus the median distance from the boundary over the mean k-variance in $where.
 
         Formula: -median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, V_c = W_1 of halves of class c.
 

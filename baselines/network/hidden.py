@@ -35,7 +35,7 @@ def is_piecewise_linear(network: Network) -> bool:
 
 
 def is_bent(node: Node) -> bool:
-    """Whether a node is piecewise linear in its inputs, with several pieces."""
+    """Whether a node is a piecewise linear function of its inputs with several pieces, such as ReLU."""
     if node.kind == "Activation":
         return node.config["activation"] in _BENT_ACTIVATIONS
     return node.kind in _BENT or node.kind.startswith(_BENT_BEGINNINGS)
