@@ -84,8 +84,9 @@ def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
     Formula: davies_bouldin_index mixup_error. Range: [0, inf); 0 if either is 0. Work: 1 F of 1800 x kappa mixtures,
     and 1 F of 4800 examples up to the first convolution.
 
-    Other parameters have the defaults of `davies_bouldin_index` and `mixup_error`. `dbi_mixup_winner` has the draws of the authors' file. At chance
-    accuracy the value is meaningless: the index has its best value, 0, if all representations coincide.
+    Other parameters have the defaults of `davies_bouldin_index` and `mixup_error`. `dbi_mixup_winner` has the draws of
+    the authors' file. At chance accuracy the value is meaningless: the index has its best value, 0, if all
+    representations coincide.
     """
     overlap = mean_index(subject, **MEASURES["davies_bouldin_index"].parameters | {"seed": seed})
     return overlap * midpoint_error(subject, **MEASURES["mixup_error"].parameters | {"seed": seed})
