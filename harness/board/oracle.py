@@ -1,21 +1,22 @@
-"""The score of the noisy oracle, a yardstick beside the board: it has no row, and no comparison includes it."""
+"""The noisy oracle, a yardstick beside the board: the score of the gaps themselves with a little noise."""
 
 import zlib
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 from harness.board.yardstick import ScoreSpread, Yardstick
 from harness.format.reference import Reference
-from scoring import ORACLE_DRAWS, ORACLE_NOISE, Grid, ScoreUndefined, oracle_scores, require_official
+from scoring import ORACLE_DRAWS, ORACLE_NOISE, ScoreUndefined, oracle_scores, require_official
 
 
 class Oracle(Yardstick):
-    """The scores of the gaps themselves with a little noise; None on hidden tasks, and where no score is official."""
+    """The scores of the noisy oracle: means and standard deviations of `ORACLE_DRAWS` draws of the noise."""
 
     @property
     def note(self) -> str:
-        """A line for readers that explains the oracle and gives its score."""
+        """A line for readers that explains the noisy oracle and states its score."""
         if self.score is None:
             return "noisy oracle: none, because no submission can have an official score on these tasks."
         return (
@@ -26,29 +27,25 @@ class Oracle(Yardstick):
 
     @property
     def content(self) -> dict[str, Any]:
-        """The oracle as a JSON object."""
+        """Noise, number of draws, final score and scores by task, for JSON."""
         tasks = {name: None if spread is None else asdict(spread) for name, spread in self.tasks.items()}
         score = None if self.score is None else asdict(self.score)
         return {"noise": ORACLE_NOISE, "draws": ORACLE_DRAWS, "score": score, "tasks": tasks}
 
 
 def score_oracle(references: Mapping[str, Reference], withheld: Collection[str] = ()) -> Oracle:
-    """Score the oracle from reference data alone, but not on the tasks `withheld`."""
+    """Return the scores of the noisy oracle, from reference data alone; the tasks `withheld` have no score."""
     tasks = {name: None if name in withheld else _on_task(name, known) for name, known in references.items()}
     return Oracle.of(tasks, withheld)
 
 
 def is_scored(references: Mapping[str, Reference]) -> bool:
-    """Whether any of the tasks can have an official score."""
-    return any(_has_official(reference.grid) for reference in references.values())
-
-
-def _has_official(grid: Grid) -> bool:
-    try:
-        require_official(grid)
-    except ScoreUndefined:
-        return False
-    return True
+    """Whether any task can have an official score, which needs a full grid of three hyperparameters."""
+    for reference in references.values():
+        with suppress(ScoreUndefined):
+            require_official(reference.grid)
+            return True
+    return False
 
 
 def _on_task(name: str, reference: Reference) -> ScoreSpread | None:

@@ -1,4 +1,4 @@
-"""Records as CSV, JSON lines and parquet: every column of the table `evaluations`, in order."""
+"""Writes records as CSV, JSON lines and parquet, with every column of the table `evaluations`, in its order."""
 
 import csv
 import io
@@ -15,16 +15,16 @@ from harness.records.evaluation import EVALUATIONS, Evaluation
 from harness.records.tables import UtcDateTime
 from harness.text import not_a_formula
 
-#: Rows in memory at once.
+#: Number of records in memory at once.
 AT_ONCE = 1_000
 
 COLUMNS = list(EVALUATIONS.columns)
 
 
 def write_csv(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write a heading and a line per record; times in ISO 8601, the environment as JSON, missing values empty.
+    """Write the names of the columns, and a line per record; an apostrophe keeps spreadsheets from computing text.
 
-    Text that a spreadsheet would interpret as a formula gets an apostrophe before it.
+    Times are in ISO 8601, the environment is JSON, and missing values are empty.
     """
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
@@ -35,14 +35,14 @@ def write_csv(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
 
 
 def write_json_lines(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write an object per line; times in ISO 8601."""
+    """Write a JSON object per record, each on a line, with times in ISO 8601."""
     for row in rows:
         content = {column.name: _plain(getattr(row, column.name)) for column in COLUMNS}
         stream.write(json.dumps(content, allow_nan=False).encode() + b"\n")
 
 
 def write_parquet(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write a table with the types of the columns; the environment as JSON."""
+    """Write a table whose columns have the types of the database; the environment is text with JSON."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -1,4 +1,4 @@
-"""Statements with any number of keys, although databases limit parameters: as a single parameter, or in parts."""
+"""Statements with any number of keys: as a single parameter or in parts, since databases limit parameters."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -10,12 +10,15 @@ from sqlalchemy.engine import Connection
 
 from harness.records.evaluation import EVALUATIONS, Evaluation
 
-#: Keys per statement.
+#: Maximum number of keys as separate parameters of a statement.
 CHUNK = 500
 
 
 def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
-    """Return a query of the keys, in alphabetical order, so that runs which lock the same rows wait for each other."""
+    """Return a query whose rows are the keys, for use in other statements.
+
+    Keys are in alphabetical order, so that runs which lock the same rows wait for each other without a deadlock.
+    """
     text = literal(json.dumps(sorted(keys)))
     if connection.dialect.name == "sqlite":
         rows = func.json_each(text)
@@ -25,7 +28,7 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
 
 
 def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select[Any]]:
-    """Yield queries by index for a few hundred keys each: the table may have thousands of times as many rows."""
+    """Yield variants of `query` for the newest records of up to `CHUNK` keys each, which the index of keys answers."""
     table = EVALUATIONS.c
     listed = list(keys)
     for start in range(0, len(listed), CHUNK):
@@ -35,7 +38,7 @@ def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select
 
 
 def are_there(connection: Connection, records: Sequence[Evaluation]) -> list[bool]:
-    """Return for each record whether an earlier try, whose answer was lost, has written it."""
+    """Return for each record whether the table has it: an earlier try may have written it although it failed."""
     table = EVALUATIONS.c
     same = select(table.key, table.started_at, table.finished_at)
     found = connection.execute(same.where(table.key.in_(rows_of(connection, {row.key for row in records}))))

@@ -1,4 +1,4 @@
-"""Adds the records of another results file, for jobs that run in parallel or on other machines."""
+"""Adds the records and requests of another results file, as of jobs that ran in parallel or on other machines."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,15 +13,15 @@ from harness.outcome import Outcome
 from harness.records.evaluation import EVALUATIONS, Request
 from harness.records.store import Records
 
-#: Rows in memory at once.
+#: Number of records in memory at once.
 AT_ONCE = 500
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add the rows of an SQLite file whose calls have no record yet, and its requests; returns the number of rows.
+    """Add the records of an SQLite file whose calls have no record yet, and its requests; return the number of records.
 
-    No row is changed: if both have a record of a call, the present record stays. Raises `UserError` if the file cannot
-    be read, or for a URL.
+    Calls that failed by an `INFRA_ERROR` count as calls without a record. Raises `UserError` if the file cannot be read,
+    or for a URL.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:
@@ -46,5 +46,4 @@ def add_records(records: Records, file: Address | Path) -> int:
 
 
 def _before_merge(request: Request) -> Request:
-    """Return the request as it was before any merge."""
     return replace(request, merged_at=None)

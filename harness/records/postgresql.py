@@ -1,8 +1,8 @@
-"""Connections to PostgreSQL that do not wait forever for a hanging server.
+"""Connections to PostgreSQL that end if the server hangs.
 
-A server that is slow, or waits for a lock, still accepts new connections; a hanging server does not. So a statement may
-take as long as it needs while the server accepts other connections. The system's own limits end connections to
-unreachable machines; they do not apply to sockets of this machine, or to a stopped server.
+A server that is slow, or waits for a lock, accepts new connections, but a hanging server does not. So a statement may
+take any time while the server accepts other connections. Limits of the operating system end connections to unreachable
+machines, but not connections to a stopped server, or through a socket file.
 """
 
 import os
@@ -17,18 +17,18 @@ from psycopg.errors import ConnectionTimeout
 from sqlalchemy import URL, event
 from sqlalchemy.engine import Engine
 
-#: Seconds until a connection must be accepted; together with `ANSWER_S`, a hanging server ends a command in a minute.
+#: Seconds within which a server must accept a connection.
 CONNECT_S = 10
 
-#: Seconds without an answer after which the client tries another connection.
+#: Seconds without an answer after which another connection is tried, to find out whether the server hangs.
 ANSWER_S = 20.0
 
-#: Parameters of libpq: a connection ends half a minute after the server's machine has disappeared.
+#: Parameters of libpq, by which a connection ends half a minute after the server's machine became unreachable.
 NETWORK = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
 def watch(engine: Engine, url: URL) -> None:
-    """Let an engine make watched connections; parameters of its URL have precedence."""
+    """Let an engine make connections of `WatchedConnection`, with the limits above unless its URL has others."""
     limits = {
         name: value for name, value in (NETWORK | {"connect_timeout": CONNECT_S}).items() if name not in url.query
     }
@@ -45,13 +45,13 @@ class WatchedConnection(psycopg.Connection[Any]):
 
     @classmethod
     def open(cls, *arguments: Any, **parameters: Any) -> Self:
-        """Connect, as `connect`."""
+        """Return a connection with the arguments of `psycopg.connect`, which `is_let_in_again` reuses."""
         connection = cls.connect(*arguments, **parameters)
         connection._arguments = arguments, parameters
         return connection
 
     def wait(self, *arguments: Any, **options: Any) -> Any:
-        """Wait for an answer of the server: results of a statement, or the end of a transaction."""
+        """Wait for an answer of the server; psycopg calls this method for every exchange with the server."""
         with self._watched():
             return super().wait(*arguments, **options)
 
@@ -69,7 +69,7 @@ class WatchedConnection(psycopg.Connection[Any]):
             watch.end()
 
     def is_let_in_again(self) -> bool:
-        """Whether the server reacts to another connection, possibly with an error."""
+        """Whether the server reacts to another connection within `CONNECT_S`, possibly with an error."""
         positional, named = self._arguments
         try:
             psycopg.connect(*positional, **named).close()
@@ -81,7 +81,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 
 class _Watch(threading.Thread):
-    """Shuts the socket of a connection whose server hangs, which ends any wait for it."""
+    """A thread that shuts down the socket of a connection whose server hangs, which ends any wait for the server."""
 
     def __init__(self, connection: WatchedConnection) -> None:
         super().__init__(name="postgresql", daemon=True)
@@ -96,7 +96,7 @@ class _Watch(threading.Thread):
                 self._shut()
 
     def _shut(self) -> None:
-        with self._lock:  # afterwards another file may have the number of the socket
+        with self._lock:  # after `end`, another file may have the socket's number
             if not self._over.is_set():
                 self.hangs = True
                 with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._connection.fileno())) as other:

@@ -163,7 +163,7 @@ def test_all_ties_score_0_and_say_so(tmp_path: Path) -> None:
     pages = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))
     text = pages["submissions/mine.html"].decode()
     assert "Score 0.00 (90 % interval 0.0 to 0.0)" in text
-    assert "all models have the same value, so there is no order that could tell anything." in text
+    assert "all models have the same value, so the measure does not order them." in text
     assert "wrong" not in text
 
 

@@ -11,7 +11,7 @@ SUFFIX = ".csv"
 
 
 def render(board: Board) -> str:
-    """Return a heading and a line per row; missing values are empty."""
+    """Return a line of column keys and a line per row; missing values are empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     figures = board.figures
