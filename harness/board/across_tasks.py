@@ -22,7 +22,7 @@ class Pair:
 def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
     """Return the positions of the complete rows by mean rank, best first, and the tests of the mean ranks.
 
-    Return None for fewer than three complete rows, or fewer than six tasks with an official score.
+    None for fewer than three complete rows, or fewer than six tasks with an official score.
     """
     compared = _compared(board)
     found = compare_mean_ranks(board.task_scores[:, compared])

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row
 from harness.board.columns import find_more
 from harness.board.hyperparameters import Hyperparameters
-from harness.board.oracle import Oracle
 from harness.board.row import Row
+from harness.board.yardsticks import Oracle
 from scoring import Comparison, Difference, Entry, rank
 
 
@@ -119,10 +119,7 @@ class Board:
         return [{column.key: column.value(row) for column in figures} for row in self.rows]
 
     def with_columns(self, keys: Iterable[str]) -> "Board":
-        """Return the board with more columns for each task, by their keys in `columns.MORE`.
-
-        Raises `UserError` for another key.
-        """
+        """Return the board with more columns for each task, by keys of `columns.MORE`; raises `UserError`."""
         return replace(self, more=[*self.more, *find_more(keys)])
 
     def _with_more(self, columns: Sequence[AnyColumn]) -> list[AnyColumn]:

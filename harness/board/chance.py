@@ -42,10 +42,7 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with p-values of their mean scores, and complete ranked rows also with adjusted p-values.
-
-    A mean score over tasks that include a hidden task has no p-value.
-    """
+    """Return the rows with p-values, complete ranked rows also with adjusted ones, unless a task is hidden."""
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
     adjusted = _adjusted(rows, _chances)

@@ -28,7 +28,8 @@ def _excess(row: Row) -> str:
     """Return the excess over chance with its interval as text, such as `3.1 (-0.4 to 7.2)`; a dash without excess."""
     if row.excess is None:
         return "-"
-    interval = "" if row.excess_low is None else f" ({decimal(row.excess_low, 1)} to {decimal(row.excess_high, 1)})"
+    low, high = row.excess_interval
+    interval = "" if low is None else f" ({decimal(low, 1)} to {decimal(high, 1)})"
     return f"{decimal(row.excess, 1)}{interval}"
 
 
@@ -64,8 +65,8 @@ CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)
 EXCESS = Column[Row](
     "excess", lambda row: row.excess, text=_excess, unit=POINTS, optional=True, spare=9, note=CHANCE_NOTE
 )
-EXCESS_LOW = Column[Row]("excess_low", lambda row: row.excess_low, unit=POINTS)
-EXCESS_HIGH = Column[Row]("excess_high", lambda row: row.excess_high, unit=POINTS)
+EXCESS_LOW = Column[Row]("excess_low", lambda row: row.excess_interval[0], unit=POINTS)
+EXCESS_HIGH = Column[Row]("excess_high", lambda row: row.excess_interval[1], unit=POINTS)
 P_VALUE = Column[Row]("p_value", lambda row: row.p_value, unit=SHARE)
 ADJUSTED_P_VALUE = Column[Row](
     "adjusted_p_value", lambda row: row.adjusted_p_value, text=lambda row: p_value_text(row.adjusted_p_value),

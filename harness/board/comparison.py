@@ -81,12 +81,8 @@ def compare_calls(
     Measures without a score on some task rank below all complete measures, and above measures without any score. A
     measure that was called on no task has no rank.
 
-    Args:
-        called: the calls of each measure.
-        references: task -> reference data.
-        families: measure with parameters -> family.
-        withheld: hidden tasks, whose scores are rounded, and whose times and reasons are not shown.
-        left_out: (measure, task) -> reason why the measure was not called on the task.
+    The scores of the tasks `withheld` are rounded, without times and reasons. `families` maps each measure with its
+    parameters to its family, and `left_out` maps (measure, task) to the reason why the measure was not called there.
     """
     rows = []
     for calls in called:

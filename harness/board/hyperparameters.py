@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.board.on_task import Vector
-from harness.board.yardstick import ScoreSpread, Yardstick
+from harness.board.yardsticks import ScoreSpread, Yardstick
 from harness.format.reference import Reference
 from scoring import Grid, ScoreUndefined, additive_fit, fit_from_effects, main_effects, official_score
 
@@ -46,7 +46,7 @@ class Hyperparameters:
 def score_hyperparameters(references: Mapping[str, Reference], withheld: Collection[str] = ()) -> Hyperparameters:
     """Return the scores of both fits, from reference data alone; the tasks `withheld` have no score."""
     public = {name: reference for name, reference in references.items() if name not in withheld}
-    gaps = {name: _gaps(reference) for name, reference in public.items()}
+    gaps = {name: np.array([known.gaps[model] for model in known.models]) for name, known in public.items()}
     grids = {name: reference.grid for name, reference in public.items()}
     fits: dict[str, Vector] = {}
     told: dict[str, dict[str, float]] = {}
@@ -64,10 +64,6 @@ def score_hyperparameters(references: Mapping[str, Reference], withheld: Collect
         for one in (fits, from_others)
     )
     return Hyperparameters(Yardstick.of(in_sample, withheld), Yardstick.of(others, withheld))
-
-
-def _gaps(reference: Reference) -> Vector:
-    return np.array([reference.gaps[model] for model in reference.models])
 
 
 def _score(fit: Vector | None, gap: Vector, grid: Grid) -> ScoreSpread | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from harness.board.collect import Calls, value_of
+from harness.board.collect import Calls, Cell, value_of
 from scoring import Failure
 
 #: Minimum number of different values of a submission: constants and small counts agree with others by chance.
@@ -15,13 +15,14 @@ def same_files(shown: Sequence[Calls]) -> list[list[str]]:
 
 
 def same_values(shown: Sequence[Calls]) -> list[list[str]]:
-    """Return the names with the same values and failures on every model of all tasks, a list for each group.
+    """Return the names with the same results on all models, a list for each group that has a submission.
 
-    Groups of measures of the library alone, and groups of `same_files`, are left out.
+    Groups of `same_files` are left out.
     """
     submissions = {calls.submission for calls in shown if not calls.is_baseline}
     known = same_files(shown)
-    groups = _groups((calls.submission, _values(calls)) for calls in shown if _tells_apart(calls))
+    results = [(one.submission, frozenset((cell, value_of(row)) for cell, row in one.rows.items())) for one in shown]
+    groups = _groups((name, found) for name, found in results if _n_values(found) >= MIN_DIFFERENT)
     return [
         names for names in groups if submissions & set(names) and not any(set(names) <= set(files) for files in known)
     ]
@@ -35,13 +36,8 @@ def remarks_on(shown: Sequence[Calls]) -> list[str]:
     ]
 
 
-def _values(calls: Calls) -> Hashable:
-    return frozenset((cell, value_of(row)) for cell, row in calls.rows.items())
-
-
-def _tells_apart(calls: Calls) -> bool:
-    values = {value for value in map(value_of, calls.rows.values()) if not isinstance(value, Failure)}
-    return len(values) >= MIN_DIFFERENT
+def _n_values(results: Iterable[tuple[Cell, float | Failure]]) -> int:
+    return len({value for _, value in results if not isinstance(value, Failure)})
 
 
 def _groups(pairs: Iterable[tuple[str, Hashable]]) -> list[list[str]]:

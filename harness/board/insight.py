@@ -43,10 +43,7 @@ class Insight:
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Return position of a row -> task -> insight, for public tasks with an official score.
-
-    `wanted` are the positions of the rows to explain; None explains all rows.
-    """
+    """Return position of a row (`wanted`; None: all rows) -> public task with an official score -> insight."""
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
         for number, row in enumerate(rows)

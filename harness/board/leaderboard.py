@@ -13,10 +13,10 @@ from harness.board.column import TaskColumn, per_row
 from harness.board.disclosure import disclosure_note
 from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
 from harness.board.layouts import leaderboard
-from harness.board.oracle import Oracle, is_scored, score_oracle
 from harness.board.row import Row, make_row
 from harness.board.scores import score_object
 from harness.board.stability import own_randomness_object
+from harness.board.yardsticks import Oracle, is_scored, score_oracle
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 

@@ -39,10 +39,7 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
 
 
 def predictions_of(rows: Iterable["Record"]) -> dict[str, bytes]:
-    """Return file name -> content for the records of one submission.
-
-    A call that ran out of time has the value `EXCEEDED`; a call that failed otherwise is left out.
-    """
+    """Return file name -> content for the records of a submission; failed calls other than timeouts are left out."""
     tasks: dict[str, dict[str, float | str]] = {}
     for row in rows:
         value, task = value_of(row), tasks.setdefault(row.task, {})

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from harness.board import identical
@@ -121,8 +120,6 @@ def _difference(settings: Configuration, usual: Configuration) -> str:
         "memory_limit_bytes": f"memory {exact(settings.memory_limit_bytes / GIB)} GiB",
         "isolation": f"sandbox {settings.isolation}",
     }
-    names = [field.name for field in fields(Configuration) if field.name in labels]
-    differing = [name for name in names if getattr(settings, name) != getattr(usual, name)]
     if not settings.is_sandboxed:  # the row is already marked as not sandboxed
-        differing = [name for name in differing if name != "isolation"]
-    return ", ".join(labels[name] for name in differing)
+        del labels["isolation"]
+    return ", ".join(label for name, label in labels.items() if getattr(settings, name) != getattr(usual, name))

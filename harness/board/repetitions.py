@@ -34,12 +34,10 @@ def not_deterministic(
 
     `records` are records of one configuration. A line names no model of the tasks `withheld`.
     """
-    rows: dict[str, list[Record]] = {name: [] for name in deterministic}
-    for row in records:
-        if row.submission in rows:
-            rows[row.submission].append(row)
+    rows = [row for row in records if row.submission in deterministic]
     lines = []
-    for name, of_submission in rows.items():
+    for name in deterministic:
+        of_submission = [row for row in rows if row.submission == name]
         values = {(row.task, row.model): value_of(row) for row in of_submission if not row.repeat}
         lines += _varying(name, values, repeats_of(of_submission), withheld)
     return lines

@@ -57,17 +57,14 @@ class Row:
     @property
     def excess(self) -> float | None:
         """The score minus the level of chance, in points; None if either is None."""
-        return self._above_chance(self.score)
+        return None if self.score is None or self.chance_level is None else self.score - self.chance_level
 
     @property
-    def excess_low(self) -> float | None:
-        """The lower end of the 90 % interval of `excess`; None without an interval."""
-        return None if self.standing is None else self._above_chance(self.standing.low)
-
-    @property
-    def excess_high(self) -> float | None:
-        """The upper end of the 90 % interval of `excess`; None without an interval."""
-        return None if self.standing is None else self._above_chance(self.standing.high)
+    def excess_interval(self) -> tuple[float, float] | tuple[None, None]:
+        """The ends of the 90 % interval of `excess`; None without an interval."""
+        if self.standing is None or self.chance_level is None:
+            return None, None
+        return self.standing.low - self.chance_level, self.standing.high - self.chance_level
 
     @property
     def may_be_chance(self) -> bool | None:
@@ -83,10 +80,6 @@ class Row:
         if self.standing is None or self.p_value is None:
             return None
         return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT
-
-    def _above_chance(self, points: float | None) -> float | None:
-        level = self.chance_level
-        return None if points is None or level is None else points - level
 
     @property
     def own_error(self) -> float | None:

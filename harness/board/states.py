@@ -19,8 +19,12 @@ def state_of(row: Row, n_rows: int) -> str:
         text += f", rank {row.rank} of {n_rows}"
     if row.standing is not None and row.standing.best_rank < row.standing.worst_rank:
         text += f", which may be anything from {row.standing.best_rank} to {row.standing.worst_rank} by luck"
-    text += "." if row.complete else f"; incomplete: no score on {_without_score(row)}."
-    return f"{text} {INTERVAL_WITHHELD}" if row.rounded else text
+    if not row.complete:
+        names = [name for name, task in row.tasks.items() if task.score is None]
+        text += (
+            f"; incomplete: no score on {names[0] if len(names) == 1 else f'{len(names)} of {len(row.tasks)} tasks'}"
+        )
+    return f"{text}. {INTERVAL_WITHHELD}" if row.rounded else f"{text}."
 
 
 def state_on(task: OnTask) -> str:
@@ -44,11 +48,6 @@ def _why_no_score(row: Row) -> str:
     if failures[MISSING] == row.calls_expected:
         return f"none of {row.calls_expected} calls was made"
     return f"{failures.total()} of {row.calls_expected} calls have no value ({counted(failures)})"
-
-
-def _without_score(row: Row) -> str:
-    names = [name for name, task in row.tasks.items() if task.score is None]
-    return names[0] if len(names) == 1 else f"{len(names)} of {len(row.tasks)} tasks"
 
 
 def beside_chance(may_be_chance: bool | None) -> str:

@@ -36,7 +36,9 @@ def verdict(board: Board, pages: Sequence[str]) -> Verdict:
     ranked = [row for row in board.rows if row.rank is not None]
     if not ranked:
         return Verdict([Words(_nobody(board))])
-    linked = {id(row): Words(_name(row, board), page) for row, page in zip(board.rows, pages, strict=True)}
+    is_mixed = len({row.kind for row in board.rows}) > 1
+    labels = [f"{row.label} (baseline)" if is_mixed and row.kind == "baseline" else row.label for row in board.rows]
+    linked = {id(row): Words(*words) for row, *words in zip(board.rows, labels, pages, strict=True)}
     leaders = [row for row in ranked if row.rank == ranked[0].rank]
     names = _list([linked[id(row)] for row in leaders])
     if ranked[0].score is None:
@@ -113,12 +115,6 @@ def _scope(board: Board) -> str:
     few = len(board.comparison.tasks) < MINIMUM_TASKS
     others = f"fewer than {MINIMUM_TASKS} tasks say nothing about others" if few else "for others, see “other tasks”"
     return f"This applies to these tasks, with networks trained anew; {others}."
-
-
-def _name(row: Row, board: Board) -> str:
-    """Return the label of a row, followed by `(baseline)` if the board also has submissions."""
-    mixed = row.kind == "baseline" and any(other.kind == "submission" for other in board.rows)
-    return f"{row.label} (baseline)" if mixed else row.label
 
 
 def _list(names: Sequence[Words]) -> list[Words]:

@@ -21,23 +21,18 @@ def find_versions(
 ) -> Collected:
     """Return the shown and the left-out calls of a board of these tasks, without their records.
 
-    A submission is shown in its version of the most recent request for these tasks. Each of its settings has a row. Of
-    configurations that differ only in versions of libraries and the harness, the most recently requested is shown.
+    A submission is shown in its most recently requested version, with a row for each of its settings. Of configurations
+    that differ only in versions of libraries and the harness, the most recently requested is shown. If some settings of
+    a version have records, only these have a row; a version without any record has a row, too, since its run may have
+    been interrupted. Recorded versions without a request count as the oldest.
 
-    A requested version has a row even without any record, since a run may have been interrupted before its first. If
-    some settings of a version have records, only these settings have a row. Recorded versions without a request count
-    as requested before all others, in the order of their records.
-
-    Args:
-        records: the database.
-        references: task -> reference data.
-        everything: whether to show all versions and configurations.
-        counts: returns whether calls may be on the board at all.
+    `everything` shows all versions and configurations. `counts` returns whether calls may be on the board at all.
     """
     asked = _last_requests(records.requests(), references)
     recorded = recorded_versions(records, references)
     unasked = [one for one in recorded if one not in asked]
-    first = [row for one in unasked if (row := _first(records, one, references)) is not None]
+    of_versions = (newest_of_version(records, version, references) for version in unasked)
+    first = [row for rows in of_versions if (row := next((one for one in rows if is_of(references, one)), None))]
     first.sort(key=lambda row: row.id)
     newest_first = [*map(_asked_calls, reversed(asked.values())), *map(_unasked_calls, reversed(first))]
     everyone = [replace(calls, age=age) for age, calls in enumerate(newest_first)]
@@ -47,9 +42,8 @@ def find_versions(
 def by_age(requests: Iterable[Request]) -> list[Request]:
     """Return the requests, which are given in the order of their rows, oldest first.
 
-    Requests from merged databases precede this database's own requests, and so never displace them. Merged requests are
-    ordered by the time of the request, at most the time of the merge, because clocks of machines differ; then by
-    version and configuration. Own requests are in the order of their rows, since a clock may be set back.
+    Requests from merged databases precede this database's own requests, and so never displace them. They are ordered by
+    time, which is at most the time of the merge, since clocks of machines differ. Own requests keep their order.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]
@@ -98,10 +92,6 @@ def configuration_of(record: Record) -> Configuration:
 def is_of(references: Mapping[str, Reference], row: Record | RecordedCall) -> bool:
     """Whether a record belongs to a model of these tasks."""
     return row.task in references and row.model in references[row.task].gaps
-
-
-def _first(records: Records, version: RowKey, references: Mapping[str, Reference]) -> Record | None:
-    return next((row for row in newest_of_version(records, version, references) if is_of(references, row)), None)
 
 
 def _age(request: Request) -> tuple[datetime, str, str]:

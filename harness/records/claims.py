@@ -94,7 +94,7 @@ class Claims:
         return set(connection.execute(mine).scalars())
 
     def _ensure_row(self, connection: Connection) -> None:
-        """Update this run's row in the table of runs, or insert it: other runs delete the row of a run without pulse."""
+        """Update this run's row in the table of runs, or insert it again after another run took this run for dead."""
         if not self._update_heartbeat(connection):
             where, process, started = process_identity.own_identity()
             row = {"id": self._id, "place": where, "process": process, "started": started, "beats": 0}

@@ -95,7 +95,7 @@ class Database:
         if self.file is not None:
             guard(self.engine, self.file, read_only=read_only)
             event.listen(self.engine, "do_connect", lambda *_: self._require_unmoved())
-            event.listen(self.engine, "connect", lambda *_: self._remember_file())
+            event.listen(self.engine, "connect", self._remember_file)
         self._address = address
         self._opened: tuple[int, int] | None = None  # identifies the file that was opened first
         self._failing = self._locked = False  # whether `warn` has received a line
@@ -114,9 +114,26 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Provide a connection in a transaction, which is committed at the end of the context."""
-        with self.guard(), self.engine.begin() as connection:
-            yield connection
+        """Provide a connection in a transaction, which is committed at the end of the context.
+
+        Raises `DatabaseError` for failures of the database, such as a full disk or an unreachable server.
+        """
+        try:
+            with self.engine.begin() as connection:
+                yield connection
+        except IntegrityError:
+            raise  # not a failure of the database
+        except DBAPIError as error:
+            self._require_unmoved()
+            reason = printable(self._address.scrub(" ".join(str(error.orig).split())))
+            state = getattr(error.orig, "sqlstate", None)
+            if reason == "database is locked" or state == LOCKED:
+                raise LockedError(self.name, reason) from error
+            if state == FORBIDDEN:
+                raise ForbiddenError(self.name, reason) from error
+            raise DatabaseError(self.name, reason) from error
+        except UnicodeDecodeError as error:  # in a message of the driver that quotes the file
+            raise DatabaseError(self.name, "text that is not UTF-8") from error
 
     def write(self, work: Callable[[Connection], T], hurry: threading.Event | None = None) -> T:
         """Return the result of `work`, which runs in a transaction after other programs have released their locks.
@@ -169,26 +186,7 @@ class Database:
             limits = {"lock_timeout": BUSY_S, "idle_in_transaction_session_timeout": IDLE_S}
             connection.execute(select(*(func.set_config(name, f"{limit}s", True) for name, limit in limits.items())))
 
-    @contextmanager
-    def guard(self) -> Iterator[None]:
-        """Turn failures of the database, such as a full disk or an unreachable server, into `DatabaseError`."""
-        try:
-            yield
-        except IntegrityError:
-            raise  # not a failure of the database
-        except DBAPIError as error:
-            self._require_unmoved()
-            reason = printable(self._address.scrub(" ".join(str(error.orig).split())))
-            state = getattr(error.orig, "sqlstate", None)
-            if reason == "database is locked" or state == LOCKED:
-                raise LockedError(self.name, reason) from error
-            if state == FORBIDDEN:
-                raise ForbiddenError(self.name, reason) from error
-            raise DatabaseError(self.name, reason) from error
-        except UnicodeDecodeError as error:  # in a message of the driver that quotes the file
-            raise DatabaseError(self.name, "text that is not UTF-8") from error
-
-    def _remember_file(self) -> None:
+    def _remember_file(self, *_: object) -> None:
         self._opened = self._opened or _identity(self.file)
 
     def _require_unmoved(self) -> None:

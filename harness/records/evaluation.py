@@ -84,10 +84,7 @@ EVALUATIONS = table_of(
 
 @dataclass(frozen=True, slots=True)
 class Request(Stored):
-    """A submission and a task of a `pgdl run`, which may have found all its calls recorded. Rows are never changed.
-
-    Requests determine the version of a submission that boards show, and the path that owns the name of a submission.
-    """
+    """A submission and a task of a `pgdl run`, from which boards take the version to show. Rows are never changed."""
 
     # fmt: off
     submission: Annotated[str, Column(String(80), index=True, info=WORD, comment="Name of the submission.")]

@@ -6,17 +6,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
-from itertools import islice
 from typing import Any, BinaryIO
 
 from sqlalchemy import JSON, BigInteger, Boolean, Float, Integer
 
 from harness.records.evaluation import EVALUATIONS, Evaluation
+from harness.records.keys import in_groups
 from harness.records.tables import UtcDateTime
 from harness.text import not_a_formula
-
-#: Number of records in memory at once.
-AT_ONCE = 1_000
 
 COLUMNS = list(EVALUATIONS.columns)
 
@@ -52,9 +49,8 @@ def write_parquet(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
     schema = pa.schema(list(zip([column.name for column in COLUMNS], types, strict=True)))
     texts = [column.name for column in COLUMNS if isinstance(column.type, JSON)]
     with parquet.ParquetWriter(stream, schema) as writer:
-        remaining = iter(rows)
-        while part := list(islice(remaining, AT_ONCE)):
-            records = [asdict(row) | {name: json.dumps(getattr(row, name)) for name in texts} for row in part]
+        for group in in_groups(rows):
+            records = [asdict(row) | {name: json.dumps(getattr(row, name)) for name in texts} for row in group]
             writer.write_table(pa.Table.from_pylist(records, schema=schema))
 
 

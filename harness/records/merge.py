@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 
 from sqlalchemy.exc import StatementError
@@ -11,28 +10,24 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.outcome import Outcome
 from harness.records.evaluation import EVALUATIONS, Request
+from harness.records.keys import in_groups
 from harness.records.store import Records
-
-#: Number of records in memory at once.
-AT_ONCE = 500
 
 
 def add_records(records: Records, file: Address | Path) -> int:
     """Add the records of an SQLite file whose calls have no record yet, and its requests; return the number of records.
 
-    Calls that failed by an `INFRA_ERROR` count as calls without a record. Raises `UserError` if the file cannot be read,
-    or for a URL.
+    Records of `INFRA_ERROR` are ignored. Raises `UserError` for a URL, and for a file that cannot be read.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:
         raise UserError("not a results file", file=file, expected="the path of an SQLite file", found="a URL")
     with Records(file, read_only=True) as others:
         try:
-            rows = others.whole_of(only=[EVALUATIONS.c.outcome != Outcome.INFRA_ERROR])
-            while part := list(islice(rows, AT_ONCE)):
-                ended = records.ended([row.key for row in part])
+            for group in in_groups(others.whole_of(only=[EVALUATIONS.c.outcome != Outcome.INFRA_ERROR])):
+                ended = records.ended([row.key for row in group])
                 known = {row.key for row in ended if row.outcome != Outcome.INFRA_ERROR}
-                new = [row for row in part if row.key not in known]
+                new = [row for row in group if row.key not in known]
                 records.add(*new)
                 added += len(new)
             requests = list(map(_before_merge, others.requests()))

@@ -8,8 +8,7 @@ machines, but not connections to a stopped server, or through a socket file.
 import os
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, Self
 
 import psycopg
@@ -52,15 +51,10 @@ class WatchedConnection(psycopg.Connection[Any]):
 
     def wait(self, *arguments: Any, **options: Any) -> Any:
         """Wait for an answer of the server; psycopg calls this method for every exchange with the server."""
-        with self._watched():
-            return super().wait(*arguments, **options)
-
-    @contextmanager
-    def _watched(self) -> Iterator[None]:
         watch = _Watch(self)
         watch.start()
         try:
-            yield
+            return super().wait(*arguments, **options)
         except psycopg.Error as error:
             if watch.hangs:
                 raise psycopg.OperationalError("the server does not answer") from error

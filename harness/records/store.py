@@ -13,7 +13,7 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.records.connection import Database
 from harness.records.evaluation import EVALUATIONS, REQUESTS, Evaluation, Record, Request
-from harness.records.keys import newest_of_keys
+from harness.records.keys import in_groups, newest_of_keys
 from harness.records.rows import ROWS_AT_ONCE, read, read_as, select_of
 from harness.records.schema import FIRST_RUN, open_tables
 from harness.records.tables import OTHER_DATABASE, Stored, columns_of
@@ -130,9 +130,8 @@ class Records(Database):
 
         def work(connection: Connection) -> None:
             for kind, table in ((Evaluation, EVALUATIONS), (Request, REQUESTS)):
-                numbers = [row.id for row in rows if isinstance(row, kind)]
-                for start in range(0, len(numbers), ROWS_AT_ONCE):
-                    connection.execute(delete(table).where(table.c.id.in_(numbers[start : start + ROWS_AT_ONCE])))
+                for group in in_groups(row.id for row in rows if isinstance(row, kind)):
+                    connection.execute(delete(table).where(table.c.id.in_(group)))
 
         self.write(work)
 

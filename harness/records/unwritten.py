@@ -8,18 +8,17 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 
 from sqlalchemy import URL, insert
-from sqlalchemy.engine import Connection
 
 from harness.cache import cache_directory, cache_file, locked
 from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.records.connection import Database, DatabaseError
 from harness.records.evaluation import EVALUATIONS, Evaluation
-from harness.records.keys import are_there
+from harness.records.keys import in_groups, insert_missing
 from harness.records.rows import read_as, select_of
 from harness.records.schema import SCHEMA, open_tables
 from harness.records.tables import columns_of
@@ -28,9 +27,6 @@ from harness.text import counted
 
 #: Parameters of a URL that identify the user and not the database.
 OF_THE_USER = ("user", "password", "passfile", "sslpassword", "sslkey", "sslcert")
-
-#: Number of records in memory at once.
-AT_ONCE = 500
 
 
 class UnusableError(UserError):
@@ -70,7 +66,7 @@ def add_unwritten(database: Database) -> None:
             number = 0
             try:
                 for part in _parts(file):
-                    database.write(partial(_add, part))
+                    database.write(partial(insert_missing, records=part))
                     number += len(part)
             except UnusableError:
                 lost = f"{file}, which keeps records of finished calls, cannot be read"
@@ -88,18 +84,9 @@ def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
             open_tables(local, read_only=True)
             query = select_of(Evaluation, EVALUATIONS).order_by(EVALUATIONS.c.id)
             with local.begin() as connection:
-                rows = read_as(Evaluation, connection, query, EVALUATIONS, local.name)
-                while part := list(islice(rows, AT_ONCE)):
-                    yield part
+                yield from in_groups(read_as(Evaluation, connection, query, EVALUATIONS, local.name))
     except UserError as error:
         raise UnusableError(str(error)) from error
-
-
-def _add(rows: Sequence[Evaluation], connection: Connection) -> None:
-    there = are_there(connection, rows)
-    new = [columns_of(row) for row, is_there in zip(rows, there, strict=True) if not is_there]
-    if new:
-        connection.execute(insert(EVALUATIONS), new)
 
 
 def _set_aside(file: Path) -> Path:

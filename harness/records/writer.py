@@ -2,20 +2,17 @@
 
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import insert
 from sqlalchemy.engine import Connection
 
 from harness.errors import UserError
 from harness.records.claims import Claims
 from harness.records.connection import FIX, Database, DatabaseError
-from harness.records.evaluation import EVALUATIONS, Evaluation
-from harness.records.keys import are_there
-from harness.records.tables import columns_of
+from harness.records.evaluation import Evaluation
+from harness.records.keys import insert_missing
 from harness.records.unwritten import keep
 from harness.text import counted
 
@@ -28,8 +25,8 @@ class RecordWriter:
 
     Only records of calls under `claims` are written; None: of all calls. The first record after an idle second is
     written at once. If the database refuses a group, the writer tries again for ten minutes, with a line to the
-    database's `warn`. Then this group and all further groups go into a local file, and every method raises a `UserError`
-    that names the file; the next run adds its records. After an error or Ctrl-C, the exit tries only once more.
+    database's `warn`. Then all groups go into a local file, whose records the next run adds to the database, and every
+    method raises a `UserError` that names the file. After an error or Ctrl-C, the exit tries only once more.
     """
 
     def __init__(self, database: Database, claims: Claims | None) -> None:
@@ -141,7 +138,13 @@ class RecordWriter:
         return []
 
     def _write(self, group: list[Evaluation]) -> list[tuple[Evaluation, bool]]:
-        return self._database.write(lambda connection: _write_group(connection, group, self._claims), self._hurry)
+        """Write records of calls that are still claimed, and return each record with whether the database has it."""
+
+        def work(connection: Connection) -> list[bool]:
+            held = None if self._claims is None else self._claims.held(connection, {row.key for row in group})
+            return insert_missing(connection, group, held)
+
+        return list(zip(group, self._database.write(work, self._hurry), strict=True))
 
     def _keep(self, group: list[Evaluation], cause: Exception) -> Exception:
         """Write records to the local file, and return an error that names the file, or says that calls are lost."""
@@ -158,16 +161,3 @@ class RecordWriter:
         failure = UserError(found, remedy="; ".join((*lost, *kept, again)))
         failure.__cause__ = cause
         return failure
-
-
-def _write_group(
-    connection: Connection, group: Sequence[Evaluation], claims: Claims | None
-) -> list[tuple[Evaluation, bool]]:
-    """Write records of calls that are still claimed, and return each record with whether the database has it."""
-    keys = {row.key for row in group}
-    held = keys if claims is None else claims.held(connection, keys)
-    there = are_there(connection, group)
-    new = [columns_of(row) for row, is_there in zip(group, there, strict=True) if row.key in held and not is_there]
-    if new:
-        connection.execute(insert(EVALUATIONS), new)
-    return [(row, is_there or row.key in held) for row, is_there in zip(group, there, strict=True)]

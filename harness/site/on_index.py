@@ -1,4 +1,4 @@
-"""The content of the first page: who leads and how sure that is, the table, and the parts below the table."""
+"""The content of the first page of a site: the verdict, the table, and the sections below the table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,10 +16,10 @@ from harness.site.data import SiteData
 from harness.site.table import table
 from harness.text import printable_lines
 
-#: The file that notes refer to, and what a site has in its place.
+#: The command to which notes refer, and the link by which pages replace it.
 EXPLAINED, PAGE = "pgdl help statistics", Markup('<a href="reading.html">How to read this board</a>')
 
-#: Classes of the gaps in the small picture of a task.
+#: Number of bars in the histogram of a task's gaps.
 N_CLASSES = 16
 
 
@@ -27,11 +27,12 @@ def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, 
     """Return the content of the first page; `pages` has the path of each row's page."""
     on_front = is_on_front(board.rows)
     explained = [note for note in board.notes if note not in board.remarks]
+    dates = [f"{facts.requested_at:%Y-%m-%d}" for facts in data.settings.submissions if facts.requested_at]
     return {
         "title": data.settings.title,
         "verdict": verdict(board, pages),
         "counts": _counts(data, board),
-        "byline": _byline(data),
+        "byline": " · ".join(filter(None, [data.settings.organiser, f"newest request {max(dates)}" if dates else ""])),
         "axis": board_axis(board),
         "table": table(board, pages, on_front),
         "remarks": [_note(line) for line in board.remarks],
@@ -47,14 +48,8 @@ def _note(line: str) -> Markup:
     return escape(printable_lines(line)).replace(EXPLAINED, PAGE)
 
 
-def _byline(data: SiteData) -> str:
-    date = data.newest_request
-    parts = [data.settings.organiser, f"newest request {date:%Y-%m-%d}" if date else ""]
-    return " · ".join(filter(None, parts))
-
-
 def _counts(data: SiteData, board: Board) -> list[tuple[int, str]]:
-    """Return the numbers beside the sentence, each with its noun."""
+    """Return the numbers of tasks, networks, submissions and baselines, each with its noun."""
     kinds = [row.kind for row in board.rows]
     counts = {
         "task": len(board.tasks), "network": sum(facts.n_models for facts in data.settings.tasks.values()),
@@ -64,6 +59,6 @@ def _counts(data: SiteData, board: Board) -> list[tuple[int, str]]:
 
 
 def _classes(gaps: Sequence[float]) -> list[float]:
-    """Return how many gaps lie in each class between the smallest and the largest, as shares of the fullest class."""
+    """Return the heights of a histogram of the gaps, relative to its highest bar."""
     found = np.histogram(gaps, bins=N_CLASSES)[0]
     return [round(float(number), 3) for number in found / found.max()]

@@ -9,8 +9,7 @@ from harness.board.board import Board
 from harness.board.collect import Collected
 from harness.board.formats import find
 from harness.board.leaderboard import build_board
-from harness.board.oracle import Oracle, score_oracle
-from harness.board.yardstick import ScoreSpread
+from harness.board.yardsticks import Oracle, ScoreSpread, score_oracle
 from harness.format.reference import Reference, read_reference
 from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, HeldOut, noisy_oracle, official_score, oracle_scores

@@ -4,7 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -44,13 +44,13 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     from harness.records import writer
 
     sizes: list[int] = []
-    original = writer._write_group
+    original = writer.insert_missing
 
-    def watched(connection: Connection, group: list[Evaluation], claims: object) -> list[tuple[Evaluation, bool]]:
+    def watched(connection: Connection, group: list[Evaluation], held: Collection[str] | None) -> list[bool]:
         sizes.append(len(group))
-        return original(connection, group, claims)
+        return original(connection, group, held)
 
-    monkeypatch.setattr(writer, "_write_group", watched)
+    monkeypatch.setattr(writer, "insert_missing", watched)
     return sizes
 
 
@@ -192,7 +192,7 @@ def test_an_error_of_the_program_loses_no_finished_call(
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("harness.records.writer._write_group", broken)
+    monkeypatch.setattr("harness.records.writer.insert_missing", broken)
     with Records(location) as records, pytest.raises(ZeroDivisionError), RecordWriter(records, None) as writer:
         writer.add(evaluation())
     monkeypatch.undo()

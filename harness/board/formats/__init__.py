@@ -1,6 +1,6 @@
 """The formats of a board: a module for each, whose name is the format's name in `--format`.
 
-A module has the names of `Format`, and `BINARY = True` if the format is not text.
+A module has the names of `Format`, and `BINARY = True` if the format is not text for a terminal.
 """
 
 import importlib
@@ -34,23 +34,15 @@ def find(name: str) -> Format:
     return found
 
 
-def is_binary(name: str) -> bool:
-    """Whether a format is not text, and so must not be printed on a terminal."""
-    return getattr(find(name), "BINARY", False)
-
-
-def written() -> list[Format]:
-    """Return the formats that can be written to files, in alphabetical order."""
-    return [form for form in map(find, names()) if form.SUFFIX is not None]
-
-
 def write(board: "Board", stem: Path) -> list[Path]:
     """Write the board in every format with files, each to `stem` plus the format's suffix, and return the paths.
 
     Raises `UserError` if a file cannot be written.
     """
     paths = []
-    for form in written():
+    for form in map(find, names()):
+        if form.SUFFIX is None:
+            continue
         content = form.render(board)
         path = stem.with_name(f"{stem.name}{form.SUFFIX}")
         with writing(path):

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from typing import Any
 
 from harness.board.board import Board
 from harness.text import not_a_formula
@@ -16,9 +15,7 @@ def render(board: Board) -> str:
     writer = csv.writer(out, lineterminator="\n")
     figures = board.figures
     writer.writerow([figure.key for figure in figures])
-    writer.writerows([_cell(figure.value(row)) for figure in figures] for row in board.rows)
+    for row in board.rows:
+        values = [figure.value(row) for figure in figures]
+        writer.writerow([not_a_formula(value) if isinstance(value, str) else value for value in values])
     return out.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    return not_a_formula(value) if isinstance(value, str) else value
