@@ -81,10 +81,7 @@ def svg_file(figure: Figure) -> str:
 
 
 def write_figure(figure: Figure, path: Path) -> Path:
-    """Write a figure in the format of the path's suffix, such as `.svg` or `.png`, and return the path.
-
-    Raises `UserError` if the file cannot be written.
-    """
+    """Write a figure in the format of the path's suffix, such as `.svg`, and return the path; raises `UserError`."""
     with writing(path):
         if path.suffix == ".svg":
             path.write_bytes(svg_file(figure).encode())

@@ -85,8 +85,7 @@ class Collected:
 
     shown: Sequence[Calls]  #: in the order of their row keys
     left_out: Sequence[Calls] = ()  #: of replaced versions of submissions, libraries or the harness; without records
-    #: submission -> tasks on which left-out calls have records of the present models and data; may lack a task on which
-    #: every row of the submission has records of its own
+    #: submission -> tasks on which left-out calls have present records, at least those that a shown row lacks
     ran_on: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 

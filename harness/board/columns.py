@@ -20,10 +20,6 @@ def mark_of(row: Row) -> str:
     return " ".join(mark for mark, holds in marks.items() if holds)
 
 
-def _calls(row: Row) -> str:
-    return f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"
-
-
 def _excess(row: Row) -> str:
     """Return the excess over chance with its interval as text, such as `3.1 (-0.4 to 7.2)`; a dash without excess."""
     if row.excess is None:
@@ -88,7 +84,10 @@ OWN_ERROR = Column[Row](
 SECONDS_PER_MODEL = Column[Row](
     "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5, low_is_best=True
 )
-CALLS_OK = Column[Row]("calls_ok", lambda row: row.calls_ok, int, _calls, title="calls", spare=6)
+CALLS_OK = Column[Row](
+    "calls_ok", lambda row: row.calls_ok, int,
+    lambda row: f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}", title="calls", spare=6,
+)  # fmt: skip
 CALLS_EXPECTED = Column[Row]("calls_expected", lambda row: row.calls_expected, int)
 STALE = Column[Row]("stale", lambda row: row.stale, int)
 SANDBOXED = Column[Row]("sandboxed", lambda row: row.sandboxed, bool, kind="text")

@@ -15,9 +15,8 @@ from dataclasses import replace
 
 from scoring import SubmissionScore, TaskScore, mean_score
 
-#: Decimals on the scale from 0 to 100, and on the scale from 0 to 1.
+#: Decimals of scores on the scale from 0 to 100.
 DECIMALS = 1
-_DECIMALS_OF_1 = DECIMALS + 2
 
 #: Replaces the reason for a missing score, which would reveal the model that failed, or values of hyperparameters.
 REASON_WITHHELD = "the reason is withheld, since the task is hidden"
@@ -48,7 +47,7 @@ def rounded_task(task: TaskScore | str) -> TaskScore | str:
     return TaskScore(
         n_models=task.n_models,
         undefined=REASON_WITHHELD if task.undefined else "",
-        official=None if task.official is None else round(task.official, _DECIMALS_OF_1),
+        official=None if task.official is None else round(task.official, DECIMALS + 2),
         official_pairs={},
         printed=None,
         printed_subsets={},

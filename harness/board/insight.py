@@ -20,8 +20,7 @@ TIED_SHARE = 0.1
 #: Share of a score's standard error above which a hint recommends to average over more random draws.
 NOISY_SHARE = 0.5
 
-#: Share of the gaps' variance from which a hyperparameter has an effect, and Kendall's tau from which a measure follows
-#: the effect.
+#: Share of the gaps' variance from which a hyperparameter has an effect, and Kendall's tau from which it is followed.
 NOTICEABLE, FOLLOWED = 0.1, 1 / 3
 
 

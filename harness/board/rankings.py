@@ -7,7 +7,7 @@ from harness.board.column import Column
 from harness.board.columns import POINTS
 from harness.board.row import Row
 from harness.format.reference import Reference
-from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, compare_submissions
+from scoring import Comparison, HeldOut, ScoreUndefined, Standing, compare_submissions
 
 #: Explains the columns `interval`, `ranks` and `group`.
 NOTE = (
@@ -84,17 +84,11 @@ def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) ->
     Return None without complete ranked rows, without an official score, or if a task is hidden. `held_out` has the test
     set of each task, or is None if the test set of some task is not known.
     """
-    values = {str(number): _values(row) for number, row in enumerate(rows) if row.rank is not None}
-    compared = {name: tasks for name, tasks in values.items() if tasks is not None}
-    if len(compared) < len(values):
+    ranked = {str(number): row for number, row in enumerate(rows) if row.rank is not None}
+    if any(row.rounded for row in ranked.values()):
         return None
+    values = {name: {task: on.scored for task, on in row.tasks.items() if on.scored} for name, row in ranked.items()}
     try:
-        return compare_submissions(compared, held_out)
+        return compare_submissions(values, held_out)
     except ScoreUndefined:  # no row is complete, or no task has an official score
         return None
-
-
-def _values(row: Row) -> dict[str, TaskCalls] | None:
-    """Return the row's values by task; None if a task is hidden."""
-    tasks = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
-    return tasks if len(tasks) == len(row.tasks) else None

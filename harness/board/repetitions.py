@@ -30,10 +30,7 @@ def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
 def not_deterministic(
     records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
-    """Return a line for each submission in `deterministic` that has different values for a model.
-
-    `records` are records of one configuration. A line names no model of the tasks `withheld`.
-    """
+    """Return a line for each submission in `deterministic` whose records, of one configuration, differ for a model."""
     rows = [row for row in records if row.submission in deterministic]
     lines = []
     for name in deterministic:

@@ -73,10 +73,7 @@ class Row:
 
     @property
     def beyond_hyperparameters(self) -> bool | None:
-        """Whether the score is significantly above chance and above an additive fit of the hyperparameters.
-
-        None for incomplete rows, or if a task is hidden.
-        """
+        """Whether the score is significantly above chance and a fit of the hyperparameters; None without `standing`."""
         if self.standing is None or self.p_value is None:
             return None
         return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT

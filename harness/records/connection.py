@@ -70,10 +70,7 @@ class Database:
     """Access to one database, with its errors as `UserError` in one line; a hanging server fails in half a minute."""
 
     def __init__(self, address: Address, *, read_only: bool = False) -> None:
-        """Prepare access to an SQLAlchemy URL, or to the path of an SQLite file; no connection is made yet.
-
-        An SQLite file that is `read_only` refuses every write.
-        """
+        """Prepare access to an SQLAlchemy URL, or an SQLite file, which refuses writes if `read_only`, without opening it."""
         whole = address.reveal()
         try:
             self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)
@@ -114,10 +111,7 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Provide a connection in a transaction, which is committed at the end of the context.
-
-        Raises `DatabaseError` for failures of the database, such as a full disk or an unreachable server.
-        """
+        """Provide a connection in a transaction; raises `DatabaseError`, for instance if the disk is full."""
         try:
             with self.engine.begin() as connection:
                 yield connection

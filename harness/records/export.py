@@ -1,4 +1,4 @@
-"""Writes records as CSV, JSON lines and parquet, with every column of the table `evaluations`, in its order."""
+"""Writes records as CSV, JSON lines and parquet, with all columns of the table `evaluations`; times are ISO 8601."""
 
 import csv
 import io
@@ -19,10 +19,7 @@ COLUMNS = list(EVALUATIONS.columns)
 
 
 def write_csv(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write the names of the columns, and a line per record; an apostrophe keeps spreadsheets from computing text.
-
-    Times are in ISO 8601, the environment is JSON, and missing values are empty.
-    """
+    """Write a line of column names, and a line per record; text that a spreadsheet would compute gets an apostrophe."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in COLUMNS])
@@ -32,7 +29,7 @@ def write_csv(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
 
 
 def write_json_lines(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write a JSON object per record, each on a line, with times in ISO 8601."""
+    """Write a JSON object per record, each on a line."""
     for row in rows:
         content = {column.name: _plain(getattr(row, column.name)) for column in COLUMNS}
         stream.write(json.dumps(content, allow_nan=False).encode() + b"\n")

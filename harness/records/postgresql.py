@@ -1,8 +1,8 @@
 """Connections to PostgreSQL that end if the server hangs.
 
-A server that is slow, or waits for a lock, accepts new connections, but a hanging server does not. So a statement may
-take any time while the server accepts other connections. Limits of the operating system end connections to unreachable
-machines, but not connections to a stopped server, or through a socket file.
+A slow server still accepts new connections, but a hanging server does not. So a statement may take any time while the
+server accepts another connection. The operating system ends connections to unreachable machines, but not to a stopped
+server, or through a socket file.
 """
 
 import os
@@ -86,15 +86,13 @@ class _Watch(threading.Thread):
 
     def run(self) -> None:
         while not self.hangs and not self._over.wait(ANSWER_S):
-            if not self._connection.is_let_in_again():
-                self._shut()
-
-    def _shut(self) -> None:
-        with self._lock:  # after `end`, another file may have the socket's number
-            if not self._over.is_set():
-                self.hangs = True
-                with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._connection.fileno())) as other:
-                    other.shutdown(socket.SHUT_RDWR)
+            if self._connection.is_let_in_again():
+                continue
+            with self._lock, suppress(OSError, psycopg.Error):
+                if not self._over.is_set():  # after `end`, another file may have the socket's number
+                    self.hangs = True
+                    with socket.socket(fileno=os.dup(self._connection.fileno())) as other:
+                        other.shutdown(socket.SHUT_RDWR)
 
     def end(self) -> None:
         with self._lock:

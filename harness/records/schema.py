@@ -37,10 +37,7 @@ CREATING = 7_413_020
 
 
 def open_tables(database: Database, *, read_only: bool) -> None:
-    """Check the tables of a database, and create missing tables and indices unless `read_only`.
-
-    Raises `UserError` if the tables have another version, belong to another program, or are missing if `read_only`.
-    """
+    """Check the tables of a database, and create missing tables and indices unless `read_only`; raises `UserError`."""
     with database.begin() as connection:
         is_new = not _has_tables(connection, database.name)
     if is_new and read_only:
@@ -52,7 +49,10 @@ def open_tables(database: Database, *, read_only: bool) -> None:
             row = select(literal(str(SCHEMA))).where(~exists(select(STAMP.c.version_num)))
             connection.execute(insert(STAMP).from_select(["version_num"], row))
     if not read_only:
-        _create_tables(database)
+        for table in METADATA.sorted_tables:
+            with _changing(database) as connection:
+                if not sqlalchemy.inspect(connection).has_table(table.name):  # a role may lack permission
+                    connection.execute(CreateTable(table, if_not_exists=True))
     _require_columns(database)
     if not read_only:
         _create_indexes(database)
@@ -75,14 +75,6 @@ def _has_tables(connection: Connection, name: str) -> bool:
         remedy = f"install pgdl-harness {version} or a later one"
         raise UserError("version of the tables", file=name, expected=SCHEMA, found=int(stamps[0]), remedy=remedy)
     return True
-
-
-def _create_tables(database: Database) -> None:
-    """Create missing tables, if any: a role without permission to create tables can use a complete database."""
-    for table in METADATA.sorted_tables:
-        with _changing(database) as connection:
-            if not sqlalchemy.inspect(connection).has_table(table.name):
-                connection.execute(CreateTable(table, if_not_exists=True))
 
 
 def _create_indexes(database: Database) -> None:

@@ -80,10 +80,7 @@ class RecordWriter:
         self._require_success()
 
     def written(self) -> list[tuple[Evaluation, bool]]:
-        """Return the records that were written (True) or dropped (False) since the last call, in their order.
-
-        A record is dropped if this run has lost its claim on the call.
-        """
+        """Return the records decided since the last call; True: written, False: dropped, since the claim was lost."""
         self._require_success()
         with self._changed:
             decided, self._decided = self._decided, []
@@ -112,11 +109,10 @@ class RecordWriter:
                 self._decided += decided
                 self._in_hand = 0
                 self._changed.notify_all()
-                self._changed.wait_for(self._is_due, started + INTERVAL_S - time.monotonic())
-
-    def _is_due(self) -> bool:
-        """Whether to write the next group at once, and not `INTERVAL_S` after the last group."""
-        return len(self._waiting) >= GROUP or self._flushing or self._over
+                self._changed.wait_for(
+                    lambda: len(self._waiting) >= GROUP or self._flushing or self._over,
+                    started + INTERVAL_S - time.monotonic(),
+                )
 
     def _next_group(self) -> list[Evaluation]:
         """Wait for records, and return the next group; an empty group at the end of the run."""

@@ -23,7 +23,7 @@ def to_chain(records: Iterable[Record], start: str) -> tuple[bytes, str]:
     """
     lines, digest = [], start
     for record in records:
-        text = _canonical(record)
+        text = json.dumps(record, sort_keys=True)
         digest = _next(digest, text)
         lines.append(f'{{"digest": "{digest}", "record": {text}}}\n')
     return "".join(lines).encode(), digest
@@ -61,17 +61,13 @@ def _parse(file: Path, number: int, line: bytes) -> tuple[Record, str, str]:
     try:
         content = parse_json(line.decode())
         record, digest = content["record"], content["digest"]
-        text = _canonical(record)
+        text = json.dumps(record, sort_keys=True)
     except (ValueError, LookupError, TypeError, RecursionError):
         record, digest, text = None, None, ""
     if not isinstance(record, dict) or not isinstance(digest, str):
         found = printable(line[:40].decode(errors="replace").strip())
         raise UserError(f"line {number}", file=file, expected="a record and its digest", found=found)
     return record, text, digest
-
-
-def _canonical(record: Record) -> str:
-    return json.dumps(record, sort_keys=True)
 
 
 def _next(digest: str, text: str) -> str:

@@ -19,8 +19,8 @@ from harness.text import printable_lines
 #: The command to which notes refer, and the link by which pages replace it.
 EXPLAINED, PAGE = "pgdl help statistics", Markup('<a href="reading.html">How to read this board</a>')
 
-#: Number of bars in the histogram of a task's gaps.
-N_CLASSES = 16
+#: Number of bars in the histogram of a task's gaps; heights are relative to the highest bar.
+N_BARS = 16
 
 
 def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, 
         "across_tasks": critical_difference(board),
         "time": charts.score_against_time(board.rows, on_front, pages),
         "front": [(row.label, page) for row, page, on in zip(board.rows, pages, on_front, strict=True) if on],
-        "gaps": {name: _classes(list(found.gaps.values())) for name, found in data.references.items()},
+        "gaps": {name: _histogram(list(found.gaps.values())) for name, found in data.references.items()},
     }
 
 
@@ -58,7 +58,6 @@ def _counts(data: SiteData, board: Board) -> list[tuple[int, str]]:
     return [(number, noun if number == 1 else f"{noun}s") for noun, number in counts.items()]
 
 
-def _classes(gaps: Sequence[float]) -> list[float]:
-    """Return the heights of a histogram of the gaps, relative to its highest bar."""
-    found = np.histogram(gaps, bins=N_CLASSES)[0]
+def _histogram(gaps: Sequence[float]) -> list[float]:
+    found = np.histogram(gaps, bins=N_BARS)[0]
     return [round(float(number), 3) for number in found / found.max()]

@@ -32,6 +32,7 @@ def submission_pages(
 
 def _page(board: Board, number: int, insights: Mapping[str, Insight], pages: Sequence[str]) -> dict[str, Any]:
     row = board.rows[number]
+    numbers = [points or 0.0 for task in row.tasks.values() for points in (task.official, task.chance_level)]
     return {
         "row": row,
         "position": number,
@@ -39,7 +40,7 @@ def _page(board: Board, number: int, insights: Mapping[str, Insight], pages: Seq
         "summary": state_of(row, len(board.rows)),
         "chance": beside_chance(row.may_be_chance),
         "p_value": "" if row.adjusted_p_value is None else p_value_equation(row.adjusted_p_value),
-        "task_axis": _task_axis(row),
+        "task_axis": Axis(0.0, 1.04 * max(numbers, default=0.0) or 1.0),
         "facts": _facts(row),
         "advice": advice(row, insights),
         "parts": [part(name, row, insights.get(name)) for name in board.tasks],
@@ -47,12 +48,6 @@ def _page(board: Board, number: int, insights: Mapping[str, Insight], pages: Seq
         "others": _others(board, number, pages),
         "n_compared": sum(other.standing is not None for other in board.rows) - 1,
     }
-
-
-def _task_axis(row: Row) -> Axis:
-    """Return the axis on which a page draws the scores of a row on all tasks."""
-    numbers = [number or 0.0 for task in row.tasks.values() for number in (task.official, task.chance_level)]
-    return Axis(0.0, 1.04 * max(numbers, default=0.0) or 1.0)
 
 
 def _facts(row: Row) -> list[tuple[str, str]]:

@@ -10,13 +10,12 @@ from importlib.resources import files
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
 
 from harness.board import formats
 from harness.board.board import Board
 from harness.board.insight import Insight, find_insights
 from harness.site.board import leaderboard
-from harness.site.data import TITLE, SiteData, TaskFacts
+from harness.site.data import SiteData, TaskFacts
 from harness.site.on_comparison import values_script
 from harness.site.on_index import index_page
 from harness.site.on_submission import submission_pages
@@ -84,21 +83,16 @@ def render_site(site: Site) -> dict[str, bytes]:
 def render_report(page: Mapping[str, Any]) -> str:
     """Return a content of `submission_pages` as a page with styles and scripts inside, and without links to pages."""
     unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "others")}
-    assets = {"css": _asset("site.css"), "inlined": [_inline(_asset(name)) for name in SCRIPTS]}
+    ending = re.compile("</(?=script)", re.IGNORECASE)  # a script must not end its own element
+    assets = {"css": _asset("site.css"), "inlined": [ending.sub(r"<\\/", _asset(name)) for name in SCRIPTS]}
     return _render("submission.html", None, up="../", single=True, **{**page, **unlinked, **assets})
 
 
 def _render(template: str, site: Site | None, *, up: str = "", single: bool = False, **content: Any) -> str:
-    common = {
-        "up": up,
-        "scripts": SCRIPTS,
-        "single": single,
-        "tasks": site.tasks if site else (),
-        "head": site.head if site else "",
-        "site_title": site.data.settings.title if site else TITLE,
-    }
-    found = _environment().get_template(template)
-    return found.render(**common, version=metadata.version("pgdl-harness"), **content)
+    common = {"up": up, "single": single, "scripts": SCRIPTS, "version": metadata.version("pgdl-harness")}
+    if site is not None:
+        common |= {"tasks": site.tasks, "head": site.head, "site_title": site.data.settings.title}
+    return _environment().get_template(template).render(**common, **content)
 
 
 @cache
@@ -131,8 +125,3 @@ def _distinct(directory: str, names: Iterable[str]) -> list[str]:
 
 def _asset(name: str) -> str:
     return _PACKAGE.joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _inline(script: str) -> Markup:
-    """Return a script as the content of a `<script>` element, which the script must not end."""
-    return Markup(re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE))

@@ -38,7 +38,8 @@ FILTERS = {
 
 def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[str, Any]:
     """Return the content of the table; `pages` has the path of each row's page, `on_front` is that of `is_on_front`."""
-    more = _more(board)
+    in_a_row = {column.key for column in IN_A_ROW} | {columns.TASK_SCORE.key_on(task) for task in board.tasks}
+    more = [column for column in board.columns if column.key not in in_a_row]
     chances = [task.chance.excess for row in board.rows for task in row.tasks.values() if task.chance is not None]
     most = max(chances, default=0.0)
     looks, cell = _looks(board, on_front), WIDE_CELL if len(board.tasks) <= MANY_TASKS else NARROW_CELL
@@ -101,12 +102,6 @@ def _on_task(task: OnTask, most: float) -> dict[str, Any]:
     share = 0.0 if chance is None or most <= 0 else max(0.0, chance.excess) / most
     text = task.official_text(1) if task.was_called else "-"
     return {"text": _shown(text), "value": task.official, "share": f"{share:.2f}"}
-
-
-def _more(board: Board) -> list[Column[Row]]:
-    """Return the columns of the board that are shown on request."""
-    shown = {column.key for column in IN_A_ROW} | {columns.TASK_SCORE.key_on(task) for task in board.tasks}
-    return [column for column in board.columns if column.key not in shown]
 
 
 def _heading(column: Column[Row]) -> dict[str, str]:

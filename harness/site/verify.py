@@ -118,7 +118,7 @@ def _problem(content: bytes, directory: Path, name: str) -> str | None:
         found = _read(directory, name, content)
     except UserError as error:
         return str(error).removeprefix(f"{directory / name}: ")
-    same = found == content or _same(_text(content), _text(found))
+    same = found == content or _same(*(one.decode(errors="surrogateescape") for one in (content, found)))
     return None if same else f"line {_line(content, found)} differs"
 
 
@@ -145,10 +145,6 @@ def _is_rounding(expected: str, found: str) -> bool:
         return True
     digits = [len(re.sub(r"e.*|\D", "", one)) for one in (expected, found)]
     return all(repr(float(one)) == one for one in (expected, found)) and max(digits) >= ALL_DIGITS
-
-
-def _text(content: bytes) -> str:
-    return content.decode(errors="surrogateescape")
 
 
 def _line(expected: bytes, found: bytes) -> int:

@@ -35,10 +35,7 @@ def find(name: str) -> Format:
 
 
 def write(board: "Board", stem: Path) -> list[Path]:
-    """Write the board in every format with files, each to `stem` plus the format's suffix, and return the paths.
-
-    Raises `UserError` if a file cannot be written.
-    """
+    """Write the board in every format with files, to `stem` plus a suffix, and return the paths; raises `UserError`."""
     paths = []
     for form in map(find, names()):
         if form.SUFFIX is None:

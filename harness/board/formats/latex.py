@@ -10,8 +10,7 @@ from harness.text import counted, printable
 
 SUFFIX = ".tex"
 
-#: Number of rows that fit on a page with the notes; a longer board becomes several tables, since `longtable` does not
-#: work in papers with two columns.
+#: Maximum number of rows of a table, to fit on a page; `longtable` does not work in papers with two columns.
 PAGE = 40
 
 #: The kinds of rows, as nouns for the caption.

@@ -48,7 +48,16 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
     columns = terminal_columns(board)
     fits = wide or not console.is_terminal
     shown = columns if fits else _fitting(board, columns, console.width)
-    _print(board, shown, console)
+    kinds = [column.kind for column in shown]
+    print_columns(
+        console,
+        [column.heading for column in shown],
+        _cells(board, shown),
+        left=[kind in ("name", "text", "words") for kind in kinds],
+        wrap=[kind == "words" for kind in kinds],
+        styles=["dim" if board.is_faint(row) else None for row in board.rows],
+    )
+    console.print()
     left_out = [column.heading or column.key for column in columns if column not in shown]
     if left_out:
         print_lines(console, [f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."])
@@ -98,28 +107,11 @@ def _fitting(board: Board, columns: list[Column[Row]], width: int) -> list[Colum
     shown = [column for column in columns if not column.spare]
     for spare in sorted({column.spare for column in columns} - {0}):
         more = [column for column in columns if column in shown or column.spare == spare]
-        if _width(board, more) <= width:
+        headings = [column.heading.replace("_", "_\n") for column in more]  # as `print_columns` breaks them
+        if table_width(headings, _cells(board, more)) <= width:
             shown = more
     return shown
 
 
-def _width(board: Board, columns: list[Column[Row]]) -> int:
-    broken = [column.heading.replace("_", "_\n") for column in columns]  # as `print_columns` does
-    return table_width(broken, _cells(board, columns))
-
-
 def _cells(board: Board, columns: list[Column[Row]]) -> list[list[str]]:
     return [[column.shown(row) for column in columns] for row in board.rows]
-
-
-def _print(board: Board, columns: list[Column[Row]], console: Console) -> None:
-    kinds = [column.kind for column in columns]
-    print_columns(
-        console,
-        [column.heading for column in columns],
-        _cells(board, columns),
-        left=[kind in ("name", "text", "words") for kind in kinds],
-        wrap=[kind == "words" for kind in kinds],
-        styles=["dim" if board.is_faint(row) else None for row in board.rows],
-    )
-    console.print()
