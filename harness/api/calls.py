@@ -15,7 +15,7 @@ from harness.execution.executor import Executor
 from harness.execution.plan import runtime_of
 from harness.execution.run import Plan, make_plan, requests_of
 from harness.execution.settings import RunSettings
-from harness.records import Records
+from harness.records import Records, add_unwritten
 from harness.submission import Submission
 from harness.task.layout import TaskDirectory
 from harness.task.task import Task, read_tasks
@@ -111,7 +111,7 @@ def record_calls(
     """
     executor = run.executor
     records.warn = progress.warn
-    records.add_unwritten()
+    add_unwritten(records)
     progress.step("planning the calls")
     plan = make_plan(
         run.submissions, run.tasks, run.settings, executor, records,

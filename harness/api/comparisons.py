@@ -18,10 +18,10 @@ from harness.api.progress import SILENT, Progress
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.comparison import compare_calls
-from harness.board.oracle import Oracle, score_oracle
 from harness.board.published import read_published, require_published, with_published
 from harness.board.recorded import read_records
 from harness.board.versions import find_versions
+from harness.board.yardsticks import Oracle, score_oracle
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.format.reference import Reference

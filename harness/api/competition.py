@@ -16,7 +16,7 @@ from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
 from harness.outcome import Outcome
-from harness.records import Records
+from harness.records import Records, has_unwritten
 from harness.records.versions import has_several_builds, machine_classes
 from harness.shell import typed
 from harness.submission import Submission, find_named, find_submission
@@ -161,7 +161,7 @@ def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:
 def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
     """Return lines on records that are not in the database, and on machines of several classes."""
     lines = []
-    if records.has_unwritten():
+    if has_unwritten(records):
         lines.append(f"{records.name} lacks records that an earlier run kept aside; the next pgdl run adds them")
     classes = machine_classes(records, [row.key for calls in shown for row in calls.rows.values()])
     if len(classes) > 1:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +106,7 @@ def remove_results(
     if not confirm(f"Remove {removal.text} of {submission!r} from {records.name}? They are moved to {removal.file}."):
         return None
     with Records(location) as records:
-        replace(removal, records=records).carry_out()
+        removal.carry_out(records)
     return removal.file
 
 

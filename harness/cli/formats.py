@@ -23,7 +23,7 @@ TABLE = "table"
 
 def _require_fit(form: str) -> str:
     """Refuse a binary format on a terminal before anything runs."""
-    if form != TABLE and sys.stdout.isatty() and formats.is_binary(form):
+    if form != TABLE and sys.stdout.isatty() and getattr(formats.find(form), "BINARY", False):
         raise UserError(f"--format {form} is not for a terminal", remedy="add > FILE")
     return form
 
