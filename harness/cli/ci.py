@@ -7,7 +7,6 @@ import click
 
 from harness.ci.rules import AT_MOST
 from harness.cli import as_json, completion, options
-from harness.credentials import Address
 from harness.printing import put, say
 
 
@@ -52,15 +51,6 @@ from harness.printing import put, say
 @as_json.option
 @options.quiet
 def command(
-    measures: tuple[str, ...],
-    head: str,
-    base: str | None,
-    repository: Path,
-    folder: str,
-    tasks_dir: Path,
-    task_names: tuple[str, ...],
-    results: Address,
-    added: tuple[Address, ...],
     output: Path | None,
     require_check: bool,
     min_score: float | None,
@@ -69,7 +59,7 @@ def command(
     annotations: str,
     form: str,
     quiet: bool,
-    **execution: Any,
+    **asked: Any,
 ) -> int:
     """Evaluate the submissions that a change touches, and report what it does to the leaderboard.
 
@@ -90,11 +80,10 @@ def command(
     from pgdl import ChangeJob, evaluate_change
 
     rules = Rules(require_check, min_score, at_most, only_submissions)
-    calls = options.execution_of(execution)
     github = annotations == "github" or (annotations == "auto" and under_github())
     beside = form == as_json.JSON
     with commands_stopped(github, err=beside):
-        job = ChangeJob(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, calls)
+        job = ChangeJob(rules=rules, **options.with_execution(asked))
         with Terminal(as_json.console_of(form, quiet=quiet)) as progress:
             found = evaluate_change(job, progress)
         if output is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from harness.protocols.invariance.evaluate import PerturbedAccuracies
     from harness.protocols.invariance.table import InvarianceLine
-    from harness.task.selection import ModelSelection
 
 
 @click.command("invariance")
@@ -24,17 +23,17 @@ if TYPE_CHECKING:
 @options.models
 @click.option(
     "--perturbations", callback=options.parse_names, metavar="NAME[,NAME...]",
-    help="rotation, translate_x, translate_y, color_jitter; mixtures of training examples: intra_l0, inter_l0 (inputs "
-    "of the same class, or of another), intra_l1, inter_l1 (in the first hidden layer). Default: all but the last "
-    "two.",
+    help="rotation, translate_x, translate_y, color_jitter; mixtures of training examples of the same class or of two "
+    "classes: of inputs (intra_l0, inter_l0), or in the first hidden layer (intra_l1, inter_l1). Default: all but "
+    "intra_l1 and inter_l1.",
 )  # fmt: skip
 @click.option(
     "--range", "ranges", multiple=True, metavar="NAME=LOW..HIGH",
     help="Magnitudes of a change of images, e.g. rotation=-90..90 (degrees), translate_x=-0.25..0.25 (share of the "
-    "width); may be repeated. Default: the magnitudes of the paper for CIFAR-10.",
+    "width); may be repeated. Default: the magnitudes of Schiff et al. (2021) for CIFAR-10.",
 )  # fmt: skip
 @click.option(
-    "--examples", type=click.IntRange(2), default=2048, show_default=True, metavar="N",
+    "--examples", "n_examples", type=click.IntRange(2), default=2048, show_default=True, metavar="N",
     help="Training examples of a curve.",
 )  # fmt: skip
 @click.option(
@@ -53,28 +52,13 @@ if TYPE_CHECKING:
 @options.output("curves, scores and plots to this directory.")
 @as_json.option
 @options.quiet
-def command(
-    task_name: str,
-    tasks_dir: Path,
-    models: "ModelSelection",
-    perturbations: tuple[str, ...],
-    ranges: tuple[str, ...],
-    examples: int,
-    given: tuple[str, ...],
-    least_accuracy: float,
-    sensitivity: bool,
-    seed: int,
-    withhold: str,
-    output: Path | None,
-    form: str,
-    quiet: bool,
-) -> int:
-    """Perturb a task's training data more and more, and follow the accuracy of its networks.
+def command(least_accuracy: float, output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
+    """Perturb the training data of TASK more and more, and follow the accuracy of its networks.
 
     The Gi-score of such a curve is the area between its cumulative curve and the curve of an always correct network.
-    The table shows how well it predicts the generalization gap, beside simpler statistics of the same curve
-    (Schiff et al. 2021). Finished models are kept: the same command continues. --output writes curves, scores and
-    plots. pgdl help invariance explains all of it.
+    The table shows how well the Gi-score and simpler statistics of the same curve predict the generalization gap
+    (Schiff et al. 2021). Finished models are kept: the same command continues. pgdl help invariance explains the
+    method and the files of --output.
 
     Example: pgdl invariance digits_vgg --range rotation=-90..90 --output invariance
     """
@@ -85,11 +69,7 @@ def command(
     if output is not None:
         make_directory(output)
     with Terminal(console) as progress:
-        found = pgdl.invariance(
-            task_name, tasks_dir=tasks_dir, models=models, perturbations=perturbations, ranges=ranges,
-            n_examples=examples, given=given, least_accuracy=least_accuracy, sensitivity=sensitivity, seed=seed,
-            withhold=withhold, progress=progress,
-        )  # fmt: skip
+        found = pgdl.invariance(**asked, least_accuracy=least_accuracy, progress=progress)
     for model, reason in found.study.failures.items():
         note(f"{model}: {reason}")
     if form == as_json.JSON:

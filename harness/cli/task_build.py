@@ -1,8 +1,7 @@
 """`pgdl task build` and `recipes`: trains a task from a recipe."""
 
 import statistics
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,7 +30,7 @@ UNFINISHED = 3
     help="Reuse the models that an earlier run of the same recipe has finished, or start from scratch.",
 )  # fmt: skip
 @as_json.option
-def command(recipe: str, output: Path, workers: int | None, limit: int | None, resume: bool, form: str) -> int:
+def command(form: str, **asked: Any) -> int:
     """Train every model of RECIPE's grid, and write a task in the competition's layout.
 
     RECIPE is a file, or the name of a recipe in the package, as listed by pgdl task recipes. Finished models are kept
@@ -43,9 +42,8 @@ def command(recipe: str, output: Path, workers: int | None, limit: int | None, r
 
     console = as_json.console_of(form)
     found = pgdl.build_task(
-        recipe, output, workers=workers, limit=limit, resume=resume, tell=console.print,
-        show=lambda read, number: BuildProgress(read, number, console),
-    )  # fmt: skip
+        **asked, tell=console.print, show=lambda recipe, number: BuildProgress(recipe, number, console)
+    )
     if found.trained:
         hours = found.seconds / 3600
         rate = f"{60 * hours:.1f} min: {found.trained / hours:.0f} per hour"

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import pgdl
-from harness.cli import as_json, completion, options
-from harness.credentials import Address
+from harness.cli import as_json, options
 from harness.printing import say
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from harness.task.selection import ModelSelection
 
 #: Measures shown on the terminal; the file has all.
 SHOWN = 20
@@ -39,7 +36,7 @@ def _numbers(kind: type[float] | type[int]) -> Any:
 
 
 @click.command("testbed")
-@click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
+@options.one_task
 @options.data
 @options.tasks
 @options.models
@@ -62,19 +59,7 @@ def _numbers(kind: type[float] | type[int]) -> Any:
 @as_json.option
 @options.quiet
 def command(
-    task_name: str,
-    data: str,
-    tasks_dir: Path,
-    models: "ModelSelection",
-    ssim: tuple[float, ...] | None,
-    unseen: tuple[int, ...] | None,
-    weight: float,
-    measures: tuple[str, ...],
-    results: Address,
-    output: Path | None,
-    form: str,
-    quiet: bool,
-    **execution: Any,
+    ssim: tuple[float, ...] | None, measures: tuple[str, ...], output: Path | None, form: str, quiet: bool, **asked: Any
 ) -> int:
     """Evaluate the models of TASK as frozen backbones of a linear probe (Huang, Yu and Zhang 2025).
 
@@ -84,7 +69,7 @@ def command(
 
     Prints the trade-off point and marginals, and how well measures of the library agree with them. Finished
     backbones and calls are kept; the same command continues. Exit code 1 if a backbone could not be probed, or a call
-    of a measure failed. pgdl help testbed explains all of it.
+    of a measure failed. pgdl help testbed explains the method.
 
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """
@@ -96,11 +81,8 @@ def command(
         make_directory(output)
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console) as progress:
-        found = pgdl.testbed(
-            task_name, data, tasks_dir=tasks_dir, models=models, ssim=ssim or SSIM, unseen=unseen, weight=weight,
-            measures=[one for one in measures if one != options.NONE], results=results,
-            execution=options.execution_of(execution), progress=progress,
-        )  # fmt: skip
+        named = [name for name in measures if name != options.NONE]
+        found = pgdl.testbed(ssim=ssim or SSIM, measures=named, **options.with_execution(asked), progress=progress)
     if form == as_json.JSON:
         if not quiet:
             as_json.show(found.content)
