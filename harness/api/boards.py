@@ -1,4 +1,4 @@
-"""The leaderboard of recorded submissions."""
+"""The function `pgdl.board`: the leaderboard of recorded submissions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from harness.task.summary import describe_networks
 
 @dataclass(frozen=True)
 class BoardResult:
-    """A leaderboard, and its site if the caller asked for a site (`harness.site.write_site`)."""
+    """A leaderboard, and if requested the data of its site, which `harness.site.write_site` writes."""
 
     board: Board
     site: SiteData | None = None
@@ -41,17 +41,13 @@ def board(
     """Return the leaderboard of all recorded submissions.
 
     A record counts only if the task still has the same model and data. Of measures that order all networks alike, such
-    as one and its logarithm, the first is shown, unless `everything` is.
+    as a measure and its logarithm, only the first is shown.
 
     Args:
-        tasks_dir: directory of the tasks, with their reference data.
-        task_names: only these tasks; empty: all.
-        results: database of the records.
-        withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
-        everything: every version and configuration of a submission in its own row.
-        with_site: also gather what a site of the board shows.
-        title: heads the site.
-        organiser: who runs the board, for the site.
+        everything: show every version and configuration of a submission in its own row, and all measures.
+        with_site: also gather the data of a site.
+        title: title of the site.
+        organiser: name on the site of the person or group that runs the board.
 
     Raises:
         UserError: tasks, reference data or records are missing or invalid.

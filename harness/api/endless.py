@@ -1,15 +1,15 @@
-"""Why a call may never end, as far as the source of its submission shows it."""
+"""Finds a reason in the source of a submission why its call may never end."""
 
 import re
 
 from harness.submission import Submission
 
-#: A data set of TensorFlow that never ends: `repeat` without a number.
+#: A dataset of TensorFlow that never ends: `repeat` without a number.
 _REPEATED = re.compile(r"\.repeat\(\s*(?:(?:count\s*=\s*)?(?:None|-\s*1)\s*)?\)")
 
 
 def endless_repeat(submission: Submission) -> str | None:
-    """Return a sentence on the first line of a submission that repeats data for ever; None if there is none."""
+    """Return a sentence on the first line of a submission that repeats data for ever; None without such a line."""
     for name, content in sorted(submission.files.items()):
         if name.endswith(".py") and (found := _REPEATED.search(text := content.decode(errors="replace"))):
             line = 1 + text.count("\n", 0, found.start())

@@ -1,4 +1,4 @@
-"""How calls are made: the options of `pgdl run` as an object."""
+"""The settings of calls: sandbox, executor, limits and seed, which commands have as options."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,19 +23,19 @@ UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these res
 
 @dataclass(frozen=True)
 class Execution:
-    """Limits, sandbox and engine of calls. Raises `UserError` for an impossible value.
+    """The settings of calls. Raise `UserError` for an impossible value.
 
     Attributes:
         time_limit_s: seconds per call, from the moment the model is loaded.
         time_budget: `each`: the limit applies to every call; `average`: the limit times the number of models applies
             to the whole task.
-        memory_bytes: memory per call; None: 4 GiB (16 GiB with a GPU), at most 60 % of the machine's.
-        workers: number of parallel calls on a machine; None: one per GPU, otherwise one per core, as far as memory
+        memory_bytes: memory per call; None: 4 GiB (16 GiB with a GPU), at most 60 % of the machine's memory.
+        workers: number of parallel calls on a machine; None: a call per GPU, otherwise per core, as far as memory
             allows.
         runtime: framework of submissions; None: the submission's choice, otherwise TensorFlow.
-        seed: of the run; every call derives its own.
-        executor: engine that runs the calls.
-        executor_parameters: parameters of the engine, for instance the address of a cluster.
+        seed: seed of the run, from which every call derives its own seed.
+        executor: name of the executor that makes the calls.
+        executor_parameters: parameters of the executor, for instance the address of a cluster.
         sandbox: kind of sandbox; `auto`: the first that works of fast, fresh and landlock.
         sandbox_parameters: parameters of the kind of sandbox, for instance the image of a container.
         unsafe_no_sandbox: no isolation at all, for your own code only: such results are marked and never ranked.
@@ -87,7 +87,7 @@ def _require_one_of(name: str, value: object, known: Collection[str]) -> None:
 
 
 def _is(kind: type, value: object) -> bool:
-    """Whether a value is a number of a kind, which True and False are not meant to be."""
+    """Whether a value is a number of a kind, and neither True nor False, which Python counts as numbers."""
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -96,10 +96,11 @@ USUAL = Execution()
 
 
 def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -> tuple[RunSettings, Executor]:
-    """Return the settings and the executor for calls on some tasks.
+    """Return the settings and the executor for calls on tasks.
 
-    Raises `UserError` with a remedy if no sandbox works, if `auto` could only choose weaker isolation for a hidden
-    task, or if tasks or the cache are in directories that submissions can read.
+    Raises:
+        UserError: no sandbox works, `auto` could only choose weaker isolation for a hidden task, or submissions could
+            read the directory of a task or the cache.
     """
     sandbox = _sandbox(chosen, hidden_names(tasks), progress)
     executor = EXECUTORS[chosen.executor](
@@ -118,14 +119,14 @@ def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -
 
 
 def _private_files(tasks: Sequence[TaskFiles]) -> Iterator[Path]:
-    """Yield the directories and files of tasks, and the links in them, which may point elsewhere."""
+    """Yield the directories and files of tasks, and the links in these directories, which may point elsewhere."""
     for task in tasks:
         yield from (task.directory, *([task.reference] if task.reference else []), *task.marks)
         yield from (path for path in task.directory.rglob("*") if path.is_symlink())
 
 
 def _sandbox(chosen: Execution, hidden: Collection[str], progress: Progress) -> SandboxChoice:
-    """Return the requested kind of sandbox; `auto` may choose weaker isolation, but never for a hidden task."""
+    """Return the requested kind of sandbox. `auto` may choose a weaker isolation, except for hidden tasks."""
     if not chosen.unsafe_no_sandbox:
         return SandboxChoice(chosen.sandbox, chosen.sandbox_parameters, may_promise_less=not hidden)
     if hidden:

@@ -1,4 +1,4 @@
-"""Scores of recorded submissions, or of the competition's own `.predict` files."""
+"""The function `pgdl.score`: scores of recorded submissions, or of the competition's own `.predict` files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,27 +24,27 @@ from scoring import SubmissionScore, TaskCalls, score_submission
 
 
 class Scored(NamedTuple):
-    """The score of one submission in one configuration; scores of files have no configuration."""
+    """The score of a submission in one configuration, or of a directory of `.predict` files."""
 
     submission: str
     score: SubmissionScore
     own_randomness: OwnRandomness | None = None  #: None without repetitions
-    settings: str = ""  #: differences to most of the recorded submissions
+    settings: str = ""  #: settings in which the configuration differs from most recorded submissions
     sandboxed: bool = True
 
     @property
     def label(self) -> str:
-        """The submission's name, followed by its settings if they differ from the others'."""
+        """The submission's name, followed by its differing settings."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Scores, which are rounded on the tasks `withheld`, and `remarks` on the records and tasks behind them."""
+    """Scores, with remarks on their tasks and records."""
 
     scores: Sequence[Scored]
     remarks: Sequence[str]
-    withheld: frozenset[str]
+    withheld: frozenset[str]  #: names of the tasks on which scores are rounded
 
     @property
     def complete(self) -> bool:
@@ -66,13 +66,9 @@ def score(
     """Return the scores of recorded submissions, or of a directory of `.predict` files.
 
     Args:
-        submissions: paths and names as for `run`, for the files in their current version, or names of recorded
-            submissions, for their most recently requested version; empty: all.
-        tasks_dir: directory of the tasks.
-        task_names: only these tasks; empty: all.
-        results: database of the records.
-        withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
-        everything: every version and configuration of a submission.
+        submissions: paths and names as for `run`, for their current version, or names of recorded submissions, for
+            their most recently requested version; empty: all.
+        everything: score every version and configuration of a submission.
         reference: directory of the reference data; None: the directory of the tasks.
         predictions: directory of files `TASK.predict`, which are scored instead of records.
 
@@ -100,7 +96,7 @@ def score(
 def _score_records(
     submissions: Sequence[str] | str, tasks_dir: Path, results: Address, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
-    """Return the scores of the named submissions, or of all, and notes on the tasks and on the submissions."""
+    """Return the scores of the named submissions, or of all, and the remarks on tasks and records."""
     with Records(results, read_only=True) as records:
         collected = collect_records(records, competition, submissions, everything=everything)
         require_records(collected, records.name)
