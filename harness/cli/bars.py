@@ -1,18 +1,23 @@
-"""Progress of commands: bars on a terminal, and a line a minute elsewhere."""
+"""Progress of commands: bars and spinners on a terminal, and a line a minute elsewhere."""
 
+import threading
 import time
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TimeRemainingColumn
+from rich.status import Status
 
-from harness.cli.current_step import LINE_EVERY_S
-from harness.tables import PlainColumn
+from harness.printing import say
+from harness.tables import PlainColumn, plain
+
+#: Seconds between two lines on a step, or on all calls, where there is no terminal.
+LINE_EVERY_S = 60.0
 
 
 class Bars:
-    """A context that draws bars on a terminal, and nothing elsewhere; subclasses add the bars."""
+    """A context that draws bars on a terminal, and nothing elsewhere. Subclasses add the bars."""
 
     def __init__(self, console: Console, *columns: ProgressColumn, transient: bool = False) -> None:
         self._console = console
@@ -29,7 +34,7 @@ class Bars:
         self._bars.stop()
 
     def _line_is_due(self, now_s: float) -> bool:
-        """Whether to print a line: without a terminal, once a minute; if so, another minute begins."""
+        """Whether to print a line now: where there is no terminal, once every `LINE_EVERY_S`."""
         if self._console.is_terminal or now_s - self._line_s < LINE_EVERY_S:
             return False
         self._line_s = now_s
@@ -37,7 +42,7 @@ class Bars:
 
 
 class Steps(Bars):
-    """A context that draws a bar with the remaining time on a terminal; called once for each finished part."""
+    """A context that draws a bar with the remaining time. The caller calls the object for each finished part."""
 
     def __init__(self, console: Console, name: str, total: int) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
@@ -45,5 +50,38 @@ class Steps(Bars):
         self._all = self._bars.add_task(name, total=total, visible=bool(total))
 
     def __call__(self) -> None:
-        """Count a part as finished."""
+        """Count a part of the work as finished."""
         self._bars.advance(self._all)
+
+
+class CurrentStep:
+    """The step that a user waits for: a spinner on a terminal, a line a minute elsewhere, on standard error."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._spinner: Status | None = None
+        self._ended: threading.Event | None = None
+
+    def begin(self, line: str) -> None:
+        """Show a step in place of the step before it."""
+        self.end()
+        if self._console.is_terminal:
+            self._spinner = self._console.status(plain(line))
+            self._spinner.start()
+        elif not self._console.quiet:
+            self._ended = threading.Event()
+            threading.Thread(target=_tell, args=(line, self._ended), daemon=True).start()
+
+    def end(self) -> None:
+        """Stop showing the step."""
+        if self._spinner is not None:
+            self._spinner.stop()
+        if self._ended is not None:
+            self._ended.set()
+        self._spinner = self._ended = None
+
+
+def _tell(line: str, ended: threading.Event) -> None:
+    begun_s = time.monotonic()
+    while not ended.wait(LINE_EVERY_S):
+        say(f"pgdl: {line}, for {(time.monotonic() - begun_s) / 60:.0f} min so far", err=True)

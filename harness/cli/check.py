@@ -47,7 +47,7 @@ def command(submission: str, models: "ModelSelection", whole_output: bool, form:
     from harness.tables import plain, wide_console
 
     console = wide_console(quiet=quiet or form in ("json", "junit"))
-    with commands_stopped(form == "github"):  # against commands in the submission's output
+    with commands_stopped(form == "github"):  # the submission's output may have commands for GitHub
         with console.status(plain(f"reading {submission}")) as status:
             import pgdl  # here: the spinner must not wait for these imports
             from harness.api import check_report
@@ -57,7 +57,8 @@ def command(submission: str, models: "ModelSelection", whole_output: bool, form:
             progress = CheckTerminal(console, status)
             asked = options.with_execution(asked)
             report = pgdl.check(submission, models=models or MODELS, **asked, progress=progress)
-        progress.print_outputs(whole=whole_output)
+        if progress.table is not None:
+            progress.table.print_outputs(whole=whole_output)
         print_verdict(report, console)
     if form in WRITERS and not quiet:
         put(getattr(check_report, WRITERS[form])(report) + "\n")

@@ -19,7 +19,7 @@ TOKEN = click.option(
 )  # fmt: skip
 ALLOW_HTTP = click.option(
     "--allow-http", "readable", metavar="HOST", multiple=True,
-    help="Ask this host, or its storage, without encryption; others may then read the token and the files.",
+    help="Send requests to this host, or its storage, without encryption: others may read the token and the files.",
 )  # fmt: skip
 
 
@@ -29,11 +29,11 @@ ALLOW_HTTP = click.option(
 @PHASE
 @click.option(
     "--downloads", metavar="DIR", type=click.Path(path_type=Path), default="exports", show_default=True,
-    help="Directory that keeps files from URL, in a folder for each phase; they are not downloaded again.",
+    help="Directory of the files from URL, in a folder for each phase. Files that are there are not downloaded again.",
 )  # fmt: skip
 @click.option(
     "--rerun", "share", metavar="SHARE", type=click.FloatRange(0, 1), default=0.1, show_default=True,
-    help="Share of the calls of each submission, at least 8, that are drawn at random and made again; 0 draws no call.",
+    help="Share of the calls of each submission that is drawn at random, at least 8 calls, and made again; 0: no call.",
 )  # fmt: skip
 @TOKEN
 @ALLOW_HTTP
@@ -46,24 +46,22 @@ def collect(
     """Check the results of a public phase and add them to a database; with --html, write the site.
 
     TOML describes the competition, URL is its page: files are downloaded by an organiser's token, and the same command
-    continues after an interruption. DIR has such files, NAME.zip and results/NAME.zip. A result counts if its records
-    are of the files that were handed in, and if calls that are made again here have the same values. Other results are
-    left out and named.
+    continues after an interruption. DIR has files NAME.zip and results/NAME.zip. A result counts if its records are of
+    the submitted files, and if the calls that are made again here have the same values. Other results are left out and
+    named.
 
     Example: pgdl codabench collect competition.toml https://www.codabench.org/competitions/ID/ --phase Feedback
     """
     from harness.cli.terminal import Terminal
-    from harness.tables import wide_console
 
-    with Terminal(wide_console()) as progress:
+    with Terminal() as progress:
         found = pgdl.collect_results(
             toml, source, phase=phase, downloads=downloads, share=share, organiser=pgdl.Organiser(token_file, readable),
             results=results, html=html, progress=progress,
         )  # fmt: skip
     got = found.collected
-    proof = f"{counted(got.proved, 'call')} made again" if share else "none of them made again"
-    there = counted(got.submissions, "submission")
-    say(f"{found.name}: {there}, {counted(got.calls, 'new call')} in {results}; {proof}")
+    new = f"{counted(got.submissions, 'submission')}, {counted(got.calls, 'new call')} in {results}"
+    say(f"{found.name}: {new}; {counted(got.proved, 'call') if share else 'none of them'} made again")
     if html is not None:
         say(f"Written and verified: {html}, digest of all records: {found.head}")
 
@@ -78,20 +76,19 @@ def collect(
 def submissions(
     toml: Path, page: Address, phase: str | None, output: Path, token_file: Path | None, readable: tuple[str, ...]
 ) -> None:
-    """Download the submission of each participant that counts, and write a table of these, DIR/submissions.csv.
+    """Download the submission that counts of each participant, and write a table of them, PATH/submissions.csv.
 
-    TOML describes the competition, URL is its page. The submission on the platform's board counts, or else the last
-    whose file was written before the end of the phase. TOML says when the phase ends, since on the platform everybody
-    can change the end. The same command continues after an interruption.
+    TOML describes the competition, URL is its page. The submission on the platform's board counts. If there is none,
+    the last submission counts whose file was written before the end of the phase. TOML states this end, since everybody
+    can change it on the platform. The same command continues after an interruption.
 
     Example: pgdl codabench submissions competition.toml https://www.codabench.org/competitions/ID/ --phase Final
     --output final
     """
     from harness.cli.terminal import Terminal
     from harness.codabench.downloads import TABLE
-    from harness.tables import wide_console
 
-    with Terminal(wide_console()) as progress:
+    with Terminal() as progress:
         name, number = pgdl.download_submissions(
             toml, page, output, phase=phase, organiser=pgdl.Organiser(token_file, readable), progress=progress
         )
@@ -113,17 +110,15 @@ def publish(
 ) -> None:  # fmt: skip
     """Put the scores of our own board on the platform's board, in its column `final`.
 
-    URL is the page of the competition, DIR what `pgdl codabench submissions` wrote.
-    Only the board at home counts: on the platform, organisers can change a score, and at present every user can remove
-    scores.
+    URL is the page of the competition, DIR the directory that `pgdl codabench submissions` has written. Only our own
+    board counts: on the platform, organisers can change a score, and at present every user can remove scores.
 
     Example: pgdl codabench publish https://www.codabench.org/competitions/ID/ final --phase Final --task secret_task
     --results final.db
     """
     from harness.cli.terminal import Terminal
-    from harness.tables import wide_console
 
-    with Terminal(wide_console()) as progress:
+    with Terminal() as progress:
         name, number = pgdl.publish_scores(
             page, directory, phase=phase, organiser=pgdl.Organiser(token_file, readable), results=results,
             tasks_dir=tasks_dir, task_names=task_names, progress=progress,

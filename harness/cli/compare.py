@@ -34,7 +34,7 @@ WITHOUT_CALLS = ("measures", "tasks_dir", "task_names", "results", "withhold", "
 @formats.wide
 @click.option(
     "--published", metavar="CORPUS",
-    help="Show scores beside those that papers report on the tasks of a corpus: pgdl2020 (pgdl help pgdl2020).",
+    help="Show published scores on the tasks of a corpus beside the computed scores: pgdl2020 (pgdl help pgdl2020).",
 )  # fmt: skip
 @click.option(
     "--recorded", is_flag=True,
@@ -94,7 +94,7 @@ def command(
 
 
 def _best(board: "Board", number: int | None) -> "Board":
-    """Return the board with its first rows only; comparisons still cover all rows."""
+    """Return the board with its first rows, whose ranks and comparisons still refer to all rows."""
     if number is None or number >= len(board.rows):
         return board
     rest = "ranks, p-values and intervals are those among all"

@@ -1,4 +1,4 @@
-"""`pgdl invariance`: how a task's networks respond to perturbations of their training data."""
+"""`pgdl invariance`: evaluates how a task's networks respond to perturbations of their training data."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,8 +97,10 @@ def _show(console: "Console", found: "PerturbedAccuracies", least_accuracy: floa
     print_table(console, headings, rows, left=headings[:2])
     if found.points:
         headings = ("perturbation", "batches", "information", "deviation", "seconds")
-        shown = [(p.perturbation, p.n_batches, f"{100 * p.mean:.2f}", f"{100 * p.deviation:.2f}", f"{p.seconds:.3f}")
-                 for p in found.points]  # fmt: skip
+        shown = [
+            (p.perturbation, p.n_batches, f"{100 * p.mean:.2f}", f"{100 * p.deviation:.2f}", f"{p.seconds:.3f}")
+            for p in found.points
+        ]
         print_table(console, headings, shown, left=headings[:1])
     first = next(iter(found.study.responses.values()))
     n_examples = first.n_examples(found.perturbations[0])
@@ -106,8 +108,8 @@ def _show(console: "Console", found: "PerturbedAccuracies", least_accuracy: floa
     given = ", ".join(found.compared.given)
     print_lines(console, [
         f"Of {len(found.compared.models)} models. information: 100 times the official conditional mutual information "
-        f"of statistic and gap given two of {given}, the least of all pairs; * the most of a perturbation.",
-        "Kendall: rank correlation with the gap; all statistics are larger for a worse response.",
+        f"of statistic and gap given two of {given}, the smallest of all pairs. * marks the largest of a perturbation.",
+        "Kendall: rank correlation with the gap. All statistics are larger for a worse response.",
         f"Curves of {n_examples:,} training examples. The scores of a curve take {milliseconds:.2f} ms.",
     ])  # fmt: skip
 
@@ -116,25 +118,17 @@ def _cells(line: "InvarianceLine", lines: "Sequence[InvarianceLine]") -> tuple[s
     from harness.protocols.invariance.table import TITLES
 
     if isinstance(line.score, str):
-        return line.perturbation, TITLES[line.statistic], line.score, "", f"{line.kendall:.3f}"
-    rivals = [
-        other.score.score
-        for other in lines
-        if other.perturbation == line.perturbation and not isinstance(other.score, str)
-    ]
-    mark = "*" if line.score.score == max(rivals) else " "
-    interval = f"{100 * line.score.low:.1f} to {100 * line.score.high:.1f}"
-    return (
-        line.perturbation,
-        TITLES[line.statistic],
-        f"{100 * line.score.score:.2f}{mark}",
-        interval,
-        f"{line.kendall:.3f}",
-    )
+        score, interval = line.score, ""
+    else:
+        rivals = [other.score for other in lines if other.perturbation == line.perturbation]
+        is_largest = line.score.score == max(rival.score for rival in rivals if not isinstance(rival, str))
+        score = f"{100 * line.score.score:.2f}{'*' if is_largest else ' '}"
+        interval = f"{100 * line.score.low:.1f} to {100 * line.score.high:.1f}"
+    return line.perturbation, TITLES[line.statistic], score, interval, f"{line.kendall:.3f}"
 
 
 def _show_scores(console: "Console", found: "PerturbedAccuracies") -> None:
-    """Print the Gi-scores of a task without reference data."""
+    """Print the Gi-scores of a task without reference data, which cannot be compared with gaps."""
     from harness.tables import print_lines, print_table
 
     headings = ("model", *(chosen.name for chosen in found.perturbations))
@@ -143,6 +137,5 @@ def _show_scores(console: "Console", found: "PerturbedAccuracies") -> None:
         for model, responses in found.study.responses.items()
     ]
     print_table(console, headings, rows, left=headings[:1])
-    print_lines(
-        console, ["Gi-scores: 0 for a network that is always right. The task has no gaps to compare them with."]
-    )
+    legend = "Gi-scores: 0 for a network that is always right. The task has no gaps to compare the scores with."
+    print_lines(console, [legend])

@@ -58,7 +58,7 @@ def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
 
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """
-    from harness.cli.terminal import Terminal
+    from harness.cli.terminal import Terminal, note
     from harness.format.files import make_directory
     from harness.protocols.overfit.report import print_result, result_object, write_rows
 
@@ -68,7 +68,7 @@ def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     with Terminal(console) as progress:
         result = pgdl.overfit(**asked, progress=progress)
     for model, error in result.failures.items():
-        say(f"pgdl: {model}: {error}", err=True)
+        note(f"{model}: {error}")
     if form == as_json.JSON:
         if not console.quiet:
             as_json.show(result_object(result))

@@ -1,4 +1,4 @@
-"""`pgdl results`: the recorded calls, for people and for programs."""
+"""`pgdl results`: prints recorded calls, for people and for programs."""
 
 import sys
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from harness.records import Evaluation
 
-#: Columns of the table; the other formats have all columns.
+#: Columns of the table. The other formats have all columns of a record.
 SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds", "MiB", "message")
 
 
@@ -97,9 +97,7 @@ def _print_table(rows: "Iterable[Evaluation]") -> None:
         )
         for row in rows
     ]
-    print_table(
-        wide_console(), SHOWN, cells, left=("submission", "version", "task", "model", "outcome"), wrap=("message",)
-    )
+    print_table(wide_console(), SHOWN, cells, left=SHOWN[:5], wrap=("message",))
 
 
 def _write(rows: "Iterable[Evaluation]", form: str) -> None:

@@ -1,4 +1,4 @@
-"""`pgdl run`: submissions on every model of every task."""
+"""`pgdl run`: calls submissions on every model of every task."""
 
 from pathlib import Path
 from typing import Any

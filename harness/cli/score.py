@@ -1,4 +1,4 @@
-"""`pgdl score`: scores of recorded runs, or of the competition's own `.predict` files."""
+"""`pgdl score`: prints scores of recorded submissions, or of the competition's own `.predict` files."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,7 @@ def command(form: str, **asked: Any) -> int:
 
 
 def _show(found: "ScoreResult", form: str) -> None:
-    if form == "table":
+    if form != as_json.JSON:
         from harness.cli.scores import print_scores
 
         print_scores(found)

@@ -1,4 +1,4 @@
-"""`pgdl task build` and `recipes`: trains a task from a recipe."""
+"""`pgdl task build` and `recipes`: train a task from a recipe, and list the recipes."""
 
 import statistics
 from typing import TYPE_CHECKING, Any
@@ -55,10 +55,9 @@ def command(form: str, **asked: Any) -> int:
 
 
 def _print_state(found: "BuildResult", console: "Console") -> int:
-    """Print the state of the build; returns the exit code."""
+    """Print the state of the build, and return the exit code."""
     build = found.build
-    if found.gaps:
-        gaps = found.gaps
+    if gaps := found.gaps:
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
         console.print(f"gaps of {counted(len(gaps), 'model')}: {spread}")
     if line := unreached_line(found.unreached):
@@ -67,12 +66,10 @@ def _print_state(found: "BuildResult", console: "Console") -> int:
         console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")
         return UNFINISHED
     if not build.is_finished:
-        console.print(f"{len(found.records)} of {len(build.recipe.cells)} models are finished in {build.building}; "
-                      "without --limit the same command completes the task.")  # fmt: skip
-        return 0
-    console.print(
-        f"Wrote {build.task}. Next: {typed('pgdl', 'task', 'show', str(build.task.parent.parent))}", markup=False
-    )
+        finished = f"{len(found.records)} of {len(build.recipe.cells)} models are finished in {build.building}"
+        console.print(f"{finished}; without --limit the same command completes the task.")
+    else:
+        console.print(f"Wrote {build.task}. Next: {typed('pgdl', 'task', 'show', str(build.task.parent.parent))}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`pgdl task known` and `fetch`: downloads tasks of a known corpus, or an archive of tasks whose digest is known."""
+"""`pgdl task known` and `fetch`: list known corpora, and download their tasks or an archive of tasks."""
 
 from pathlib import Path
 from typing import Any
@@ -88,9 +88,9 @@ def _fetch_corpus(
 @options.sha256
 @as_json.option
 def known(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form: str) -> None:
-    """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and what is in the directory of --tasks.
+    """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and the part in the directory of --tasks.
 
-    Sizes are of the whole archive of a phase. A task is a part of it, and only requested files are downloaded.
+    Sizes are of the whole archive of a phase. A task is a part of an archive, and only requested files are downloaded.
     """
     from harness.fetch.catalogue import UNKNOWN, known_here
     from harness.tables import print_table, wide_console

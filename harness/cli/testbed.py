@@ -1,4 +1,4 @@
-"""`pgdl testbed`: error and diversity of backbones over size, noise and unseen classes, and measures against them."""
+"""`pgdl testbed`: evaluates models as backbones on noise and unseen classes, and compares measures with the result."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from harness.printing import say
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: Measures shown on the terminal; the file has all.
+#: Number of measures that the terminal shows. The file of --output has all measures.
 SHOWN = 20
 
-#: Columns of marginals on the terminal, and their names in the tables.
+#: Heading of a column of marginals on the terminal -> its name in the file.
 MARGINALS = {
     "error": "error_mean", "error_p10": "error_p10", "1-kappa": "diversity_mean", "1-kappa_p10": "diversity_p10",
     "divergence": "divergence",
@@ -96,14 +96,11 @@ def command(
 
 
 def _show(found: "pgdl.TestbedResult", console: "Console") -> None:
-    """Print the trade-off point, the marginals, and the measures, the most consistent first."""
     from harness.tables import print_lines, print_table
 
     point, content = found.summary.point, found.content
-    console.print(
-        f"trade-off point: SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes, {point.size:,.0f} weights",
-        style="bold",
-    )
+    place = f"SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes, {point.size:,.0f} weights"
+    console.print(f"trade-off point: {place}", style="bold")
     console.print(
         f"there: mean error M_g {point.values['error_mean']:.3f} (generalization bound), "
         f"mean 1-kappa M_k {point.values['diversity_mean']:.3f} (diversity bound), objective {point.objective:.3f}"
@@ -115,9 +112,8 @@ def _show(found: "pgdl.TestbedResult", console: "Console") -> None:
     print_table(console, ("dimension", "value", *MARGINALS), rows, left=("dimension",))
     if not (measures := content["consistency"]):
         return
-    console.print(
-        "sign-errors of measures: 0 orders the models as the testbed does, 1 the other way round", style="bold"
-    )
+    meaning = "0 orders the models as the testbed does, 1 in reverse"
+    console.print(f"sign-errors of measures: {meaning}", style="bold")
     rows = [[name, *(f"{number:.3f}" for number in errors)] for name, *errors in map(dict.values, measures[:SHOWN])]
     print_table(console, tuple(measures[0]), rows, left=("measure",))
     if len(measures) > SHOWN:

@@ -76,7 +76,7 @@ def test_a_narrow_terminal_wraps_meanings_and_leaves_out_what_one_page_has(
         name = line[:first].strip() or name
         meanings[name] = f"{meanings.get(name, '')} {line[first:last].strip()}".strip()
     assert all(meanings[name] == measure.meaning for name, measure in baselines.MEASURES.items())
-    assert lines[-1] == "pgdl measures NAME shows needs, work and source of one."
+    assert lines[-1] == "pgdl measures NAME shows needs, work and source of a measure."
 
 
 def test_json_has_everything(pgdl: Pgdl) -> None:
