@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.api.alike import shown_once
-from harness.api.commands import run_command
 from harness.api.competition import failed_outputs, notes_on_records, read_competition, read_current
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
@@ -53,8 +52,7 @@ def board(
         UserError: tasks, reference data or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
-    address = Address.of(results, "results")
-    with Records(address, read_only=True) as records:
+    with Records(results, read_only=True) as records:
         found = find_versions(records, competition.references, everything=everything)
         found, alike = (found, []) if everything else shown_once(found)
         collected = read_current(records, competition, found)
@@ -63,7 +61,7 @@ def board(
         outputs = failed_outputs(records, collected.shown) if with_site else {}
     built = build_board(
         collected, competition.references, competition.withheld, notes, competition.held_out,
-        lambda calls: run_command(calls, Path(tasks_dir), address),
+        competition.command(results),
     )  # fmt: skip
     if not with_site:
         return BoardResult(built)

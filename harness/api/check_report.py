@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from harness.api.endless import endless_repeat
+from harness.api.submissions import endless_repeat
 from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Trial
 from harness.execution.forecast import Forecast

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,19 +56,6 @@ class ChangeJob:
         if self.execution.unsafe_no_sandbox:
             raise UserError("a change is only evaluated in a sandbox")
 
-    @cached_property
-    def objects(self) -> Repository:
-        """The repository, whose objects are read."""
-        return Repository(self.repository)
-
-    @cached_property
-    def change(self) -> Change:
-        """The change between the two commits. Raise `UserError` if a commit or the folder does not exist."""
-        try:
-            return find_change(self.objects, require_folder(self.folder), self.head, self.base)
-        except GitError as error:
-            raise UserError(f"the submissions cannot be listed: {error}", file=self.repository) from error
-
 
 class _Boards(NamedTuple):
     """The boards of both revisions, and facts about the board with the change."""
@@ -102,15 +88,20 @@ def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult
     Raises:
         UserError: a commit, a task or a measure does not exist, or no sandbox works here.
     """
-    change, measures = job.change, _measures(job.measures)
+    repository = Repository(job.repository)
+    try:
+        change = find_change(repository, require_folder(job.folder), job.head, job.base)
+    except GitError as error:
+        raise UserError(f"the submissions cannot be listed: {error}", file=job.repository) from error
+    measures = _measures(job.measures)
     competition = read_competition(job.tasks_dir, Withhold(job.execution.withhold), job.task_names)
-    touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
+    touched = Touched() if job.rules.stop(change) else read_touched(repository, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
             progress.note(f"{add_records(records, file)} records added from {file}")
         calls = _call(job, touched, measures, records, progress) if touched.submissions or measures else ()
         made = records_of(calls, records)
-        boards = _make_boards(job, competition, records, touched)
+        boards = _make_boards(job, repository, change, touched, competition, records)
         for submission in touched.submissions.values():
             touched.add(submission.name, find_failures(records, submission, made))
     unscored = without_reference(made, competition.references)
@@ -167,12 +158,13 @@ def _call(
         return record_calls(run, records, progress)[0].calls
 
 
-def _make_boards(job: ChangeJob, competition: Competition, records: Records, touched: Touched) -> _Boards:
+def _make_boards(
+    job: ChangeJob, repository: Repository, change: Change, touched: Touched, competition: Competition, records: Records
+) -> _Boards:
     """Return the boards of both revisions. Submissions without a record or a request are not read."""
-    change = job.change
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
-    at_base = read_versions(job.objects, job.folder, known)
+    at_base = read_versions(repository, job.folder, known)
     untouched = change.after.keys() - change.touched.keys()
     with_change = {name: version for name, version in at_base.items() if name in untouched} | touched.submissions
     execution = job.execution
@@ -191,7 +183,7 @@ def _make_boards(job: ChangeJob, competition: Competition, records: Records, tou
     site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls.shown))
     before = _build(competition, calls_before, ())
     entries = {name: change.after[name] for name in missing_in(board, untouched)}
-    missing = read_versions(job.objects, job.folder, entries)  # without unreadable submissions, which never have a row
+    missing = read_versions(repository, job.folder, entries)  # without unreadable submissions, which never have a row
     return _Boards(before, board, site, list(missing), same_as(change.touched, calls.shown))
 
 

@@ -9,7 +9,6 @@ import baselines
 from harness.api.alike import ordered_alike, told_alike
 from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.chosen_measures import choose_measures, without_parameters
-from harness.api.commands import run_command
 from harness.api.comparison_costs import note_costs
 from harness.api.competition import collect_records, read_competition, remarks_on
 from harness.api.execution import USUAL, Execution
@@ -140,8 +139,7 @@ def compare_recorded(
     whole = [name for name, reference in competition.references.items() if reference.part is None]
     if published:
         require_published(others, published, whole)
-    address = Address.of(results, "results")
-    with Records(address, read_only=True) as records:
+    with Records(results, read_only=True) as records:
         collected = collect_records(records, competition)
         of_library = [one for one in collected.shown if one.is_baseline]
         found = [one for one in of_library if one.submission in named or without_parameters(one.submission) in several]
@@ -152,8 +150,7 @@ def compare_recorded(
         if (missing := named - same.keys() - {calls.submission for calls in shown}) or not shown:
             lacking = f"no record of {', '.join(sorted(missing)) or 'any of them'}"
             raise UserError("--measures", file=records.name, expected="recorded measures of these tasks", found=lacking)
-        command = partial(run_command, tasks=Path(tasks_dir), results=address)
-        lines = remarks_on(records, competition, collected, command)
+        lines = remarks_on(records, competition, collected, results)
     if rest := [calls.submission for calls in found if calls not in shown]:
         lines.append(f"recorded in other settings, too, which are not compared: {abbreviated(rest)}")
     families = {one.submission: baselines.MEASURES[without_parameters(one.submission)].family for one in shown}

@@ -4,14 +4,17 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from harness.api.commands import run_command
 from harness.api.needs import failed_for_initial_weights
 from harness.board import remarks, repetitions
 from harness.board.collect import Calls, Collected
 from harness.board.rankings import held_out_sets
 from harness.board.recorded import read_records
 from harness.board.versions import find_versions
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
@@ -32,6 +35,7 @@ from scoring import HeldOut
 class Competition:
     """The tasks of a board. Mappings are by the name of the task."""
 
+    root: Path  #: directory of the tasks
     references: Mapping[str, Reference]
     contents: Mapping[str, Contents]  #: digests of models and data; absent if neither models nor reference data tell
     withheld: frozenset[str]  #: names of the tasks whose scores are rounded
@@ -64,6 +68,10 @@ class Competition:
         if shown is not None and not self.can_run:
             lines += _notes_on_versions(shown)
         return lines
+
+    def command(self, results: Address | Path | str) -> Callable[[Sequence[Calls]], str]:
+        """Return a function that returns the command line which repeats calls (`harness.api.commands`)."""
+        return partial(run_command, tasks=self.root, results=Address.of(results, "results"))
 
     def resolution(self) -> list[str]:
         """Return notes on the smallest p-value and the smallest difference that each public task can show."""
@@ -111,7 +119,7 @@ def read_competition(
             present = [read_contents(task) for task in here if not task.reference_only]
             if known := present[-1] if present else read_known(path.parent):
                 contents[name] = known
-    return Competition(references, contents, withheld, can_run=not all(task.reference_only for task in files))
+    return Competition(root, references, contents, withheld, can_run=not all(task.reference_only for task in files))
 
 
 def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Contents) -> bool:
@@ -149,16 +157,13 @@ def read_current(records: Records, competition: Competition, found: Collected) -
 
 
 def remarks_on(
-    records: Records, competition: Competition, collected: Collected, command: Callable[[Sequence[Calls]], str]
+    records: Records, competition: Competition, collected: Collected, results: Address | Path | str
 ) -> list[str]:
-    """Return the remarks for readers of scores on the tasks and on the calls that are shown.
-
-    `command` returns the command line that repeats calls (`harness.api.commands.run_command`).
-    """
+    """Return the remarks for readers of scores on the tasks and on the calls that are shown."""
     return [
         *competition.notes(collected.shown),
         *notes_on_records(records, collected.shown),
-        *remarks.remarks_on_records(collected, competition.references, command),
+        *remarks.remarks_on_records(collected, competition.references, competition.command(results)),
         *repetitions.remarks_on(collected.shown, competition.withheld),
     ]
 

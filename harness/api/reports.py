@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from harness.api.alike import shown_once
-from harness.api.commands import run_command
 from harness.api.competition import choose, failed_outputs, read_competition, read_current, remarks_on, require_records
 from harness.board.board import Board
 from harness.board.collect import CallRecord, Calls
@@ -85,8 +84,7 @@ def report(
         UserError: tasks or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
-    address = Address.of(results, "results")
-    with Records(address, read_only=True) as records:
+    with Records(results, read_only=True) as records:
         found = find_versions(records, competition.references)
         require_records(found, records.name)
         chosen = choose(found, submissions, records.name, can_run=competition.can_run)
@@ -98,9 +96,8 @@ def report(
         collected = read_current(records, competition, found)
         wanted = {_identity(calls): calls for calls in collected.shown if calls.row_key in named}
         outputs = failed_outputs(records, list(wanted.values()))
-        command = partial(run_command, tasks=Path(tasks_dir), results=address)
         explained = replace(collected, shown=list(wanted.values()), left_out=chosen.left_out)
-        remarks = remarks_on(records, competition, explained, command)
+        remarks = remarks_on(records, competition, explained, results)
     board = build_board(collected, competition.references, competition.withheld, held_out=competition.held_out)
     numbered = {number: wanted[_identity(row)] for number, row in enumerate(board.rows) if _identity(row) in wanted}
     rows = [

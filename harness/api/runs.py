@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.api.calls import begin_run, open_records, record_calls
-from harness.api.endless import endless_repeat
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import Argument, Confirm, decline, find, settle_names
+from harness.api.submissions import Argument, Confirm, decline, endless_repeat, find, settle_names
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address

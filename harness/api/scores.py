@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.api.commands import run_command
 from harness.api.competition import Competition, collect_records, read_competition, remarks_on, require_records
 from harness.board import remarks
 from harness.board.disclosure import rounded
@@ -86,21 +84,19 @@ def score(
         scores = [Scored(own_path(directory).name, score_submission(tasks))]
         lines = competition.notes(None)
     else:
-        scores, lines = _score_records(
-            submissions, Path(tasks_dir), Address.of(results, "results"), competition, everything=everything
-        )
+        scores, lines = _score_records(submissions, results, competition, everything=everything)
     withheld = competition.withheld
     return ScoreResult([one._replace(score=rounded(one.score, withheld)) for one in scores], lines, withheld)
 
 
 def _score_records(
-    submissions: Sequence[str] | str, tasks_dir: Path, results: Address, competition: Competition, *, everything: bool
+    submissions: Sequence[str] | str, results: Address | Path | str, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
     """Return the scores of the named submissions, or of all, and the remarks on tasks and records."""
     with Records(results, read_only=True) as records:
         collected = collect_records(records, competition, submissions, everything=everything)
         require_records(collected, records.name)
-        lines = remarks_on(records, competition, collected, partial(run_command, tasks=tasks_dir, results=results))
+        lines = remarks_on(records, competition, collected, results)
     labels = remarks.settings_labels(collected.shown)
     scores = []
     for calls, label in zip(collected.shown, labels, strict=True):

@@ -1,5 +1,6 @@
 """Finds submissions by paths, names of measures and Python functions, and checks who owns their names."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -15,6 +16,9 @@ from harness.submission import Submission, find_submissions, from_function
 
 #: A path, the name of a measure, or a Python function `complexity(model, dataset)`.
 Argument = str | Path | Callable[..., Any]
+
+#: A dataset of TensorFlow that never ends: `repeat` without a number.
+_REPEATED = re.compile(r"\.repeat\(\s*(?:(?:count\s*=\s*)?(?:None|-\s*1)\s*)?\)")
 
 #: Returns a user's answer to a question: True for yes, False for no.
 Confirm = Callable[[str], bool]
@@ -113,3 +117,12 @@ def _require_confirmed(submission: Submission, last: Request, confirm: Confirm) 
         problem = f"another submission is called {submission.name!r}: {last.source}"
         remedy = f"name it with --as NAME (--as {submission.name!r} makes it a new version of the other submission)"
         raise UserError(problem, file=submission.source, remedy=remedy)
+
+
+def endless_repeat(submission: Submission) -> str | None:
+    """Return a sentence on the first line of a submission that repeats data for ever; None without such a line."""
+    for name, content in sorted(submission.files.items()):
+        if name.endswith(".py") and (found := _REPEATED.search(text := content.decode(errors="replace"))):
+            line = 1 + text.count("\n", 0, found.start())
+            return f"{name}:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
+    return None

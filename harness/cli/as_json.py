@@ -27,9 +27,10 @@ def console_of(form: str, *, quiet: bool = False) -> "Console":
     return wide_console(quiet=quiet, stderr=form == JSON)
 
 
-def show(content: Any) -> None:
-    """Print content as JSON with all digits. Infinite numbers and NaN, which JSON lacks, become null."""
-    put(json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
+def show(content: Any, *, quiet: bool = False) -> None:
+    """Print content as JSON with all digits, unless `quiet`. Infinite numbers and NaN become null."""
+    if not quiet:
+        put(json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
 
 
 def _plain(value: Any) -> Any:

@@ -34,13 +34,12 @@ option = click.option(
 )  # fmt: skip
 
 
-def _parse_columns(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+def _parse_columns(text: str) -> tuple[str, ...]:
     """Return the names of columns. Raise `UserError` for an unknown column."""
-    names = options.parse_names(context, parameter, value)
-    if names:
-        from harness.board.columns import find_more
+    from harness.board.columns import find_more
 
-        find_more(names)
+    names = options.parse_names(text)
+    find_more(names)
     return names
 
 
@@ -56,7 +55,7 @@ def refuse_names(remedy: str) -> Callable[[Any], Any]:
 
 
 columns = click.option(
-    "--columns", callback=_parse_columns, metavar="NAME[,NAME...]",
+    "--columns", callback=options.parsed(_parse_columns, ()), metavar="NAME[,NAME...]",
     help=f"Also show these values, in a column for each task: {', '.join(ON_REQUEST)}.",
 )  # fmt: skip
 

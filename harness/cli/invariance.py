@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @options.tasks
 @options.models
 @click.option(
-    "--perturbations", callback=options.parse_names, metavar="NAME[,NAME...]",
+    "--perturbations", callback=options.parsed(options.parse_names, ()), metavar="NAME[,NAME...]",
     help="rotation, translate_x, translate_y, color_jitter; mixtures of training examples of the same class or of two "
     "classes: of inputs (intra_l0, inter_l0), or in the first hidden layer (intra_l1, inter_l1). Default: all but "
     "intra_l1 and inter_l1.",
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     help="Training examples of a curve.",
 )  # fmt: skip
 @click.option(
-    "--given", callback=options.parse_names, metavar="NAME[,NAME...]",
+    "--given", callback=options.parsed(options.parse_names, ()), metavar="NAME[,NAME...]",
     help="Hyperparameters to condition on. Default: all that vary, except augmentation_level.",
 )  # fmt: skip
 @click.option(
@@ -73,8 +73,7 @@ def command(least_accuracy: float, output: Path | None, form: str, quiet: bool, 
     for model, reason in found.study.failures.items():
         note(f"{model}: {reason}")
     if form == as_json.JSON:
-        if not quiet:
-            as_json.show(found.content)
+        as_json.show(found.content, quiet=quiet)
     elif found.study.responses:
         _show(console, found, least_accuracy)
     if found.study.responses and output is not None:

@@ -31,15 +31,65 @@ NONE = "none"
 UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
-def parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+def parsed(parse: Callable[[str], Any], default: Any = None) -> Callable[..., Any]:
+    """Return the callback of an option whose text is parsed; the result without a text is `default`.
+
+    A `ValueError` of `parse`, whose message states what was expected and found, becomes a usage error.
+    """
+
+    def callback(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+        try:
+            return default if text is None else parse(text)
+        except ValueError as error:
+            raise click.BadParameter(str(error), context, parameter) from error
+
+    return callback
+
+
+def parse_size(text: str) -> int:
     """Return the number of bytes, at least 1, that a text such as 512M, 4G or 2GiB means; units are powers of 1024."""
-    if value is None:
-        return None
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
     if size < 1:
-        raise click.BadParameter(f"expected a size such as 512M or 4G, found {value!r}", context, parameter)
+        raise ValueError(f"expected a size such as 512M or 4G, found {text!r}")
     return size
+
+
+def parse_names(text: str) -> tuple[str, ...]:
+    """Return the names in a text with commas between them."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def parse_models(text: str) -> int | tuple[str, ...] | None:
+    """Return a number of models, at least 1, or the names of models; None for an empty text."""
+    if re.fullmatch(r"[+-]?\d+", text.strip()) is None:
+        return parse_names(text) or None
+    if int(text) < 1:
+        raise ValueError(f"expected 1 model or more, found {text}")
+    return int(text)
+
+
+def parse_seconds(text: str) -> float:
+    """Return the seconds that a text such as 90, 90s, 5m or 1.5h means: above 0, and at most 30 days."""
+    number = text.strip().lower()
+    unit = number[-1:] if number.endswith(tuple(UNITS_S)) else "s"
+    try:
+        seconds = float(number.removesuffix(unit)) * UNITS_S[unit]
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= LONGEST_S:
+        expected = f"a positive number of seconds, or a time such as 90s, 5m or 2h, at most {LONGEST_S} (30 days)"
+        raise ValueError(f"expected {expected}, found {text!r}")
+    return seconds
+
+
+def parse_workers(text: str) -> int | None:
+    """Return a number from 1 up, or None for `auto`, by which the executor chooses the number."""
+    if text == "auto":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"expected a number from 1 up, or auto, found {text!r}")
+    return int(text)
 
 
 def parse_address(_context: click.Context, parameter: click.Parameter, value: str | None) -> Address | None:
@@ -57,34 +107,6 @@ def name_of(parameter: click.Parameter) -> str:
     return parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
 
 
-def parse_names(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Return the names in a text with commas between them; no names for None."""
-    return tuple(part.strip() for part in value.split(",") if part.strip()) if value else ()
-
-
-def parse_models(context: click.Context, parameter: click.Parameter, value: str | None) -> int | tuple[str, ...] | None:
-    """Return a number of models, at least 1, or the names of models; None if neither is stated."""
-    if value is not None and re.fullmatch(r"[+-]?\d+", value.strip()):
-        if int(value) < 1:
-            raise click.BadParameter(f"expected 1 model or more, found {value}", context, parameter)
-        return int(value)
-    return parse_names(context, parameter, value) or None
-
-
-def parse_seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
-    """Return the seconds that a text such as 90, 90s, 5m or 1.5h means: above 0, and at most 30 days."""
-    text = value.strip().lower()
-    unit = text[-1:] if text.endswith(tuple(UNITS_S)) else "s"
-    try:
-        seconds = float(text.removesuffix(unit)) * UNITS_S[unit]
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= LONGEST_S:
-        expected = f"a positive number of seconds, or a time such as 90s, 5m or 2h, at most {LONGEST_S} (30 days)"
-        raise click.BadParameter(f"expected {expected}, found {value!r}", context, parameter)
-    return seconds
-
-
 class SuggestingChoice(click.Choice[str]):
     """A choice whose error for a misspelt value is a line that proposes the closest valid value."""
 
@@ -96,15 +118,6 @@ class SuggestingChoice(click.Choice[str]):
         if hint is not None and parameter is not None:
             raise UserError(f"{parameter.opts[0]}: no {value!r}", remedy=hint)
         return super().convert(value, parameter, context)
-
-
-def parse_workers(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
-    """Return a number from 1 up, or None for `auto`, by which the executor chooses the number."""
-    if value == "auto":
-        return None
-    if value.isdecimal() and int(value) > 0:
-        return int(value)
-    raise click.BadParameter(f"expected a number from 1 up, or auto, found {value!r}", context, parameter)
 
 
 def _option(name: str, *more: str, **settings: Any) -> Decorator:
@@ -125,7 +138,7 @@ results = _option(
     help="Database of the records: an SQLite file, or a URL such as postgresql+psycopg://host/name.",
 )  # fmt: skip
 time_limit = _option(
-    "--time-limit", "time_limit_s", callback=parse_seconds, default="300", show_default=True, metavar="TIME",
+    "--time-limit", "time_limit_s", callback=parsed(parse_seconds), default="300", show_default=True, metavar="TIME",
     help="Time per call, from the moment the model is loaded: seconds, or e.g. 90s, 5m, 2h.",
 )  # fmt: skip
 time_budget = _option(
@@ -134,11 +147,11 @@ time_budget = _option(
     "models applies to the whole task.",
 )  # fmt: skip
 memory = _option(
-    "--memory", "memory_bytes", callback=parse_size, metavar="SIZE",
+    "--memory", "memory_bytes", callback=parsed(parse_size), metavar="SIZE",
     help="Memory per call, e.g. 2G. Default: 4G (16G with a GPU), at most 60 % of the machine's.",
 )  # fmt: skip
 workers = _option(
-    "--workers", callback=parse_workers, default="auto", show_default=True, metavar="N|auto",
+    "--workers", callback=parsed(parse_workers), default="auto", show_default=True, metavar="N|auto",
     help="Number of parallel processes; auto: a process per GPU, otherwise per core, as far as memory allows.",
 )  # fmt: skip
 runtime = _option(
@@ -173,7 +186,7 @@ as_files = click.option(
 #: The task of an evaluation protocol.
 one_task = click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
 models = click.option(
-    "--models", callback=parse_models, metavar="N|NAME[,NAME...]",
+    "--models", callback=parsed(parse_models), metavar="N|NAME[,NAME...]",
     help="Models of a task: a number of them, from the smallest to the largest, or names, e.g. model_0,model_7. "
     "Default: 3 (check), otherwise all.",
 )  # fmt: skip

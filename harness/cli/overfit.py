@@ -10,16 +10,10 @@ from harness.cli import as_json, options
 from harness.printing import say
 
 
-def _parse_epsilon(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
-    """Return the radii that `3`, `1,2,4` or `1..5` means; no radii, for the default, without a value."""
-    if value is None:
-        return ()
-    from harness.protocols.overfit.settings import parse_radii
+def _parse_epsilon(text: str) -> tuple[int, ...]:
+    from harness.protocols.overfit.settings import parse_radii  # here: `pgdl overfit --help` needs no NumPy
 
-    try:
-        return parse_radii(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error), context, parameter) from error
+    return parse_radii(text)
 
 
 @click.command("overfit")
@@ -27,7 +21,7 @@ def _parse_epsilon(context: click.Context, parameter: click.Parameter, value: st
 @options.tasks
 @options.models
 @click.option(
-    "--epsilon", "radii", callback=_parse_epsilon, metavar="N|N,N,...|N..N",
+    "--epsilon", "radii", callback=options.parsed(_parse_epsilon, ()), metavar="N|N,N,...|N..N",
     help="Largest shifts in pixels, e.g. 3 or 1,2,4 or 1..5. Default: 1..5, as far as the images allow.",
 )  # fmt: skip
 @click.option(
@@ -70,8 +64,7 @@ def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     for model, error in result.failures.items():
         note(f"{model}: {error}")
     if form == as_json.JSON:
-        if not console.quiet:
-            as_json.show(result_object(result))
+        as_json.show(result_object(result), quiet=quiet)
     elif result.rows:
         print_result(result, console)
     if result.rows and output is not None:

@@ -53,11 +53,10 @@ def command(
             progress=progress, confirm=ask,
         )  # fmt: skip
     if form == as_json.JSON:
-        if not quiet:
-            as_json.show(summary_object(done))
-        return 0 if done.all_ok else 1
-    print_summary(done, console)
-    for line in done.not_deterministic:
-        warn(line)
-    console.print(f"Next: pgdl board --tasks {typed(str(tasks_dir))} {results_option(results)}".rstrip())
+        as_json.show(summary_object(done), quiet=quiet)
+    else:
+        print_summary(done, console)
+        for line in done.not_deterministic:
+            warn(line)
+        console.print(f"Next: pgdl board --tasks {typed(str(tasks_dir))} {results_option(results)}".rstrip())
     return 0 if done.all_ok else 1

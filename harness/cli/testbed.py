@@ -22,17 +22,14 @@ MARGINALS = {
 }  # fmt: skip
 
 
-def _numbers(kind: type[float] | type[int]) -> Any:
-    def parse(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...] | None:
-        if value is None:
-            return None
+def _numbers(kind: type[float] | type[int], meaning: str) -> Any:
+    def parse(text: str) -> tuple[float, ...]:
         try:
-            return tuple(sorted(kind(part) for part in value.split(",")))
+            return tuple(sorted(kind(part) for part in text.split(",")))
         except ValueError as error:
-            expected = "numbers" if kind is float else "whole numbers"
-            raise click.BadParameter(f"expected {expected}, found {value!r}", context, parameter) from error
+            raise ValueError(f"expected {meaning}, found {text!r}") from error
 
-    return parse
+    return options.parsed(parse)
 
 
 @click.command("testbed")
@@ -41,11 +38,11 @@ def _numbers(kind: type[float] | type[int]) -> Any:
 @options.tasks
 @options.models
 @click.option(
-    "--ssim", callback=_numbers(float), metavar="X[,X...]",
+    "--ssim", callback=_numbers(float, "numbers"), metavar="X[,X...]",
     help="Structural similarities of the noisy test images, including 1. Default: 0.6, 0.65, ... 1.",
 )  # fmt: skip
 @click.option(
-    "--unseen", callback=_numbers(int), metavar="N[,N...]",
+    "--unseen", callback=_numbers(int, "whole numbers"), metavar="N[,N...]",
     help="Numbers of unseen classes, including 0. Default: at most six equal steps up to all unseen classes of DATA.",
 )  # fmt: skip
 @click.option(
@@ -84,8 +81,7 @@ def command(
         named = [name for name in measures if name != options.NONE]
         found = pgdl.testbed(ssim=ssim or SSIM, measures=named, **options.with_execution(asked), progress=progress)
     if form == as_json.JSON:
-        if not quiet:
-            as_json.show(found.content)
+        as_json.show(found.content, quiet=quiet)
     else:
         _show(found, console)
         if not found.is_sandboxed:

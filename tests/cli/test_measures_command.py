@@ -167,7 +167,7 @@ def test_a_measure_of_another_package_has_no_forecast(pgdl: Pgdl, monkeypatch: p
     other = InstalledMeasure("theirs", "package.module:function", "package 1.0", "", Mock())
     monkeypatch.setattr("harness.submission.installed.installed_measures", lambda: (other,))
     ended = pgdl("measures", "theirs", "--cost")
-    message = "theirs: its cost is not known: expected a measure of the library, found one of package 1.0"
+    message = "theirs: its cost is not known: expected a measure of the library, found a measure of package 1.0"
     assert (ended.code, ended.err) == (2, f"pgdl: {message}\n")
 
 
