@@ -15,65 +15,11 @@ from harness.worker.runtimes import DEFAULT
 
 EXAMPLE = "submissions/input_gradient"
 
-README = """\
-# A small task to try pgdl on
-
-- `task_data/`: the task `{task}`, {models} trained networks on 8 x 8 images of digits;
-- `submissions/`: example submissions, each with a `complexity.py`.
-
-In this directory:
-
-```sh
-{commands}
-```
-
-`pgdl new my_measure` writes a template for your own measure; `pgdl measures` lists the built-in measures.
-
-The board compares the example with one of the best measures of the library, and with `random`, whose values have
-nothing to do with the networks: its score is the level of chance, which is not 0. These are few and small networks, so
-only large differences between scores mean anything; a line below the board says how large.
-
-The images are those of scikit-learn's `load_digits`: E. Alpaydin and C. Kaynak (1998), Optical Recognition of
-Handwritten Digits, UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, licensed under CC BY 4.0
-(https://creativecommons.org/licenses/by/4.0/). Changes: the pixels were divided by 16; the images were split into new
-training and test sets and written as TFRecord files.
-"""
-
-LEADERBOARD = """\
-# A leaderboard of complexity measures
-
-A pull request that adds a file or folder to `submissions/` is evaluated on the tasks in `task_data/`, and gets its rank
-as a comment. `mean_margin` is an example of a submission.
-
-Once, on GitHub:
-
-1. push these files to the branch `main` of a new public repository;
-2. Settings, Pages, Source: GitHub Actions;
-3. Settings, Secrets and variables, Actions, Variables: `PUBLISH_LEADERBOARD` with the value `true`;
-4. Actions, leaderboard, Run workflow.
-
-The last step makes the first board, and publishes it. So does every later push to `main` that changes `submissions/` or
-`task_data/`. If a pull request reports that records are missing, run the workflow again.
-
-`task_data/` holds a task to begin with, `{task}`: {models} small networks, too few to tell a good measure from a bad
-one. Put your own tasks in its place. Rules, frameworks and measures of comparison are in
-`.github/workflows/leaderboard.yml`. Both workflows use the harness at {harness}.
-
-With pgdl-harness installed, the same two steps on this machine:
-
-```sh
-{commands}
-```
-"""
+#: Directory of the README files, in which names in braces are replaced.
+READMES = Path(__file__).parent / "readmes"
 
 #: Content of .gitignore in a leaderboard's repository: output of commands, and compiled Python.
 IGNORED = "/build/\n/results.db*\n/leaderboard/\n.venv/\n__pycache__/\n"
-
-#: Commands that evaluate the submissions of the main branch, and the changes of a branch.
-CI_COMMANDS = (
-    "pgdl ci --head main",
-    "pgdl ci --base main --head my-branch --require-check --output build/leaderboard",
-)
 
 #: Address of the harness on GitHub. Unlike a branch or a tag, a commit can never mean other files.
 _ADDRESS = re.compile(r"(?P<repository>[A-Za-z0-9-]+/[A-Za-z0-9._-]+)@(?P<commit>[0-9a-f]{40})")
@@ -92,7 +38,7 @@ def demo(directory: str | Path) -> int:
     with _filling(target, "pgdl demo DIR"):
         models = write_demo_task(shipped.task_data(), target / "task_data")
         shipped.copy_files(shipped.submissions(), target / "submissions")
-        _write(target, {"README.md": README.format(task=NAME, models=models, commands="\n".join(COMMANDS))})
+        _write(target, {"README.md": _readme("demo", models=models, commands="\n".join(COMMANDS))})
     return models
 
 
@@ -116,7 +62,7 @@ def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
     target = Path(directory)
     with _filling(target, "pgdl new DIR --ci ..."):
         models = write_demo_task(shipped.task_data(), target / "task_data")
-        text = LEADERBOARD.format(task=NAME, models=models, harness=harness, commands="\n".join(CI_COMMANDS))
+        text = _readme("leaderboard", models=models, harness=harness)
         workflows = _workflows(address["repository"], address["commit"])
         example = template("mean_margin", DEFAULT)
         _write(target, {"README.md": text, ".gitignore": IGNORED} | workflows)
@@ -148,6 +94,10 @@ def new(directory: str | Path, runtime: str | None = None) -> list[Path]:
         with _removed_if_failed(target):
             _write(target, files)
     return [target / file for file in files]
+
+
+def _readme(name: str, **values: object) -> str:
+    return (READMES / f"{name}.md").read_text(encoding="utf-8").format(task=NAME, **values)
 
 
 def _workflows(repository: str, commit: str) -> dict[str, str]:

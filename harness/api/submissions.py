@@ -87,21 +87,20 @@ def settle_names(
         before = known.get(submission.name, [])
         if submission.is_baseline:
             settled.append(submission)
-            continue
-        if not before and (other := similar.get(alike(submission.name))):
+        elif before and submission.digest == before[-1].submission_digest:
+            is_known = submission.source in {request.source for request in before}
+            settled.append(submission if is_known else replace(submission, source=before[-1].source))
+        elif before:
+            if not given and submission.source not in {request.source for request in before}:
+                _require_confirmed(submission, before[-1], confirm)
+            notes.append(_note(submission, before))
+            settled.append(submission)
+        elif other := similar.get(alike(submission.name)):
             problem = f"{submission.name!r} could be mistaken for {other!r}, which is recorded here"
             remedy = f"name it with --as NAME (--as {other!r} makes it a version of the recorded submission)"
             raise UserError(problem, file=submission.source, remedy=remedy)
-        sources = {request.source for request in before}
-        if before and submission.digest == before[-1].submission_digest:
-            source = submission.source if submission.source in sources else before[-1].source
-            settled.append(replace(submission, source=source))
-            continue
-        if before and submission.source not in sources and not given:
-            _require_confirmed(submission, before[-1], confirm)
-        if before:
-            notes.append(_note(submission, before))
-        settled.append(submission)
+        else:
+            settled.append(submission)
     return settled, notes
 
 

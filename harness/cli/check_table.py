@@ -35,15 +35,9 @@ class CallTable:
 
     def __init__(self, tasks: Sequence[Task], withheld: Collection[str], console: Console) -> None:
         self._console, self._withheld = console, withheld
-        widths = [
-            max(map(len, [heading, *names]))
-            for heading, names in (
-                ("task", [task.name for task in tasks]),
-                ("model", [model.id for task in tasks for model in task.models]),
-                ("parameters", [f"{model.n_parameters:,}" for task in tasks for model in task.models]),
-            )
-        ]
-        self._line = f"{{:{widths[0]}}}  {{:{widths[1]}}}  {{:>{widths[2]}}}  {{:9}}  {{:>11}}  {{:>7}}  {{:>6}}"
+        models = [(task.name, model.id, f"{model.n_parameters:,}") for task in tasks for model in task.models]
+        task, model, size = (max(map(len, column)) for column in zip(HEADINGS[:3], *models, strict=True))
+        self._line = f"{{:{task}}}  {{:{model}}}  {{:>{size}}}  {{:9}}  {{:>11}}  {{:>7}}  {{:>6}}"
         self._seen: list[FinishedCall[PlannedCall]] = []
 
     def add(self, done: FinishedCall[PlannedCall]) -> None:

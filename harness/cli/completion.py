@@ -47,10 +47,10 @@ def recipes(_context: click.Context, _parameter: click.Parameter, incomplete: st
     from harness.errors import UserError
 
     try:
-        matching = [CompletionItem(name) for name in find_recipes() if incomplete and name.startswith(incomplete)]
-    except UserError:
-        matching = []
-    return matching or [CompletionItem(incomplete, type="file")]
+        names = [name for name in find_recipes() if incomplete and name.startswith(incomplete)]
+    except UserError:  # completion prints no errors
+        names = []
+    return [*map(CompletionItem, names)] or [CompletionItem(incomplete, type="file")]
 
 
 def measures(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
