@@ -200,7 +200,9 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     Raises:
         UserError: a file cannot be written, a path is a link, or the site differs from its records.
     """
-    _refuse_links(output)
+    parents = () if output.is_absolute() else output.parents
+    for path in (*reversed(parents), output, *output.glob("*")):
+        refuse_link(path)  # the job may run in the checkout of a change
     written = formats.write(ended.board, output / "leaderboard")
     for name, text in (("comment.md", ended.comment), ("report.json", ended.report.to_json())):
         path = output / name
@@ -212,10 +214,3 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     if differences := verify_site(site).differences:
         raise UserError(f"not as computed from its records: {differences[0]}", file=site)
     return [*written, site]
-
-
-def _refuse_links(output: Path) -> None:
-    """Raise `UserError` if a file would be written through a link: the job may run in the checkout of a change."""
-    parents = () if output.is_absolute() else output.parents
-    for path in (*reversed(parents), output, *output.glob("*")):
-        refuse_link(path)

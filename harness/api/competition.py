@@ -33,7 +33,7 @@ from scoring import HeldOut
 
 @dataclass(frozen=True)
 class Competition:
-    """The tasks of a board. Mappings are by the name of the task."""
+    """The tasks of a board. The keys of mappings are names of tasks."""
 
     root: Path  #: directory of the tasks
     references: Mapping[str, Reference]

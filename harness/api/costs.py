@@ -160,7 +160,7 @@ def _seconds(result: CallResult) -> float:
 
 
 def _preparing(calls: tuple[CallResult, CallResult]) -> float:
-    """Return the seconds by which the first of two calls of the same work exceeds the second; 0 if it does not."""
+    """Return the seconds, at least 0, by which the first of two calls of the same work takes longer than the second."""
     return float(np.fmax(_seconds(calls[0]) - _seconds(calls[1]), 0))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.api.calls import begin_run, open_records, record_calls
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import Argument, Confirm, decline, endless_repeat, find, settle_names
+from harness.api.submissions import Argument, Confirm, endless_repeat, find, settle_names
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
@@ -47,7 +47,7 @@ def run(
     retry_timeouts: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
-    confirm: Confirm = decline,
+    confirm: Confirm = lambda _: False,
 ) -> RunResult:
     """Call each submission, sandboxed and time-limited, on every model of every task.
 

@@ -58,13 +58,8 @@ def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
     return arguments
 
 
-def decline(_question: str) -> bool:
-    """Answer no in place of a user."""
-    return False
-
-
 def settle_names(
-    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm = decline
+    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm
 ) -> tuple[list[Submission], list[str]]:
     """Find out whether submissions are versions of recorded submissions, and refuse names of other submissions.
 

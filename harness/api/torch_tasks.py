@@ -114,7 +114,7 @@ def _cell(where: str, name: Any, value: Any) -> str:
 
 
 def _with_accuracies(models: Sequence[TorchModel], rows: Sequence[ImportedRow]) -> list[ImportedRow]:
-    """Return the rows with the models' accuracies, which are taken as rounded like the accuracy with most digits."""
+    """Return the rows with the stated accuracies, all as rounded as the accuracy with the most digits."""
     found = list(rows)
     for name in (TRAIN_ACCURACY, TEST_ACCURACY):
         cells = ["" if (value := getattr(model, name)) is None else str(float(value)) for model in models]

@@ -2,12 +2,11 @@
 
 import threading
 import time
-from types import TracebackType
+from collections.abc import Callable
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TimeRemainingColumn
-from rich.status import Status
 
 from harness.printing import say
 from harness.tables import PlainColumn, plain
@@ -28,9 +27,7 @@ class Bars:
         self._bars.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bars.stop()
 
     def _line_is_due(self, now_s: float) -> bool:
@@ -59,26 +56,25 @@ class CurrentStep:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._spinner: Status | None = None
-        self._ended: threading.Event | None = None
+        self._stop: Callable[[], None] | None = None
 
     def begin(self, line: str) -> None:
         """Show a step in place of the step before it."""
         self.end()
         if self._console.is_terminal:
-            self._spinner = self._console.status(plain(line))
-            self._spinner.start()
+            spinner = self._console.status(plain(line))
+            spinner.start()
+            self._stop = spinner.stop
         elif not self._console.quiet:
-            self._ended = threading.Event()
-            threading.Thread(target=_tell, args=(line, self._ended), daemon=True).start()
+            ended = threading.Event()
+            threading.Thread(target=_tell, args=(line, ended), daemon=True).start()
+            self._stop = ended.set
 
     def end(self) -> None:
         """Stop showing the step."""
-        if self._spinner is not None:
-            self._spinner.stop()
-        if self._ended is not None:
-            self._ended.set()
-        self._spinner = self._ended = None
+        if self._stop is not None:
+            self._stop()
+        self._stop = None
 
 
 def _tell(line: str, ended: threading.Event) -> None:

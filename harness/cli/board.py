@@ -29,16 +29,9 @@ STEM = "leaderboard"
 @click.option("--title", metavar="TEXT", help="With --html: the title of the site. Default: Leaderboard.")
 @click.option("--organiser", metavar="TEXT", help="With --html: who runs the board.")
 def command(
-    form: str,
-    columns: tuple[str, ...],
-    wide: bool,
-    explain: bool,
-    output: Path | None,
-    html: Path | None,
-    title: str | None,
-    organiser: str | None,
-    **asked: Any,
-) -> None:
+    form: str, columns: tuple[str, ...], wide: bool, explain: bool, output: Path | None, html: Path | None,
+    title: str | None, organiser: str | None, **asked: Any,
+) -> None:  # fmt: skip
     """Print the leaderboard of all recorded submissions; with --output also write it in every file format, with --html
     as a static site: the board, a page per submission and task, and the records behind it for `pgdl verify`.
 

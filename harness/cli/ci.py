@@ -28,7 +28,7 @@ from harness.printing import put, say
 @options.task
 @options.results
 @click.option(
-    "--add-records", "added", multiple=True, callback=options.parse_addresses, metavar="FILE",
+    "--add-records", "added", multiple=True, callback=options.parse_address, metavar="FILE",
     help="Results file of another job whose records are added first; may be repeated. No record is replaced.",
 )  # fmt: skip
 @options.output("leaderboard, site, comment and report to this directory.")
@@ -51,16 +51,9 @@ from harness.printing import put, say
 @as_json.option
 @options.quiet
 def command(
-    output: Path | None,
-    require_check: bool,
-    min_score: float | None,
-    at_most: int,
-    only_submissions: bool,
-    annotations: str,
-    form: str,
-    quiet: bool,
-    **asked: Any,
-) -> int:
+    output: Path | None, require_check: bool, min_score: float | None, at_most: int, only_submissions: bool,
+    annotations: str, form: str, quiet: bool, **asked: Any,
+) -> int:  # fmt: skip
     """Evaluate the submissions that a change touches, and report what it does to the leaderboard.
 
     A submission is a .py file, a directory or a zip directly in the folder of submissions, and is called like its

@@ -1,6 +1,7 @@
 """`pgdl codabench collect`, `submissions` and `publish`: the work on an open phase of a competition."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,7 +11,7 @@ from harness.credentials import Address
 from harness.printing import say
 from harness.text import counted
 
-TOML = click.argument("toml", metavar="TOML", type=click.Path(path_type=Path))
+TOML = click.argument("competition", metavar="TOML", type=click.Path(path_type=Path))
 PAGE = click.argument("page", metavar="URL", callback=options.parse_address)
 PHASE = click.option("--phase", metavar="NAME", help="Phase of the competition; needed if there are several.")
 TOKEN = click.option(
@@ -40,9 +41,8 @@ ALLOW_HTTP = click.option(
 @options.results
 @options.html("a site of the board to this directory.")
 def collect(
-    toml: Path, source: Address, phase: str | None, downloads: Path, share: float, token_file: Path | None,
-    readable: tuple[str, ...], results: Address, html: Path | None,
-) -> None:  # fmt: skip
+    share: float, token_file: Path | None, readable: tuple[str, ...], results: Address, html: Path | None, **asked: Any
+) -> None:
     """Check the results of a public phase and add them to a database; with --html, write the site.
 
     TOML describes the competition, URL is its page: files are downloaded by an organiser's token, and the same command
@@ -55,10 +55,10 @@ def collect(
     from harness.cli.terminal import Terminal
 
     with Terminal() as progress:
+        organiser = pgdl.Organiser(token_file, readable)
         found = pgdl.collect_results(
-            toml, source, phase=phase, downloads=downloads, share=share, organiser=pgdl.Organiser(token_file, readable),
-            results=results, html=html, progress=progress,
-        )  # fmt: skip
+            **asked, share=share, organiser=organiser, results=results, html=html, progress=progress
+        )
     got = found.collected
     new = f"{counted(got.submissions, 'submission')}, {counted(got.calls, 'new call')} in {results}"
     say(f"{found.name}: {new}; {counted(got.proved, 'call') if share else 'none of them'} made again")
@@ -73,9 +73,7 @@ def collect(
 @options.output("the submissions and their table to this directory.", required=True)
 @TOKEN
 @ALLOW_HTTP
-def submissions(
-    toml: Path, page: Address, phase: str | None, output: Path, token_file: Path | None, readable: tuple[str, ...]
-) -> None:
+def submissions(output: Path, token_file: Path | None, readable: tuple[str, ...], **asked: Any) -> None:
     """Download the submission that counts of each participant, and write a table of them, PATH/submissions.csv.
 
     TOML describes the competition, URL is its page. The submission on the platform's board counts. If there is none,
@@ -89,9 +87,8 @@ def submissions(
     from harness.codabench.downloads import TABLE
 
     with Terminal() as progress:
-        name, number = pgdl.download_submissions(
-            toml, page, output, phase=phase, organiser=pgdl.Organiser(token_file, readable), progress=progress
-        )
+        organiser = pgdl.Organiser(token_file, readable)
+        name, number = pgdl.download_submissions(**asked, output=output, organiser=organiser, progress=progress)
     say(f"{name}: {counted(number, 'submission')} in {output}, listed in {output / TABLE}")
 
 
@@ -104,10 +101,7 @@ def submissions(
 @options.results
 @options.tasks
 @options.task
-def publish(
-    page: Address, directory: Path, phase: str | None, token_file: Path | None, readable: tuple[str, ...],
-    results: Address, tasks_dir: Path, task_names: tuple[str, ...],
-) -> None:  # fmt: skip
+def publish(page: Address, token_file: Path | None, readable: tuple[str, ...], **asked: Any) -> None:
     """Put the scores of our own board on the platform's board, in its column `final`.
 
     URL is the page of the competition, DIR the directory that `pgdl codabench submissions` has written. Only our own
@@ -119,8 +113,6 @@ def publish(
     from harness.cli.terminal import Terminal
 
     with Terminal() as progress:
-        name, number = pgdl.publish_scores(
-            page, directory, phase=phase, organiser=pgdl.Organiser(token_file, readable), results=results,
-            tasks_dir=tasks_dir, task_names=task_names, progress=progress,
-        )  # fmt: skip
+        organiser = pgdl.Organiser(token_file, readable)
+        name, number = pgdl.publish_scores(page, **asked, organiser=organiser, progress=progress)
     say(f"{name}: {counted(number, 'score')} on the board of {page}")

@@ -43,15 +43,9 @@ WITHOUT_CALLS = ("measures", "tasks_dir", "task_names", "results", "withhold", "
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show only the best N measures, in every format.")
 @options.quiet
 def command(
-    output: Path | None,
-    form: str,
-    columns: tuple[str, ...],
-    wide: bool,
-    recorded: bool,
-    top: int | None,
-    quiet: bool,
-    **asked: Any,
-) -> int:
+    output: Path | None, form: str, columns: tuple[str, ...], wide: bool, recorded: bool, top: int | None,
+    quiet: bool, **asked: Any,
+) -> int:  # fmt: skip
     """Run measures of the library on every model of every task, and compare their scores in one table.
 
     Calls are made and recorded as by pgdl run; repeating the command makes only the missing calls. With

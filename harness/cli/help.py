@@ -34,27 +34,20 @@ def command(topic: str | None) -> None:
     pages = _pages()
     if topic is None:
         width = max(map(len, pages))
-        say(*(f"{name:<{width}}  {_title(page)}" for name, page in pages.items()))
+        titles = {name: page.read_text("utf-8").partition("\n")[0].removeprefix("# ") for name, page in pages.items()}
+        say(*(f"{name:<{width}}  {title}" for name, title in titles.items()))
         return
     name, _, section = topic.removeprefix("docs/").partition("#")
     page = pages.get(name.removesuffix(".md"))
     if page is None:
         hint = f"pgdl {name} --help explains the command" if name in COMMANDS else did_you_mean(name, pages)
         raise UserError(f"no page {name!r}", remedy=hint or "list them with pgdl help")
-    text = _read(page)
+    text = page.read_text("utf-8")
     _show(_section(text, section) if section else text, set(pages))
 
 
 def _pages() -> dict[str, Path]:
     return {page.stem: page for page in sorted(shipped.pages().glob("*.md")) if page.stem != _ON_SITE}
-
-
-def _read(page: Path) -> str:
-    return page.read_text(encoding="utf-8")
-
-
-def _title(page: Path) -> str:
-    return _read(page).partition("\n")[0].removeprefix("# ")
 
 
 def _section(text: str, name: str) -> str:

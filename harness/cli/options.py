@@ -1,7 +1,7 @@
 """The options of all commands: an option means the same in every command that has it.
 
-The options of `_option` can also be set by environment variables, such as `--seed` by `PGDL_SEED`. An option is called
-like the parameter of the function in `pgdl`; a command passes on, as `**asked`, the options that it does not read.
+The options of `_option` can also be set by environment variables, such as `--seed` by `PGDL_SEED`. A command gets the
+value of an option under the name of the parameter of its function in `pgdl`, and passes most options on as `**asked`.
 """
 
 import re
@@ -92,19 +92,15 @@ def parse_workers(text: str) -> int | None:
     return int(text)
 
 
-def parse_address(_context: click.Context, parameter: click.Parameter, value: str | None) -> Address | None:
-    """Return the address or file as an `Address`, which hides a password in every message."""
-    return None if value is None else Address(value, name_of(parameter))
+def parse_address(_context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """Return the address or file in a parameter as an `Address`, which hides its password in every message.
 
-
-def parse_addresses(_context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> tuple[Address, ...]:
-    """Return each value of a parameter that may be repeated as `parse_address` does."""
-    return tuple(Address(value, name_of(parameter)) for value in values)
-
-
-def name_of(parameter: click.Parameter) -> str:
-    """Return the name by which the help calls a parameter: `--results` of an option, `URL` of an argument."""
-    return parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+    Return a tuple of addresses for a parameter that may be repeated, and None for a parameter without a value.
+    """
+    name = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+    if isinstance(value, tuple):
+        return tuple(Address(one, name) for one in value)
+    return None if value is None else Address(value, name)
 
 
 class SuggestingChoice(click.Choice[str]):

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Collection, Sequence
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -31,9 +30,7 @@ class Terminal(Progress):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._step.end()
 
     def note(self, line: str) -> None:
