@@ -64,26 +64,21 @@ def open_results(
     Raises:
         UserError: there are no records, or no record has such a name or outcome.
     """
-    table, root = EVALUATIONS.c, Path(tasks_dir)
+    root = Path(tasks_dir)
     hidden = hidden_names(TaskDirectory(root).tasks) if root.is_dir() else frozenset[str]()
+    chosen = {
+        "submission": as_names(submissions), "task": as_names(task_names),
+        "outcome": [word.upper() for word in as_names(outcomes)],
+    }  # fmt: skip
     with Records(results, read_only=True) as records:
-        submissions, task_names = as_names(submissions), as_names(task_names)
-        words = [word.upper() for word in as_names(outcomes)]
-        for column, chosen, known in (
-            (table.submission, submissions, records.distinct("submission") if submissions else []),
-            (table.task, task_names, records.distinct("task") if task_names else []),
-            (table.outcome, words, list(Outcome)),
-        ):
-            for word in chosen:
-                if word not in known:
-                    hint = did_you_mean(word, known) or f"there are {', '.join(sorted(known)) or 'none'}"
-                    raise UserError(f"no {column.key} {word!r}", file=records.name, remedy=hint)
-        calls = [
-            column.in_(chosen)
-            for column, chosen in ((table.submission, submissions), (table.task, task_names)) if chosen
-        ]  # fmt: skip
-        ended = [table.outcome.in_(words)] if words else []
-        yield RecordedCalls(records.whole_of(*calls, only=ended), hidden, Withhold(withhold))
+        for name, words in chosen.items():
+            known = list(Outcome) if name == "outcome" else records.distinct(name) if words else []
+            if unknown := [word for word in words if word not in known]:
+                hint = did_you_mean(unknown[0], known) or f"there are {', '.join(sorted(known)) or 'none'}"
+                raise UserError(f"no {name} {unknown[0]!r}", file=records.name, remedy=hint)
+        wanted = {name: EVALUATIONS.c[name].in_(words) for name, words in chosen.items() if words}
+        ended = [wanted.pop("outcome")] if outcomes else []
+        yield RecordedCalls(records.whole_of(*wanted.values(), only=ended), hidden, Withhold(withhold))
 
 
 def remove_results(

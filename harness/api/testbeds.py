@@ -61,10 +61,7 @@ class TestbedResult:
         return {
             "point": asdict(self.summary.point),
             "marginals": [dict(zip(_COLUMNS, row, strict=True)) for row in self._marginals()],
-            "consistency": [
-                dict(zip(_SIGN_ERRORS, (one.measure, *one.errors.values(), one.mean), strict=True))
-                for one in self.consistency
-            ],
+            "consistency": [dict(zip(_SIGN_ERRORS, row, strict=True)) for row in self._sign_errors()],
             "failed": self.failed,
         }
 
@@ -75,8 +72,7 @@ class TestbedResult:
             write_csv(directory / "marginals.csv", _COLUMNS, self._marginals()),
         ]
         if self.consistency:
-            table = [(one.measure, *one.errors.values(), one.mean) for one in self.consistency]
-            written.append(write_csv(directory / "consistency.csv", _SIGN_ERRORS, table))
+            written.append(write_csv(directory / "consistency.csv", _SIGN_ERRORS, self._sign_errors()))
         return [*written, *self._plot(directory)]
 
     def _marginals(self) -> list[list[object]]:
@@ -85,6 +81,9 @@ class TestbedResult:
             for name, dimension in self.summary.dimensions.items()
             for at, value in enumerate(dimension.values)
         ]
+
+    def _sign_errors(self) -> list[list[object]]:
+        return [[one.measure, *one.errors.values(), one.mean] for one in self.consistency]
 
     def _plot(self, directory: Path) -> Iterator[Path]:
         drawings: dict[str, tuple[float, float, Callable[[Figure], None]]] = {
@@ -157,11 +156,10 @@ def _check(
     run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
     with open_records(run, results) as records:
         plan, _ = record_calls(run, records, progress)
-        rows = list(records.newest([call.key for call in plan.calls]))
-    values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}
-    for row in rows:
-        if row.value is not None:
-            values[row.submission][row.model] = row.value
+        values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}
+        for row in records.newest([call.key for call in plan.calls]):
+            if row.value is not None:
+                values[row.submission][row.model] = row.value
     failed = {name: len(probed) - len(of) for name, of in values.items() if len(of) < len(probed)}
     for name, number in failed.items():
         missing = f"no value on {number} of {len(probed)} models"

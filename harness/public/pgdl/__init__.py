@@ -1,8 +1,9 @@
 """Measures of generalization in deep learning: run, score and rank them, and compute them on a network of your own.
 
-`__init__.pyi` lists the names, also for editors and type checkers. A name is imported at its first use. Many functions
-have these arguments:
+`__init__.pyi` lists the names, also for editors and type checkers. A name is imported at its first use. The arguments
+below mean the same in all functions that have them.
 
+Args:
     tasks_dir: directory of the tasks.
     task_names: only these tasks; empty: all.
     models: models of each task: a number of them, from the smallest to the largest, or their names; None: all.
