@@ -34,20 +34,13 @@ TAIL, CHUNK = 4 * 1024**2, 256 * 1024
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file on a server.
+    """A file on a server."""
 
-    Attributes:
-        url: its address.
-        length: its size in bytes.
-        etag: the server's tag of this version; None if the server sends no tag.
-        tail: its last bytes.
-        boundaries: ascending positions at which requests end, so that only needed bytes are requested.
-    """
-
-    url: Address
-    length: int
-    etag: str | None
-    tail: bytes
+    url: Address  #: its address
+    length: int  #: its size in bytes
+    etag: str | None  #: the server's tag of this version; None if the server sends no tag
+    tail: bytes  #: its last bytes
+    #: ascending positions at which requests end, so that only needed bytes are requested
     boundaries: Sequence[int] = ()
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":

@@ -158,25 +158,15 @@ def free_bytes(directory: Path) -> int:
 
 @dataclass(frozen=True)
 class TaskPlan:
-    """One task to fetch.
+    """One task to fetch."""
 
-    Attributes:
-        staging: keeps its files until the task is complete.
-        chosen: names of the models to have in the end.
-        models_in_archive: number of its models in the archive.
-        members: all files of the complete task.
-        present: the files that are at its place already, by path.
-        missing: the members to be fetched.
-        is_done: whether the task is at its place with all wanted models.
-    """
-
-    staging: StagedTask
-    chosen: Sequence[str]
-    models_in_archive: int
-    members: Sequence[ListedFile]
-    present: Mapping[str, FetchedFile]
-    missing: Sequence[ListedFile]
-    is_done: bool
+    staging: StagedTask  #: keeps its files until the task is complete
+    chosen: Sequence[str]  #: names of the models to have in the end
+    models_in_archive: int  #: number of its models in the archive
+    members: Sequence[ListedFile]  #: all files of the complete task
+    present: Mapping[str, FetchedFile]  #: the files that are at its place already, by path
+    missing: Sequence[ListedFile]  #: the members to be fetched
+    is_done: bool  #: whether the task is at its place with all wanted models
 
     @property
     def bytes(self) -> int:

@@ -39,18 +39,12 @@ _BESIDE = (("x", "y"), ("inputs", "labels"), ("images", "labels"))
 
 @dataclass(frozen=True)
 class Examples:
-    """Labelled examples.
+    """Labelled examples."""
 
-    Attributes:
-        source: the origin of the examples, for messages.
-        shape: shape of all inputs, (n, ...).
-        labels: integers (n,) or (n, 1), or one-hot (n, classes).
-        parts: yields the inputs in order, in parts of the given number of examples.
-    """
-
-    source: str
-    shape: tuple[int, ...]
-    labels: NDArray[Any]
+    source: str  #: the origin of the examples, for messages
+    shape: tuple[int, ...]  #: shape of all inputs, (n, ...).
+    labels: NDArray[Any]  #: integers (n,) or (n, 1), or one-hot (n, classes)
+    #: yields the inputs in order, in parts of the given number of examples
     parts: Callable[[int], Iterator[NDArray[Any]]]
 
 

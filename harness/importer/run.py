@@ -54,23 +54,14 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ImportOrder:
-    """The files to import, and the place of the new task.
+    """The files to import, and the place of the new task."""
 
-    Attributes:
-        table: the table of models.
-        data: training data, see `read_examples`.
-        test: test data, if there are any.
-        out: directory of tasks.
-        name: name of the task.
-        divisor: number by which all inputs are divided.
-    """
-
-    table: Path
-    data: str | Examples
-    test: str | Examples | None
-    out: Path
-    name: str
-    divisor: float = 1.0
+    table: Path  #: the table of models
+    data: str | Examples  #: training data, see `read_examples`
+    test: str | Examples | None  #: test data, if there are any
+    out: Path  #: directory of tasks
+    name: str  #: name of the task
+    divisor: float = 1.0  #: number by which all inputs are divided
 
     @property
     def task(self) -> Path:

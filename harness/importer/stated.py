@@ -22,15 +22,10 @@ _EMPTY = ("", "na", "nan")
 
 @dataclass(frozen=True)
 class Stated:
-    """An accuracy as the table states it, in [0, 1].
+    """An accuracy as the table states it, in [0, 1]."""
 
-    Attributes:
-        text: the cell.
-        rounding: the rounding of its column, in accuracy.
-    """
-
-    text: str
-    rounding: float
+    text: str  #: the cell
+    rounding: float  #: the rounding of its column, in accuracy
 
     @property
     def value(self) -> float:

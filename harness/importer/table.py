@@ -99,28 +99,17 @@ def _is_number(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class ImportedRow:
-    """One model.
+    """One model."""
 
-    Attributes:
-        where: table and line, for messages.
-        file: the model, or its architecture.
-        weights: file of the weights, if they are not in `file`.
-        hyperparameters: name -> value as text.
-        train: stated accuracy on the training data, if any.
-        test: stated accuracy on the test data, if any.
-        initial: file of the weights before training, if any.
-        exported: the `.pt2` file that `file` and `weights` were translated from, if any.
-        outputs: outputs (n, classes) of that network for the first training examples, if they are known.
-    """
-
-    where: str
-    file: Path
-    weights: Path | None
-    hyperparameters: dict[str, str]
-    train: Stated | None
-    test: Stated | None
-    initial: Path | None = None
-    exported: Path | None = None
+    where: str  #: table and line, for messages
+    file: Path  #: the model, or its architecture
+    weights: Path | None  #: file of the weights, if they are not in `file`
+    hyperparameters: dict[str, str]  #: name -> value as text
+    train: Stated | None  #: stated accuracy on the training data, if any
+    test: Stated | None  #: stated accuracy on the test data, if any
+    initial: Path | None = None  #: file of the weights before training, if any
+    exported: Path | None = None  #: the `.pt2` file that `file` and `weights` were translated from, if any.
+    #: outputs (n, classes) of that network for the first training examples, if they are known
     outputs: NDArray[np.float32] | None = None
 
     @property

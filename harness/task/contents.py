@@ -20,19 +20,12 @@ from harness.text import printable
 
 @dataclass(frozen=True)
 class Contents:
-    """Digests of the files of a task, which are not parsed.
+    """Digests of the files of a task, which are not parsed."""
 
-    Attributes:
-        models: model id -> digest, as in records.
-        data: digest of the training shards; None without shards.
-        without_initial_weights: ids of the models without weights before training.
-        n_test: number of test samples; None if there are no test shards.
-    """
-
-    models: Mapping[str, str]
-    data: str | None
-    without_initial_weights: tuple[str, ...] = ()
-    n_test: int | None = None
+    models: Mapping[str, str]  #: model id -> digest, as in records
+    data: str | None  #: digest of the training shards; None without shards
+    without_initial_weights: tuple[str, ...] = ()  #: ids of the models without weights before training
+    n_test: int | None = None  #: number of test samples; None if there are no test shards
 
 
 def read_contents(task: TaskFiles) -> Contents:

@@ -35,17 +35,11 @@ CHECKED = "test data"
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The decoded training samples of a task, in the order of the shards.
+    """The decoded training samples of a task, in the order of the shards."""
 
-    Attributes:
-        source: directory of the shards.
-        directory: contains inputs.npy, float32 (n_samples, *input_shape), and labels.npy, int32 (n_samples,).
-        digest: SHA-256 over the shards.
-    """
-
-    source: Path
-    directory: Path
-    digest: str
+    source: Path  #: directory of the shards
+    directory: Path  #: contains inputs.npy, float32 (n_samples, *input_shape), and labels.npy, int32 (n_samples,).
+    digest: str  #: SHA-256 over the shards
 
     @cached_property
     def inputs(self) -> NDArray[np.float32]:

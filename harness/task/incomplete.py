@@ -30,19 +30,12 @@ _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """A request of tasks, without the address of the catalogue, which may hold a password.
+    """A request of tasks, without the address of the catalogue, which may hold a password."""
 
-    Attributes:
-        corpus: its name.
-        models: a number of them, or names; None for all.
-        whole: whether whole archives are fetched.
-        catalogue: whether the command named a catalogue.
-    """
-
-    corpus: str
-    models: int | tuple[str, ...] | None
-    whole: bool
-    catalogue: bool
+    corpus: str  #: its name
+    models: int | tuple[str, ...] | None  #: a number of them, or names; None for all
+    whole: bool  #: whether whole archives are fetched
+    catalogue: bool  #: whether the command named a catalogue
 
     def write(self, directory: Path) -> None:
         """Write the file into the directory of a task."""

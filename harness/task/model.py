@@ -25,26 +25,17 @@ ARCHIVES = {WEIGHTS: "weights.npz", INITIAL_WEIGHTS: "initial_weights.npz"}
 
 @dataclass(frozen=True)
 class Model:
-    """A trained model whose files are known to be consistent.
+    """A trained model whose files are known to be consistent."""
 
-    Attributes:
-        id: name of the model's directory, e.g. `model_0`.
-        directory: contains config.json and the weights.
-        digest: SHA-256 over the model's files.
-        shown_digest: SHA-256 over the part of the model that a measure sees, equal for models that differ only in their
-            training settings.
-        architecture: the layers, without names and without training-only layers and settings.
-        shapes: the shapes of weights and output that Keras infers for the architecture.
-        has_initial_weights: whether the weights before training are known.
-    """
-
-    id: str
-    directory: Path
-    digest: str
+    id: str  #: name of the model's directory, e.g. `model_0`.
+    directory: Path  #: contains config.json and the weights.
+    digest: str  #: SHA-256 over the model's files
+    #: SHA-256 over the part of the model that a measure sees, equal for models that differ only in their training
+    #: settings
     shown_digest: str
-    architecture: Architecture
-    shapes: ModelShapes
-    has_initial_weights: bool
+    architecture: Architecture  #: the layers, without names and without training-only layers and settings
+    shapes: ModelShapes  #: the shapes of weights and output that Keras infers for the architecture
+    has_initial_weights: bool  #: whether the weights before training are known
 
     @property
     def n_parameters(self) -> int:

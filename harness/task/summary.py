@@ -155,17 +155,11 @@ def spread(gaps: Sequence[float]) -> GapSpread:
 
 @dataclass(frozen=True)
 class GapError:
-    """The error of the gaps that comes from the choice of test examples; train accuracies are of all training examples.
+    """The error of generalization gaps that comes from the random choice of test examples."""
 
-    Attributes:
-        n_test: examples of the test set.
-        standard_error: of a model's gap, root mean square over models.
-        share: part of the variance of the gaps that this error explains, 0 to 1; None if all gaps are equal.
-    """
-
-    n_test: int
-    standard_error: float
-    share: float | None
+    n_test: int  #: number of test examples
+    standard_error: float  #: standard error of a model's gap, root mean square over models
+    share: float | None  #: part of the variance of the gaps that the error explains, 0 to 1; None if all gaps are equal
 
 
 def gap_error(n_test: int, reference: Reference) -> GapError:

@@ -22,21 +22,13 @@ from harness.text import is_line
 
 @dataclass(frozen=True)
 class Task:
-    """A task whose files are all present, intact and consistent.
+    """A task whose files are all present, intact and consistent."""
 
-    Attributes:
-        name: the task's name.
-        models: the trained models in natural order; they share input shape and number of outputs.
-        data: the training data.
-        reference: hyperparameters and accuracies of exactly these models; None without reference data.
-        hidden: whether participants may learn only their outcomes and rounded scores on it.
-    """
-
-    name: str
-    models: tuple[Model, ...]
-    data: TrainingData
-    reference: Reference | None
-    hidden: bool = False
+    name: str  #: the task's name
+    models: tuple[Model, ...]  #: the trained models in natural order; they share input shape and number of outputs
+    data: TrainingData  #: the training data
+    reference: Reference | None  #: hyperparameters and accuracies of exactly these models; None without reference data
+    hidden: bool = False  #: whether participants may learn only their outcomes and rounded scores on it
 
 
 def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -> list[Task]:

@@ -24,19 +24,12 @@ _INPUT_NAME = "input"
 
 @dataclass(frozen=True)
 class KerasModel:
-    """A translated model.
+    """A translated model."""
 
-    Attributes:
-        file: the `.pt2` file, for messages.
-        config: the content of config.json, Keras' own JSON.
-        weights: name of a layer -> the layer's weights in the order of `get_weights()`.
-        names: number of a translated layer -> name of the layer; without layers that do not lead to the output.
-    """
-
-    file: Path
-    config: dict[str, Any]
-    weights: Mapping[str, tuple[Array, ...]]
-    names: Mapping[int, str]
+    file: Path  #: the `.pt2` file, for messages.
+    config: dict[str, Any]  #: the content of config.json, Keras' own JSON.
+    weights: Mapping[str, tuple[Array, ...]]  #: name of a layer -> the layer's weights in the order of `get_weights()`
+    names: Mapping[int, str]  #: number of a translated layer -> its name, for layers that lead to the output
 
     @cached_property
     def architecture(self) -> Architecture:

@@ -35,23 +35,14 @@ _KEEPING_SIGNS = {
 
 @dataclass(frozen=True)
 class TranslatedLayer:
-    """A layer of the model, called once.
+    """A layer of the model, called once."""
 
-    Attributes:
-        class_name: name of the class in Keras.
-        config: the layer's settings, without a name.
-        weights: the layer's weights in the order of `get_weights()`.
-        inputs: numbers of the layers whose outputs are the positional inputs; `INPUT` for the model's input.
-        keywords: name of an argument -> number of the layer whose output is the argument.
-        path: path of the PyTorch module that the layer belongs to.
-    """
-
-    class_name: str
-    config: dict[str, Any]
-    weights: tuple[Array, ...]
-    inputs: tuple[int, ...]
-    keywords: dict[str, int]
-    path: str
+    class_name: str  #: name of the class in Keras
+    config: dict[str, Any]  #: the layer's settings, without a name
+    weights: tuple[Array, ...]  #: the layer's weights in the order of `get_weights()`
+    inputs: tuple[int, ...]  #: numbers of the layers before this layer; `INPUT` for the model's input
+    keywords: dict[str, int]  #: name of an argument -> number of the layer whose output is the argument
+    path: str  #: path of the PyTorch module that the layer belongs to
 
     @property
     def sources(self) -> tuple[int, ...]:

@@ -47,21 +47,13 @@ class ArgumentReference:
 
 @dataclass(frozen=True)
 class GraphOperation:
-    """A node of a graph: an operation on results of earlier operations.
+    """A node of a graph: an operation on results of earlier operations."""
 
-    Attributes:
-        target: `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`.
-        arguments: name -> number, text, `ArgumentReference`, or list; without arguments that have default values.
-        outputs: names of the results; None for an unused result.
-        is_list: whether the operation returns a list of the results.
-        path: the module that called the operation, such as `layer2.0.bn1`.
-    """
-
-    target: str
-    arguments: Mapping[str, Any]
-    outputs: tuple[str | None, ...]
-    is_list: bool
-    path: str
+    target: str  #: `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`.
+    arguments: Mapping[str, Any]  #: name -> number, text, `ArgumentReference` or list; without default values
+    outputs: tuple[str | None, ...]  #: names of the results; None for an unused result
+    is_list: bool  #: whether the operation returns a list of the results
+    path: str  #: the module that called the operation, such as `layer2.0.bn1`.
 
     @property
     def name(self) -> str:
@@ -86,25 +78,15 @@ def _resolved(argument: Any, values: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Graph:
-    """An exported network.
+    """An exported network."""
 
-    Attributes:
-        file: the `.pt2` file, for messages.
-        operations: the operations in the order of their execution.
-        tensors: name in the graph -> weight or other constant.
-        parameters: name in the graph -> name in the module, such as `conv1.weight`, of trained tensors.
-        input: name of the input.
-        input_shape: shape of the input; the first axis is the batch, with the size used at the export.
-        output: name of the output.
-    """
-
-    file: Path
-    operations: tuple[GraphOperation, ...]
-    tensors: Mapping[str, Array]
-    parameters: Mapping[str, str]
-    input: str
-    input_shape: tuple[int, ...]
-    output: str
+    file: Path  #: the `.pt2` file, for messages.
+    operations: tuple[GraphOperation, ...]  #: the operations in the order of their execution
+    tensors: Mapping[str, Array]  #: name in the graph -> weight or other constant
+    parameters: Mapping[str, str]  #: name in the graph -> name in the module (`conv1.weight`) of trained tensors
+    input: str  #: name of the input
+    input_shape: tuple[int, ...]  #: shape of the input; the first axis is the batch, with the size used at the export
+    output: str  #: name of the output
 
 
 def is_pt2(archive: ZipFile) -> bool:

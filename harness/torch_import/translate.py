@@ -36,17 +36,11 @@ _WITH_WEIGHTS = {"conv1d", "conv2d", "conv3d", "linear", "batch_norm", "layer_no
 
 @dataclass(frozen=True)
 class Translation:
-    """A network as a Keras model.
+    """A network as a Keras model."""
 
-    Attributes:
-        model: the Keras model.
-        values: name of a result in the graph -> the `Value` that stands for the result.
-        paths: name of a result in the graph -> module and operation that computed the result, for messages.
-    """
-
-    model: KerasModel
-    values: Mapping[str, Value]
-    paths: Mapping[str, str]
+    model: KerasModel  #: the Keras model
+    values: Mapping[str, Value]  #: name of a result in the graph -> the `Value` that stands for the result
+    paths: Mapping[str, str]  #: name of a result in the graph -> its module and operation, for messages
 
 
 def translate(graph: Graph) -> Translation:

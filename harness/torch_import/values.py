@@ -32,20 +32,13 @@ Groups = tuple[Group, ...]
 
 @dataclass(frozen=True)
 class Value:
-    """The result of an operation.
+    """The result of an operation."""
 
-    Attributes:
-        source: number of the layer whose output is the value, or `INPUT`; for values that no layer computes, `Scores`
-            of an attention or a `Length`.
-        stored: the axes of the layer's output, without the batch.
-        view: the axes that PyTorch sees, with the batch.
-        fixed: axes in `stored` from which an operation has selected an index -> the index.
-    """
-
+    #: The number of the layer whose output is the value, or `INPUT`; `Scores` or `Length` for values without a layer.
     source: Any
-    stored: Groups
-    view: Groups
-    fixed: dict[ValueAxis, int] = field(default_factory=dict)
+    stored: Groups  #: the axes of the layer's output, without the batch
+    view: Groups  #: the axes that PyTorch sees, with the batch
+    fixed: dict[ValueAxis, int] = field(default_factory=dict)  #: index that was selected from an axis in `stored`
 
     @property
     def shape(self) -> tuple[int, ...]:

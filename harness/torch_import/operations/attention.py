@@ -33,21 +33,13 @@ _KIND = "MultiHeadAttention"
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of an attention: products of queries and keys, times `scale`, plus `bias`.
+    """Scores of an attention: products of queries and keys, times `scale`, plus `bias`."""
 
-    Attributes:
-        query: queries (batch, ..., places, numbers).
-        key: keys, likewise.
-        scale: factors (n or 1), where n is the product of the axes between batch and places, such as heads.
-        bias: constants (n or 1, places of queries or 1, places of keys or 1).
-        is_normalized: whether a softmax over the keys follows.
-    """
-
-    query: Value
-    key: Value
-    scale: Array
-    bias: Array
-    is_normalized: bool = False
+    query: Value  #: queries (batch, ..., places, numbers).
+    key: Value  #: keys, likewise
+    scale: Array  #: factors (n or 1), where n is the product of the axes between batch and places, such as heads
+    bias: Array  #: constants (n or 1, places of queries or 1, places of keys or 1)
+    is_normalized: bool = False  #: whether a softmax over the keys follows
 
     def _with(self, value: Value, **changes: Any) -> Value:
         return replace(value, source=replace(self, **changes))
@@ -150,17 +142,11 @@ def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]
 
 @dataclass(frozen=True)
 class _Projection:
-    """Queries, keys or values as the output of a dense layer.
+    """Queries, keys or values as the output of a dense layer."""
 
-    Attributes:
-        input: input of the dense layer, stored as (windows, places, channels) or (places, channels).
-        kernel: kernel (channels, heads, numbers).
-        bias: bias (heads, numbers).
-    """
-
-    input: Value
-    kernel: Array
-    bias: Array
+    input: Value  #: input of the dense layer, stored as (windows, places, channels) or (places, channels)
+    kernel: Array  #: kernel (channels, heads, numbers)
+    bias: Array  #: bias (heads, numbers)
 
 
 def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Value:
