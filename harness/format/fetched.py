@@ -46,14 +46,14 @@ class FetchedFile:
 class Fetched:
     """The origin of a task."""
 
-    source: str  #: the requested task, e.g. `pgdl2020/task8`.
+    source: str  #: the requested task, e.g. `pgdl2020/task8`
     url: str  #: address of the archive
     length: int  #: its size in bytes
     etag: str | None  #: the server's tag of this version; None if the server sent no tag
     directory_sha256: str  #: digest of the list of its members
     models: int  #: number of the task's models here
     models_in_archive: int  #: number of the task's models in the archive
-    reference_sha256: str  #: digest of model_configs.json as it was written here.
+    reference_sha256: str  #: digest of model_configs.json as it was written here
     files: Mapping[str, FetchedFile]  #: path in the task's directory -> the file
 
     @property

@@ -27,7 +27,7 @@ class Writer:
 
     major: int | None = None  #: 2 or 3; None if not known
     minor: int | None = None  #: the second number of its version; None if no version is stated
-    text: str = ""  #: the version as stated, such as `2.2.4-tf`.
+    text: str = ""  #: the version as stated, such as `2.2.4-tf`
 
     def is_before(self, version: tuple[int, int]) -> bool:
         """Whether this Keras is known to be older than a version."""

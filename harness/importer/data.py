@@ -42,7 +42,7 @@ class Examples:
     """Labelled examples."""
 
     source: str  #: the origin of the examples, for messages
-    shape: tuple[int, ...]  #: shape of all inputs, (n, ...).
+    shape: tuple[int, ...]  #: shape of all inputs, (n, ...)
     labels: NDArray[Any]  #: integers (n,) or (n, 1), or one-hot (n, classes)
     #: yields the inputs in order, in parts of the given number of examples
     parts: Callable[[int], Iterator[NDArray[Any]]]

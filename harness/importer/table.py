@@ -108,7 +108,7 @@ class ImportedRow:
     train: Stated | None  #: stated accuracy on the training data, if any
     test: Stated | None  #: stated accuracy on the test data, if any
     initial: Path | None = None  #: file of the weights before training, if any
-    exported: Path | None = None  #: the `.pt2` file that `file` and `weights` were translated from, if any.
+    exported: Path | None = None  #: the `.pt2` file that `file` and `weights` were translated from, if any
     #: outputs (n, classes) of that network for the first training examples, if they are known
     outputs: NDArray[np.float32] | None = None
 

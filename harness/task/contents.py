@@ -1,7 +1,4 @@
-"""The present contents of a task, as digests: a record counts only for the models and data that it was made on.
-
-They also show whether a fetched task has changed since.
-"""
+"""Digests of a task's models and data, by which records of earlier models or data, and changed files, are found."""
 
 import json
 from collections.abc import Mapping
@@ -20,16 +17,16 @@ from harness.text import printable
 
 @dataclass(frozen=True)
 class Contents:
-    """Digests of the files of a task, which are not parsed."""
+    """Digests of a task's models and data."""
 
-    models: Mapping[str, str]  #: model id -> digest, as in records
+    models: Mapping[str, str]  #: model id -> digest of the model's files, as in records
     data: str | None  #: digest of the training shards; None without shards
     without_initial_weights: tuple[str, ...] = ()  #: ids of the models without weights before training
     n_test: int | None = None  #: number of test samples; None if there are no test shards
 
 
 def read_contents(task: TaskFiles) -> Contents:
-    """Return the contents of a task; raises `UserError` for a file that cannot be read."""
+    """Return the digests of a task without parsing its files; raises `UserError` for a file that cannot be read."""
     try:
         with Digests(task.directory) as digests:
             models = {path.name: digests.of_model([path / name for name in MODEL_FILES]) for path in task.models}
@@ -42,16 +39,13 @@ def read_contents(task: TaskFiles) -> Contents:
 
 
 def write_known(reference: Path, contents: Contents) -> None:
-    """Write the digests of a task's models and data into the directory of its reference data."""
+    """Write the digests of a task into the directory of its reference data, for `read_known`."""
     known = {"models": dict(contents.models), "data": contents.data}
     (reference / CONTENTS).write_bytes((json.dumps(known, indent=1) + "\n").encode())
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the contents that the directory of reference data records; None without a record.
-
-    Raises `UserError` for an invalid file.
-    """
+    """Return the digests that `write_known` wrote to a directory; None without such a file; raises `UserError`."""
     file = reference / CONTENTS
     if not file.exists():
         return None
@@ -64,7 +58,7 @@ def read_known(reference: Path) -> Contents | None:
 
 
 def count_test_samples(directory: Path) -> int | None:
-    """Return the number of samples in the directory of test shards; None if there are no shards."""
+    """Return the number of samples in a directory of shards; None if the directory has no shards."""
     return sum(map(count_samples, find_shards(directory))) if has_shards(directory) else None
 
 
@@ -78,9 +72,9 @@ def origin_of(files: TaskFiles) -> Fetched | None:
 
 
 def changed_since_fetched(files: TaskFiles) -> list[str]:
-    """Return a line for each file that has changed since it was fetched; reads files whose digests are not known.
+    """Return a line for each file of a fetched task that was changed, added or removed since; empty for other tasks.
 
-    Returns None if the record is invalid, which is a problem of the reference data.
+    An invalid record of the fetch counts as no record: reading the reference data reports it.
     """
     try:
         fetched = origin_of(files)
@@ -105,6 +99,5 @@ def changed_since_fetched(files: TaskFiles) -> list[str]:
 
 
 def _files_of(files: TaskFiles) -> list[Path]:
-    """Return the files that the task consists of."""
     shards = [shard for part in (files.train, files.test) if has_shards(part) for shard in find_shards(part)]
     return shards + [file for model in files.models for name in MODEL_FILES if (file := model / name).exists()]

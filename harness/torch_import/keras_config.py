@@ -26,8 +26,8 @@ _INPUT_NAME = "input"
 class KerasModel:
     """A translated model."""
 
-    file: Path  #: the `.pt2` file, for messages.
-    config: dict[str, Any]  #: the content of config.json, Keras' own JSON.
+    file: Path  #: the `.pt2` file, for messages
+    config: dict[str, Any]  #: the content of config.json, Keras' own JSON
     weights: Mapping[str, tuple[Array, ...]]  #: name of a layer -> the layer's weights in the order of `get_weights()`
     names: Mapping[int, str]  #: number of a translated layer -> its name, for layers that lead to the output
 

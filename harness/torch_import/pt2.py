@@ -49,11 +49,11 @@ class ArgumentReference:
 class GraphOperation:
     """A node of a graph: an operation on results of earlier operations."""
 
-    target: str  #: `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`.
+    target: str  #: `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`
     arguments: Mapping[str, Any]  #: name -> number, text, `ArgumentReference` or list; without default values
     outputs: tuple[str | None, ...]  #: names of the results; None for an unused result
     is_list: bool  #: whether the operation returns a list of the results
-    path: str  #: the module that called the operation, such as `layer2.0.bn1`.
+    path: str  #: the module that called the operation, such as `layer2.0.bn1`
 
     @property
     def name(self) -> str:
@@ -80,7 +80,7 @@ def _resolved(argument: Any, values: Mapping[str, Any]) -> Any:
 class Graph:
     """An exported network."""
 
-    file: Path  #: the `.pt2` file, for messages.
+    file: Path  #: the `.pt2` file, for messages
     operations: tuple[GraphOperation, ...]  #: the operations in the order of their execution
     tensors: Mapping[str, Array]  #: name in the graph -> weight or other constant
     parameters: Mapping[str, str]  #: name in the graph -> name in the module (`conv1.weight`) of trained tensors

@@ -125,7 +125,7 @@ def test_it_is_no_task_for_others(tmp_path: Path, pgdl: Pgdl) -> None:
         refused = pgdl(*command, tmp_path)
         assert refused.code == 2
         assert (
-            f"only what pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n" in refused.err
+            f"only tasks that pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n" in refused.err
         )
 
 

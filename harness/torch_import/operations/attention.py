@@ -35,7 +35,7 @@ _KIND = "MultiHeadAttention"
 class Scores:
     """Scores of an attention: products of queries and keys, times `scale`, plus `bias`."""
 
-    query: Value  #: queries (batch, ..., places, numbers).
+    query: Value  #: queries (batch, ..., places, numbers)
     key: Value  #: keys, likewise
     scale: Array  #: factors (n or 1), where n is the product of the axes between batch and places, such as heads
     bias: Array  #: constants (n or 1, places of queries or 1, places of keys or 1)
