@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.about import About
 from harness.digest import digest_of
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.submission.name import is_name, taken
 from harness.submission.submission import Metadata, Submission
 
@@ -101,7 +101,5 @@ def _files(distribution: metadata.Distribution, module: str) -> list[metadata.Pa
 
 def _content(file: metadata.PackagePath) -> bytes:
     path = Path(str(file.locate()))
-    try:
+    with writing(path, problem="cannot be read", remedy="install it again"):
         return path.read_bytes()
-    except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", file=path, remedy="install it again") from error

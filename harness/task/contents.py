@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.format.fetched import RECORD, Fetched, read_fetched
 from harness.format.files import read_json
 from harness.format.layout import CONTENTS, INITIAL_WEIGHTS, MODEL_FILES, find_shards, has_shards
@@ -27,13 +27,11 @@ class Contents:
 
 def read_contents(task: TaskFiles) -> Contents:
     """Return the digests of a task without parsing its files; raises `UserError` for a file that cannot be read."""
-    try:
+    with writing(task.directory, problem="cannot be read"):
         with Digests(task.directory) as digests:
             models = {path.name: digests.of_model([path / name for name in MODEL_FILES]) for path in task.models}
         with Digests(task.train) as digests:
             data = digests.of_data(find_shards(task.train)) if has_shards(task.train) else None
-    except OSError as error:
-        raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
     lacking = tuple(path.name for path in task.models if not (path / INITIAL_WEIGHTS).exists())
     return Contents(models, data, lacking, count_test_samples(task.test))
 
