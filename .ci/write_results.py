@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from write_corpus import Column, Scores, agreement, means, read_scores
 
 import baselines
-from harness.board.oracle import Oracle, score_oracle
+from harness.board.yardsticks import Oracle, score_oracle
 from harness.format.reference import read_reference
 from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, ORACLE_NOISE
