@@ -210,6 +210,7 @@ def test_an_eigenvalue_comes_as_often_as_the_matrix_has_it():
     )
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("margin", [1.0, 20.0, 40.0, 80.0])
 def test_curvature_of_a_tiny_loss_keeps_its_digits(margin):
     """Of one example x = 1 the Hessian is p q (1, -1) (1, -1)', p and q the probabilities of both classes."""

@@ -436,6 +436,7 @@ RECURRENT = {
 }
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("kind", RECURRENT)
 def test_recurrent_layers_run_and_their_weights_are_refused_by_name(kind):
     shape = (6, 4, 2) if kind == "ConvLSTM1D" else (6, 4)

@@ -113,6 +113,7 @@ def test_the_representation_is_what_the_last_weight_layer_takes_in():
     assert features == pytest.approx(expected.numpy(), rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("size", [2, rest(1), rest(5)])
 def test_intrinsic_dimension_of_a_subspace(size):
     rng = np.random.default_rng(size)

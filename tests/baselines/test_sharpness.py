@@ -41,6 +41,7 @@ def test_bounds_of_t1_by_hand():
         assert magnitude_box_bound(vector, alpha, m) == pytest.approx(expected)
 
 
+@pytest.mark.rest
 def test_measures_put_their_scale_into_the_bounds():
     model, data = t1(), dataset(*T1_DATA)
     alpha, relative = (value(name, model, data) ** -0.5 for name in SCALES)
@@ -84,6 +85,7 @@ def test_alpha_is_the_largest_where_no_change_does_harm(name, images, labels):
 A_TENTH = np.array([[1.1, 1.0], *[[1.8, 1.0]] * 9]), dataset(np.eye(10), [0] * 10)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("share", [0.1, 0.2])
 def test_a_drop_of_exactly_the_bound_is_allowed(share):
     kernel, data = A_TENTH[0].copy(), A_TENTH[1]

@@ -79,6 +79,7 @@ def test_inputs_that_are_no_images_have_no_size():
         norms("fft", model, fft_size="dataset")
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("size", [1, 128])
 @pytest.mark.parametrize(
     ("layer", "shape"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from stopwatch import seconds
 
-from harness.records import Evaluation, Records
+from harness.records import Claims, Evaluation, Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
 from tests.records.servers import Server, serving
 
@@ -47,17 +47,17 @@ def cost(work: Callable[[], object]) -> tuple[float, float]:
 
 def test_records_in_groups(records: Records) -> None:
     alone, grouped = calls("alone"), calls("grouped")
-    with records.claims() as claims:
+    with Claims(records) as claims:
         claims.take([row.key for row in alone + grouped])
 
         def write_alone() -> None:
-            with records.writer(claims) as writer:
+            with RecordWriter(records, claims) as writer:
                 for row in alone:
                     writer.add(row)
                     writer.flush()
 
         def write_in_groups() -> None:
-            with records.writer(claims) as writer:
+            with RecordWriter(records, claims) as writer:
                 for row in grouped:
                     writer.add(row)
 
@@ -69,7 +69,7 @@ def test_records_in_groups(records: Records) -> None:
 
 def test_claims_in_windows(records: Records) -> None:
     keys = [f"{number:064}" for number in range(CLAIMS)]
-    with records.claims() as claims:
+    with Claims(records) as claims:
         first = seconds(lambda: claims.take(keys[:WINDOW]), repeats=1)
         wall, processor = cost(lambda: [claims.take(keys[at : at + WINDOW]) for at in range(WINDOW, CLAIMS, WINDOW)])
     print(f"first window: {first:.3f} s; {CLAIMS - WINDOW} claims: {wall:.2f} s, {processor:.2f} s of processor")

@@ -132,6 +132,7 @@ def test_remarks_cannot_be_markup(board: Board) -> None:
     assert r"\_\_x\_\_ digits_vgg https\://evil.example www\.evil.example \<b\> a\|b \`c\`" in text
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "text",
     [

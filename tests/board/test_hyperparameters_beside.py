@@ -49,7 +49,7 @@ def test_the_fit_in_sample_scores_what_it_would_as_a_submission(known: dict[str,
     in_sample = found.hyperparameters.in_sample
     assert in_sample.score is not None
     assert in_sample.score.mean == pytest.approx(fit.score)
-    assert {name: one and one.text(9) for name, one in in_sample.tasks.items()} == {
+    assert {name: one and f"{one.mean:.9f}" for name, one in in_sample.tasks.items()} == {
         name: f"{task.official:.9f}" for name, task in fit.tasks.items()
     }
 

@@ -8,8 +8,7 @@ from board_examples import GAPS, MEASURE, collect, rows, write_reference
 from harness.board.board import Board
 from harness.board.formats import find
 from harness.board.leaderboard import build_board
-from harness.board.oracle import Oracle, score_oracle
-from harness.board.yardstick import ScoreSpread
+from harness.board.yardsticks import Oracle, ScoreSpread, score_oracle
 from harness.format.reference import Reference, read_reference
 from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, HeldOut, noisy_oracle, official_score, oracle_scores

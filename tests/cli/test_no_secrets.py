@@ -8,7 +8,7 @@ import pytest
 from in_process import Pgdl
 
 from harness.cli.main import cli
-from harness.cli.options import parse_address, parse_addresses
+from harness.cli.options import parse_address
 from harness.records import Records
 from tests.board.board_examples import rows
 from tests.canary import SECRET, require_hidden
@@ -129,7 +129,7 @@ def test_every_parameter_for_an_address_is_parsed_as_one() -> None:
         (words, parameter.name)
         for words, command in EVERY.items()
         for parameter in command.params
-        if parameter.callback in (parse_address, parse_addresses)
+        if parameter.callback is parse_address
     }
     assert taking <= parsed
     assert {name for _, name in parsed} == {"results", "added", "what", "catalogue", "page", "source"}

@@ -8,6 +8,8 @@ from in_process import Pgdl, Record
 
 from tests.board.board_examples import rows, write_reference
 
+pytestmark = pytest.mark.rest
+
 SECOND = [3.5, 2.0, 0.5, 1.0, 5.0, 7.0, 2.0, 8.0]
 LINE = "toy: own randomness: ±10.7 points; 5 of 8 models called again gave another value"
 

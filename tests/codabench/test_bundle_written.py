@@ -85,6 +85,7 @@ def test_the_description_is_what_the_platform_reads(bundled):
     assert columns[1]["title"] == "final (-1: not yet)"
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

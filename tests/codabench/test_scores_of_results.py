@@ -84,6 +84,7 @@ def test_a_submission_of_a_hidden_phase_is_told_that_it_was_received(places, pgd
         assert "secret" not in text
 
 
+@pytest.mark.rest
 def test_what_is_missing_is_said_in_the_report(places, pgdl):
     write(places)
     file = places[2] / RECORDS

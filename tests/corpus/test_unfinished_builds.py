@@ -116,7 +116,7 @@ def test_beside_a_finished_task(tmp_path: Path, pgdl: Pgdl) -> None:
 
 def test_it_is_no_task_for_others(tmp_path: Path, pgdl: Pgdl) -> None:
     begin(tmp_path)
-    told = f"only what pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n"
+    told = f"only tasks that pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n"
     for command in ("task validate", "task list", "run num_params --tasks", "score num_params --tasks"):
         assert told in pgdl(*command.split(), tmp_path).refusal()
 
@@ -206,6 +206,7 @@ def test_nothing_but_numbers_of_models_is_shown_if_the_recipe_is_hidden(tmp_path
     assert "(all)" in pgdl("task", "show", tmp_path, "--withhold", "never").out
 
 
+@pytest.mark.rest
 @pytest.mark.filterwarnings("ignore:.*shuffle=True:UserWarning")
 def test_weights_that_are_no_numbers_are_seen_though_pooling_hides_them() -> None:
     settings = Training(learning_rate=0.1, batch_size=5, max_epochs=1, stop=Stop(cross_entropy=0.1), seed=1)

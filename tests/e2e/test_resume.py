@@ -13,7 +13,8 @@ import pytest
 from matrix import full, rest
 from real_runs import FASTEST, PGDL, alive, descendants, names, records, wait_for, write_submission
 
-from harness.records import Evaluation, Records, columns_of
+from harness.records import Evaluation, Records
+from harness.records.tables import columns_of
 from harness.records.unwritten import keep
 from harness.sandbox.clock import PAUSE_S
 

@@ -73,6 +73,7 @@ def test_models_become_a_task(folder, pgdl, rows, accuracies):
     assert [path.name for path in (folder / "tasks").iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("names", [("a", "a/b"), ("a/b", "c"), ("/a", ".."), ("a", "b\x00"), ("a", "\ud800")])
 def test_layers_of_any_name(folder, pgdl, computed, names):
     """A slash makes a group within a group of an HDF5 file, and some names it cannot hold at all."""

@@ -38,6 +38,7 @@ def test_the_values_of_the_toy_grid() -> None:
     assert result.score == result.subsets[()]
 
 
+@pytest.mark.rest
 @given(tasks(distinct=True))
 def test_closed_form_without_ties(t: Task) -> None:
     """Each group gives 1 - H2(q) bits, where q is its fraction of concordant pairs."""

@@ -145,7 +145,7 @@ def test_rows_of_one_name_are_told_apart(tmp_path: Path) -> None:
 def test_all_ties_score_0_and_say_so(tmp_path: Path) -> None:
     text = pages_of(data_of(references(tmp_path), rows("mine", [1.0] * 8)))["submissions/mine.html"]
     assert "Score 0.00 (90 % interval 0.0 to 0.0)" in text
-    assert "all models have the same value, so there is no order that could tell anything." in text
+    assert "all models have the same value, so the measure does not order them." in text
     assert "wrong" not in text
 
 

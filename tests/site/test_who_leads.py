@@ -25,9 +25,9 @@ def sentence(directory: Path, everything: Sequence[Evaluation], withheld: Sequen
     return "".join(said)
 
 
-SCOPE = "This is about these tasks, with networks trained anew; fewer than 4 tasks tell nothing of others."
+SCOPE = "This applies to these tasks, with networks trained anew; fewer than 4 tasks say nothing about others."
 
-ANEW = " With these networks trained anew, it would score 100.0 to 100.0 (90 %)."
+ANEW = " If these networks were trained anew, it would score 100.0 to 100.0 (90 % interval)."
 
 #: Eight models are too few: one of 16 permutations within a pair of hyperparameters is always as good.
 CHANCE = f"{ANEW} Chance gives 26.5 and could explain the leading score (p = 0.0723)."
@@ -45,9 +45,9 @@ OF_TWO = f"{ANEW} Chance gives 26.5 and could explain the leading score (p = 0.0
         ([*rows("a", GAPS), *rows("b", [1.0] * 8), *rows("c", GAPS[:7])], f"a leads with 100.0{OF_TWO}"),
         (
             [*rows("a", MEASURE, is_baseline=True), *rows("b", TIES)],
-            "a (baseline) leads with 29.5 With these networks trained anew, it would score 10.1 to 59.2 (90 %). The "
-            "best submission is b, rank 2. Chance gives 25.6 and could explain the leading score (p = 0.5262, for the "
-            "best of 2 rows).",
+            "a (baseline) leads with 29.5 If these networks were trained anew, it would score 10.1 to 59.2 (90 % "
+            "interval). The best submission is b, rank 2. Chance gives 25.6 and could explain the leading score (p = "
+            "0.5262, for the best of 2 rows).",
         ),
     ],
 )

@@ -341,5 +341,6 @@ def test_what_only_a_run_can_tell(source: str) -> None:
     assert flaw == "" or "line 1" in flaw or "too" in flaw
 
 
+@pytest.mark.rest
 def test_a_source_that_takes_too_much_memory_is_left_to_the_run() -> None:
     assert find_flaw(b"complexity = [" + b"0," * 20_000_000 + b"]") == ""

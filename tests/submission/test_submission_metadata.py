@@ -34,6 +34,7 @@ def test_keys_may_be_absent_empty_or_unknown(text: bytes, tmp_path: Path) -> Non
     assert (submission.metadata, submission.name) == (Metadata(), "margin")
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "text",
     [

@@ -11,6 +11,8 @@ from throwaway import make_task
 
 from harness.plots import dark_rules
 
+pytestmark = pytest.mark.rest
+
 
 class Page(HTMLParser):
     """Ids and links of a page, and the rows of its tables."""
@@ -47,7 +49,6 @@ def page(tmp_path, pgdl):
     return file.read_text()
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize(
     "text", [r"$\frac$", "$x$ and $", r"\(", "a\x1b[31mb", "<script>alert(1)</script>", "a\u202eb", "{{ 7 * 7 }}"]
 )
