@@ -188,13 +188,18 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
     assert found["model"].values.tolist() == list(names)
 
 
+def command(place: Place, measures: str) -> tuple[object, ...]:
+    """The arguments for the evaluated backbones."""
+    names = ",".join(place.dataset["model"].values)
+    return (
+        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
+        measures,
+    )  # fmt: skip
+
+
 @pytest.mark.usefixtures("no_process")
 def test_the_command_prints_json(place: Place, pgdl: Any) -> None:
-    names = ",".join(place.dataset["model"].values)
-    code, out, err = pgdl(
-        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
-        "none", "--format", "json",
-    )  # fmt: skip
+    code, out, err = pgdl(*command(place, "none"), "--format", "json")
     assert code == 0, err
     content, point = json.loads(out), summarize(place.dataset).point
     assert (content["point"]["ssim"], content["point"]["objective"]) == (point.ssim, point.objective)
@@ -204,11 +209,7 @@ def test_the_command_prints_json(place: Place, pgdl: Any) -> None:
 
 @pytest.mark.usefixtures("no_process")
 def test_the_command_prints_and_writes(place: Place, pgdl: Any, tmp_path: Path) -> None:
-    names = ",".join(place.dataset["model"].values)
-    code, out, err = pgdl(
-        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
-        "none", "--output", tmp_path / "deep" / "out",
-    )  # fmt: skip
+    code, out, err = pgdl(*command(place, "none"), "--output", tmp_path / "deep" / "out")
     assert code == 0, err
     point = summarize(place.dataset).point
     expected = f"trade-off point: SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes"
@@ -228,13 +229,9 @@ def test_measures_are_called_in_the_sandbox_and_compared(
     problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
-    names = ",".join(place.dataset["model"].values)
-    arguments = (
-        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--results",
-        tmp_path / "records.db", "--measures", "num_params,distance_from_init", "--output", tmp_path,
-    )  # fmt: skip
+    arguments = command(place, "num_params,distance_from_init")
     with zygotes.used():
-        code, out, err = pgdl(*arguments)
+        code, out, err = pgdl(*arguments, "--results", tmp_path / "records.db", "--output", tmp_path)
     assert code == 1, "distance_from_init needs the initial weights"
     assert "distance_from_init is left out: no value on 3 of 3 models" in err
     (row,) = csv.DictReader((tmp_path / "consistency.csv").read_text().splitlines())
