@@ -157,7 +157,6 @@ def trace_norm_prod(terms: Terms) -> float:
 
 
 def _log_prod(norms: list[float]) -> float:
-    """Logarithm of the product of norms that are not squared."""
     return log_prod(np.square(norms)) / 2
 
 

@@ -122,7 +122,6 @@ def mixup_responses(
 
 
 def _draws(seed: int, number: int) -> np.random.Generator:
-    """Random generator for the partners of a pass."""
     return stream("partners of mixing", seed, number)
 
 

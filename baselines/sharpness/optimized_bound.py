@@ -95,7 +95,6 @@ def _variance(variances: float, distance: float, n: int) -> float:
 def _optimized(
     space: WeightSpace, distance: float, m: int, n_steps: int, batch: int, step_size: float, rng: np.random.Generator
 ) -> Array:
-    """Logarithms (n,) of the deviations after the descent."""
     sizes = np.abs(space.trained)
     floor = max(float(np.sqrt(np.mean(np.square(sizes, dtype=np.float64)))), SMALL)
     logarithms: Array = np.log(BEGIN * np.maximum(sizes, floor * BEGIN)).astype(np.float32)

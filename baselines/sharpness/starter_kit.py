@@ -72,7 +72,6 @@ class _AllWeights(Network):
 
 
 def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> float:
-    """Last ratio of the kit's search."""
     network = _AllWeights(read_nodes(subject.model, subject.weights))
     samples = _samples(subject.examples, stream("samples of the starter kit", seed))
     key, starts = stream_seed("starts of the starter kit", seed), itertools.count()

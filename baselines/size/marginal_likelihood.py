@@ -51,7 +51,6 @@ def _last_variances(network: Network) -> list[float]:
 
 
 def _drawn(node: Node, rng: np.random.Generator) -> list[Array]:
-    """Draw the weights of a weight layer of a random network."""
     kernels, biases = (node.weights[:-1], node.weights[-1:]) if node.config["use_bias"] else (node.weights, ())
     drawn: list[Array] = []
     for number, kernel in enumerate(kernels):
