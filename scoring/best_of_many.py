@@ -36,8 +36,7 @@ def adjusted_p_values(measures: Sequence[Mapping[str, Chance]]) -> Vector:
 
     If no measure knows more than two hyperparameters, the p-value is an upper bound of the probability that any measure
     has so high a mean score. All measures share the same permutations, so that similar measures need little adjustment.
-    From the best measure down, each measure is compared with the best score under chance of itself and all lower
-    measures.
+    From the best measure down, each is compared with the best score under chance of itself and all lower measures.
 
     Source: Westfall and Young, "Resampling-based multiple testing", 1993 (the step-down maximum).
     """

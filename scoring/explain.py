@@ -102,8 +102,7 @@ def _costly_pairs(
 ) -> list[tuple[int, int, float, float]]:
     """Return first model, second model, difference of gaps and cost of the costliest wrongly ordered pairs.
 
-    All wrongly ordered pairs of a cell have the same cost, except pairs of equal measures. So the costliest cells are
-    searched first.
+    All wrongly ordered pairs of a cell cost the same, except pairs of equal measures: costly cells are searched first.
     """
     n_groups = isqrt(len(p))
     members = [np.flatnonzero(groups == group) for group in range(n_groups)]

@@ -35,12 +35,10 @@ def printed_score(
     the mutual information of the signs of the differences of gap and measure is computed over all ordered pairs of
     different models. The sum over groups is divided by the sum of the entropies of the gap's sign (eq. 12 lacks the
     minus sign). The score is the minimum over the sets. Groups without a countable pair contribute 0 to both sums; if
-    no group has a countable pair, the value is 0. With ties dropped the score is the same for a measure and its
-    negative.
+    no group has a countable pair, the value is 0. With ties dropped, a measure and its negative have the same score.
 
     Without ties, a set that leaves groups of two models always has the value 1, because a pair and its mirror image
-    determine each other; so it never decides the minimum. A set that leaves single models has no pairs and is not
-    evaluated.
+    determine each other; so it never decides the minimum. A set that leaves single models is not evaluated.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.

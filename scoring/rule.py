@@ -54,8 +54,7 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
     tasks are skipped, and the final score is 0. A value that is not finite counts as a failed call. The
     competition's program prints -0.999999 for a task without a score; here it has the reason in words.
 
-    If the official score is not defined on a task's grid, no submission has it, and the task does not count in the
-    mean.
+    A task whose grid has no official score is left out of the mean for all submissions.
 
     Raises:
         ValueError: a value or gap belongs to no model of the grid, a gap is missing or not finite.

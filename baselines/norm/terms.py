@@ -130,8 +130,7 @@ def norm_measure(
 ) -> Callable[[Callable[..., float]], Complexity]:
     """Register a function of `Terms` as a measure, or as a measure for every variant of the spectral norm.
 
-    A measure takes the keyword parameters of the function, the norms and the margin. Its docstring gets the field
-    `Work`.
+    A measure takes the keyword parameters of the function, the norms and the margin. Its field `Work` is added.
 
     Args:
         needs: as in `measure`; a margin adds labels.
