@@ -33,7 +33,7 @@ class Conditioning:
 
     @cached_property
     def members(self) -> NDArray[np.float32]:
-        """1 where a model is in a group, else 0, shape (n_models, n_groups). Counts in float32 are exact to 2**24."""
+        """1 where a model is in a group, else 0, shape (n_models, n_groups), float32: counts are exact to 2**24."""
         members = np.zeros((self.groups.shape[1], self.sizes.size), np.float32)
         members[np.arange(len(members)), self.groups] = 1
         return members

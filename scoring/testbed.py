@@ -19,7 +19,7 @@ RIDGE = 1e-4
 
 @dataclass(frozen=True)
 class ClassSpread:
-    """The spread over classes of a number that every class has."""
+    """Mean and spread over classes of a number per class."""
 
     mean: float  #: the mean
     deviation: float  #: the standard deviation of a sample (n - 1)
