@@ -74,7 +74,7 @@ class OnTask:
 
     @property
     def p_value(self) -> float | None:
-        """Largest probability of such a score for a measure of only two hyperparameters; None if `chance` is None."""
+        """At most the probability that a function of two hyperparameters scores as high; None if `chance` is None."""
         return None if self.chance is None else self.chance.p_value
 
     @property

@@ -72,7 +72,7 @@ def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
 
 
 def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
-    """Return the rows with their standings in the comparison `found`; unchanged if it is None."""
+    """Return the rows with their standings in the comparison `found`; None leaves the rows unchanged."""
     if found is None:
         return list(rows)
     return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]

@@ -26,7 +26,7 @@ class Words:
 class Verdict:
     """Sentences on the lead of a board."""
 
-    lead: list[Words]  #: who leads, and with which score
+    lead: list[Words]  #: the leaders and their score
     rest: list[Words] = field(default_factory=list)  #: how certain the lead is
     scope: str = ""  #: the tasks to which the sentences apply
 

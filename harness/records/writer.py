@@ -80,7 +80,7 @@ class RecordWriter:
         self._require_success()
 
     def written(self) -> list[tuple[Evaluation, bool]]:
-        """Return the records decided since the last call; True: written, False: dropped, since the claim was lost."""
+        """Return the records that were written (True), or dropped for a lost claim (False), since the last call of this."""
         self._require_success()
         with self._changed:
             decided, self._decided = self._decided, []

@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(?<![0-9])-?[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of a verification."""
+    """The result of the comparison of a site with the site that was computed from its data."""
 
     differences: tuple[str, ...]  #: a line for each difference; empty if the site equals the computed site
     head: str  #: last digest of the chain of records
