@@ -48,7 +48,7 @@ SCORE = Column[Row](
 CHANCE_NOTE = (
     "excess: score above the mean score of random values on these models, with its interval. p: at most the "
     "probability that any row scores as high if no row knows more of the gaps than some two hyperparameters tell. No "
-    "more than that is excluded: a function of three hyperparameters that never looks at a network can have a small p."
+    "more than that is excluded: a function of three hyperparameters that never uses a network can have a small p."
 )
 
 #: Explains the column `beyond`.

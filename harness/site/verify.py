@@ -46,7 +46,7 @@ class Verified:
 
 
 def verify_site(directory: Path | str) -> Verified:
-    """Verify a site, which a stranger may have made: only regular files are read, up to a maximum size.
+    """Verify a site, which may be hostile: only regular files are read, up to a maximum size.
 
     Raises `UserError` if the data are missing or malformed, if a record does not fit its digest in the chain, or if
     another version of this program made the site.

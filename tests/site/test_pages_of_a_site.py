@@ -216,7 +216,7 @@ def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]
     explained = {
         "interval": "nine of ten", "own": "own ±", "groups": "thick line",
         "chance": "assigned to the networks at random",
-        "p-value": "It is not the probability", "front": "Pareto front",
+        "p-value": "is not the probability", "front": "Pareto front",
     }  # fmt: skip
     for name, words in explained.items():
         section = text.partition(f'<h2 id="{name}">')[2].partition("<h2")[0]
