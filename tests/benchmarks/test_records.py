@@ -1,7 +1,5 @@
 """Records in groups against one transaction for each, and claims in windows, on SQLite and PostgreSQL."""
 
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +9,7 @@ from stopwatch import seconds
 
 from harness.records import Claims, Evaluation, Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
-from tests.records.servers import MISSING, Server
+from tests.records.servers import Server, serving
 
 #: Records that are written, and claims that are made in windows.
 ROWS, CLAIMS, WINDOW = 2_000, 100_000, 4_000
@@ -23,13 +21,8 @@ TARGET = 500
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server that waits for its disk, as servers do."""
-    if MISSING:
-        pytest.skip(f"PostgreSQL is not installed: {MISSING} not found")
-    directory = Path(tempfile.mkdtemp(prefix="pg"))
-    server = Server(directory, fsync=True)
-    yield server
-    server.stop()
-    shutil.rmtree(directory)
+    with serving(fsync=True) as server:
+        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

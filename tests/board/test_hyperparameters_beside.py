@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, collect, compare, references, rows, write_reference
+from board_examples import GAPS, MEASURE, collect, compare, rows, write_reference
 from pyarrow import BufferReader, parquet
 
 from harness.board.board import Board
@@ -24,11 +24,6 @@ SHIPPED = Path(__file__).parents[2] / "task_data"
 
 #: Of a grid of 2^4, with a strong interaction.
 LARGE = [0.31, 0.02, 0.11, 0.42, 0.07, 0.25, 0.36, 0.18, 0.29, 0.05, 0.14, 0.47, 0.01, 0.22, 0.39, 0.16]
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
-    return references(tmp_path_factory.mktemp("reference"), "second", "toy")
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,6 @@ from scoring import TaskScore
 from tests.records.evaluation_rows import request
 
 
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
-    return references(tmp_path_factory.mktemp("reference"), "toy", "second")
-
-
 def values(calls: Calls, task: str = "toy") -> dict[str, float | None]:
     return {model: row.value for (of, model), row in calls.rows.items() if of == task}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import Pgdl, in_process
+from in_process import Pgdl
 from site_examples import make
 
 from harness.errors import UserError
@@ -32,11 +32,6 @@ def data(tmp_path: Path) -> SiteData:
 def site(data: SiteData, tmp_path: Path) -> Path:
     write_site(data, tmp_path / "site")
     return tmp_path / "site"
-
-
-@pytest.fixture
-def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
-    return in_process(monkeypatch, capsys)
 
 
 def refusal(site: Path) -> str:

@@ -86,10 +86,7 @@ CHANGES: list[tuple[Callable[[Path], None], str]] = [
     (lambda site: rewrite(site / "index.html", "winner", "looser"), r"index.html: line \d+ differs"),
     (lambda site: (site / "submissions/winner.html").unlink(), r"submissions/winner.html: missing"),
     (lambda site: (site / "extra.html").touch(), r"extra.html: not part of the site"),
-    (
-        lambda site: rewrite(site / "assets/plots.js", "figure", "figment"),
-        r"assets/plots.js: line \d+ differs",
-    ),
+    (lambda site: rewrite(site / "assets/plots.js", "figure", "figment"), r"assets/plots.js: line \d+ differs"),
 ]
 
 
