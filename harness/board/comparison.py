@@ -27,7 +27,7 @@ NOTES = (
 #: Explanations of numbers that boards with a hidden task lack.
 NOTES_ON_OPEN_TASKS = (
     "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
-    "interval: on these tasks, trained anew: holds the score on average over new trainings (90 %).",
+    "interval: contains the mean score on these tasks over new trainings of the same networks (90 %).",
     columns.CHANCE_NOTE,
 )
 

@@ -34,7 +34,7 @@ class Hyperparameters:
         told = "" if others is None else f"; {others.text()} if it is fitted on the other tasks"
         return [
             f"hyperparameters: {self.in_sample.score.text()}, the score of an additive least-squares fit of the gaps "
-            f"by all hyperparameters on the same task{told}. It looks at no network, is no submission and has no rank."
+            f"by all hyperparameters on the same task{told}. It uses no network, is no submission and has no rank."
         ]
 
     @property
