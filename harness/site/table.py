@@ -123,11 +123,11 @@ def _shown(text: str) -> str:
 
 def _yardsticks(board: Board) -> list[dict[str, Any]]:
     """Return the row of each yardstick with a score; `about` is an anchor on the page of explanations."""
-    told, rows = board.hyperparameters, []
+    fits, rows = board.hyperparameters, []
     for name, about, yardstick in (
         ("noisy oracle", "oracle", board.oracle),
-        ("hyperparameters", "hyperparameters", told.in_sample),
-        ("hyperparameters, other tasks", "hyperparameters", told.from_other_tasks),
+        ("hyperparameters", "hyperparameters", fits.in_sample),
+        ("hyperparameters, other tasks", "hyperparameters", fits.from_other_tasks),
     ):
         scores = [yardstick.score, *(yardstick.tasks.get(task) for task in board.tasks if len(board.tasks) > 1)]
         score, *tasks = [DASH if one is None else decimal(one.mean, 1) for one in scores]
