@@ -14,8 +14,6 @@ from harness.text import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pgdl import BuildResult
-
 #: Exit code if a model could not be trained.
 UNFINISHED = 3
 
@@ -54,7 +52,7 @@ def command(form: str, **asked: Any) -> int:
     return code
 
 
-def _print_state(found: "BuildResult", console: "Console") -> int:
+def _print_state(found: "pgdl.BuildResult", console: "Console") -> int:
     """Print the state of the build, and return the exit code."""
     build = found.build
     if gaps := found.gaps:
