@@ -70,7 +70,7 @@ class Database:
     """Access to one database, with its errors as `UserError` in one line; a hanging server fails in half a minute."""
 
     def __init__(self, address: Address, *, read_only: bool = False) -> None:
-        """Prepare access to an SQLAlchemy URL, or an SQLite file, which refuses writes if `read_only`, without opening it."""
+        """Prepare access to an SQLAlchemy URL or an SQLite file without opening it. `read_only` refuses writes."""
         whole = address.reveal()
         try:
             self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)

@@ -116,7 +116,7 @@ def test_beside_a_finished_task(tmp_path: Path, pgdl: Pgdl) -> None:
 
 def test_it_is_no_task_for_others(tmp_path: Path, pgdl: Pgdl) -> None:
     begin(tmp_path)
-    told = f"only what pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n"
+    told = f"only tasks that pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n"
     for command in ("task validate", "task list", "run num_params --tasks", "score num_params --tasks"):
         assert told in pgdl(*command.split(), tmp_path).refusal()
 
