@@ -120,9 +120,8 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    If a measure was called with several settings, the most recently requested settings with a sandbox count; without a
-    sandbox, the most recently requested settings. Where `compare` shows why a measure was not called, the call is
-    missing here.
+    If a measure was called with several settings, the most recently requested settings count, and settings with a
+    sandbox before settings without. If `compare` shows why a measure was not called, the calls are missing here.
 
     Args:
         measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.
