@@ -95,7 +95,12 @@ class CheckReport:
 
 def to_json(report: CheckReport) -> str:
     """Return the verdict, the calls on tasks that are not withheld, and the forecast as a JSON object."""
-    expected = report.forecast
+    forecast = None
+    if (expected := report.forecast) is not None:
+        forecast = {
+            "models": expected.models, "seconds": expected.seconds, "at_least_seconds": expected.least_s,
+            "at_risk": expected.at_risk,
+        }  # fmt: skip
     content = {
         "submission": report.submission.name,
         "version": report.submission.digest,
@@ -105,14 +110,7 @@ def to_json(report: CheckReport) -> str:
         "warnings": report.warnings,
         "calls": [_call(done) for done in report.shown],
         "withheld": {task: dict(counts) for task, counts in report.counts.items()},
-        "forecast": None
-        if expected is None
-        else {
-            "models": expected.models,
-            "seconds": expected.seconds,
-            "at_least_seconds": expected.least_s,
-            "at_risk": expected.at_risk,
-        },
+        "forecast": forecast,
     }
     return json.dumps(content, indent=1, allow_nan=False)
 
