@@ -170,7 +170,6 @@ def _most_recent(found: Sequence[Calls]) -> list[Calls]:
 
 
 def _require_useful(named: Sequence[str], run: Run) -> None:
-    """Raise `UserError` if a measure is left out on every task."""
     for measure in named:
         reasons = [run.left_out.get((measure, task.name)) for task in run.tasks]
         if all(reasons):

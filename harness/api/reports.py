@@ -43,11 +43,7 @@ class ReportResult:
         return [_explained(row, page, insights) for row, page, insights in of_rows]
 
     def write(self, directory: Path | str) -> list[Path]:
-        """Write a page with plots for each requested row, and return the files.
-
-        Raises:
-            UserError: a file cannot be written.
-        """
+        """Write a page with plots for each requested row, and return the files. Raise `UserError` if this fails."""
         paths = paths_of(self.board)
         files = [Path(directory) / Path(paths[number]).name for number in self.insights]
         for page, file in zip(self.pages, files, strict=True):

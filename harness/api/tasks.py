@@ -66,7 +66,6 @@ def hide_task(task_name: str, tasks_dir: str | Path = DEFAULT_DIRECTORY) -> Path
 
 
 def _builds(root: Path) -> "list[Build]":
-    """Return the unfinished builds in `root`."""
     if not (root / BUILDING).is_dir():
         return []
     from harness.corpus.build import find_builds  # here: the import needs the extra for corpora
@@ -95,11 +94,9 @@ def _describe(files: TaskFiles, withhold: Withhold) -> dict[str, Any]:
     if not files.reference_only:
         data = read_training_data(files.train)
         content["training_data"] = {
-            "samples": data.n_samples,
-            "input_shape": data.input_shape,
-            "classes": data.n_classes,
+            "samples": data.n_samples, "input_shape": data.input_shape, "classes": data.n_classes,
             "digest": data.digest,
-        }
+        }  # fmt: skip
         content["architectures"] = asdict(architectures(files))
     origin = origin_of(files)
     if origin is not None:
@@ -114,14 +111,10 @@ def _describe_build(build: "Build", withhold: Withhold) -> dict[str, Any]:
 
     records = build.records()
     content: dict[str, Any] = {
-        "task": build.recipe.name,
-        "layout": "not finished",
-        "directory": str(build.building),
-        "models": len(records),
-        "expected_models": len(build.recipe.cells),
-        "hidden": build.recipe.hidden,
+        "task": build.recipe.name, "layout": "not finished", "directory": str(build.building), "models": len(records),
+        "expected_models": len(build.recipe.cells), "hidden": build.recipe.hidden,
         "withheld": withhold.covers(build.recipe.hidden),
-    }
+    }  # fmt: skip
     if content["withheld"]:
         return content
     content["hyperparameters"] = list(build.recipe.grid)

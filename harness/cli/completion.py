@@ -80,11 +80,11 @@ def measure_lists(context: click.Context, parameter: click.Parameter, incomplete
     return [CompletionItem(before + comma + item.value, help=item.help) for item in found]
 
 
-def costs(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def costs(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """Complete a cost of measures, or `cheap`."""
     import baselines
 
-    return [CompletionItem(name) for name in (*baselines.Cost, CHEAP) if name.startswith(incomplete)]
+    return [name for name in (*baselines.Cost, CHEAP) if name.startswith(incomplete)]
 
 
 def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -127,7 +127,6 @@ def _cells(line: "InvarianceLine", lines: "Sequence[InvarianceLine]") -> tuple[s
 
 
 def _show_scores(console: "Console", found: "PerturbedAccuracies") -> None:
-    """Print the Gi-scores of a task without reference data, which cannot be compared with gaps."""
     from harness.tables import print_lines, print_table
 
     headings = ("model", *(chosen.name for chosen in found.perturbations))

@@ -103,12 +103,7 @@ def _seconds(seconds: float) -> str:
 
 def _timed(costs: "pgdl.Costs") -> list[dict[str, Any]]:
     return [
-        {
-            "model": one.model.id,
-            "parameters": one.model.n_parameters,
-            "examples": one.n_examples,
-            "forward_s": one.forward[1].call_wall_s,
-            "backward_s": one.backward[1].call_wall_s,
-        }
+        {"model": one.model.id, "parameters": one.model.n_parameters, "examples": one.n_examples,
+         "forward_s": one.forward[1].call_wall_s, "backward_s": one.backward[1].call_wall_s}
         for one in costs.timed
-    ]
+    ]  # fmt: skip
