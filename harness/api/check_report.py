@@ -40,7 +40,7 @@ class CheckReport:
 
     @property
     def undecided(self) -> bool:
-        """Whether there is no verdict: all calls that failed or did not end were on parts of the training data."""
+        """Whether there is no verdict, because only calls on parts of the training data failed or did not end."""
         if self.trial is None or self.passed:
             return False
         unknown = [one.last.done for one in self.trial.partial.values() if one.is_unknown]
