@@ -31,7 +31,7 @@ class ReportResult:
 
     @cached_property
     def pages(self) -> list[dict[str, Any]]:
-        """Contents of the requested rows' pages: `label`, `summary`, `advice`, `parts` (a dictionary per task) etc."""
+        """The pages of the requested rows, with `label`, `summary`, `advice`, `parts` (a dictionary per task) etc."""
         pages = submission_pages(self.board, self.insights, paths_of(self.board))
         return [page | {"label": page["row"].label, "remarks": self.remarks} for page in pages]
 
