@@ -1,4 +1,4 @@
-"""`pgdl report`: why the score of a submission is not higher."""
+"""`pgdl report`: explains why the score of a submission is not higher."""
 
 from pathlib import Path
 from typing import Any
