@@ -75,12 +75,8 @@ class Competition:
 
     def resolution(self) -> list[str]:
         """Return notes on the smallest p-value and the smallest difference that each public task can show."""
-        return [
-            f"{name}: {line}"
-            for name, reference in self.references.items()
-            if name not in self.withheld
-            for line in notes_of_resolution(reference)
-        ]
+        public = {name: reference for name, reference in self.references.items() if name not in self.withheld}
+        return [f"{name}: {line}" for name, reference in public.items() for line in notes_of_resolution(reference)]
 
 
 def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:

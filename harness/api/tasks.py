@@ -98,8 +98,7 @@ def _describe(files: TaskFiles, withhold: Withhold) -> dict[str, Any]:
             "digest": data.digest,
         }  # fmt: skip
         content["architectures"] = asdict(architectures(files))
-    origin = origin_of(files)
-    if origin is not None:
+    if (origin := origin_of(files)) is not None:
         content["fetched"] = {key: value for key, value in asdict(origin).items() if key != "files"}
     if files.reference is not None:
         content |= _gaps(read_reference(files.reference), count_test_samples(files.test))

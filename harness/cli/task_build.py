@@ -43,8 +43,7 @@ def command(form: str, **asked: Any) -> int:
         **asked, tell=console.print, show=lambda recipe, number: BuildProgress(recipe, number, console)
     )
     if found.trained:
-        hours = found.seconds / 3600
-        rate = f"{60 * hours:.1f} min: {found.trained / hours:.0f} per hour"
+        rate = f"{found.seconds / 60:.1f} min: {3600 * found.trained / found.seconds:.0f} per hour"
         console.print(f"{counted(found.trained, 'model')} in {rate}")
     code = _print_state(found, console)
     if form == as_json.JSON:

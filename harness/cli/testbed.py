@@ -105,8 +105,7 @@ def _show(found: "pgdl.TestbedResult", console: Console) -> None:
     print_table(console, ("dimension", "value", *MARGINALS), rows, left=("dimension",))
     if not (measures := content["consistency"]):
         return
-    meaning = "0 orders the models as the testbed does, 1 in reverse"
-    console.print(f"sign-errors of measures: {meaning}", style="bold")
+    console.print("sign-errors of measures: 0 orders models as the testbed does, 1 in reverse", style="bold")
     rows = [[name, *(f"{number:.3f}" for number in errors)] for name, *errors in map(dict.values, measures[:SHOWN])]
     print_table(console, tuple(measures[0]), rows, left=("measure",))
     if len(measures) > SHOWN:
