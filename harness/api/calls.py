@@ -25,7 +25,7 @@ from harness.text import counted
 
 @dataclass(frozen=True)
 class Run:
-    """The submissions of a run, the tasks to call them on, and the settings of the calls."""
+    """The submissions of a run, the tasks on which they are called, and the settings of the calls."""
 
     submissions: Sequence[Submission]
     tasks: Sequence[Task]

@@ -180,9 +180,9 @@ def describe_failure(done: FinishedCall[PlannedCall]) -> str:
 
 
 def annotate_failure(source: str, text: str, output: str) -> str:
-    """Return an error as an annotation of a submission for GitHub, whose path is `source`.
+    """Return an error as an annotation for GitHub of the submission at the path `source`.
 
-    If the output of the failed call has a traceback, the annotation is on its last line in the submission.
+    If the output of the failed call has a traceback, the annotation is on the traceback's last line in the submission.
     """
     file, line = last_frame(output) or ("", None)
     return annotation("error", text, path_in(source, file) if file else source, line)

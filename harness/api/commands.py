@@ -18,7 +18,7 @@ from harness.text import exact
 from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT
 
-#: This flag has no option that switches it off; only its variable does.
+#: Flag that no other option switches off; only its variable with the value 0 does.
 UNSAFE_OPTION = "--unsafe-no-sandbox"
 
 

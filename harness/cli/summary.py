@@ -10,7 +10,7 @@ from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 from pgdl import UNSAFE, RunResult
 
-#: Note on the withheld tasks, whose names it gets.
+#: Note on withheld tasks, with their names in place of the braces.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pgdl help hidden-tasks)."
 
 
