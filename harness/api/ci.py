@@ -43,10 +43,10 @@ class ChangeJob:
     repository: Path  #: git repository with both commits; its working tree is not read
     folder: str  #: folder of the submissions in the repository
     head: str  #: commit with the change
-    base: str | None  #: commit into which the change will be merged; None: every submission is evaluated
+    base: str | None  #: commit into which the change will be merged; without it, every submission is evaluated
     measures: Sequence[str]  #: names of measures of the library that are run as well
     tasks_dir: Path  #: directory of the tasks
-    task_names: Sequence[str]  #: only these tasks; empty: all
+    task_names: Sequence[str]  #: names of tasks; all tasks if it is empty
     results: Address  #: database of the records
     added: Sequence[Address]  #: results files of other jobs, whose records are added first
     rules: Rules  #: rules that the change has to keep

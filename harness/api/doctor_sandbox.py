@@ -104,7 +104,6 @@ def _installed() -> list[str]:
 
 
 def _device(kind: sandbox.Kind, staging: sandbox.Staging, gpu: sandbox.Gpu, runtime: str) -> Finding:
-    """Return whether a runtime uses the GPU in the sandbox."""
     result = sandbox.run_trial(
         kind.start, sandbox.trial_job(staging, sandbox.CONTROL, runtime=runtime, gpu=gpu), 0, TRIAL_S
     )

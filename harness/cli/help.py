@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import click
-from click.shell_completion import CompletionItem
 
 from harness import shipped
 from harness.errors import UserError
@@ -18,12 +17,11 @@ _ON_SITE = "reference"
 _WIDTH = 120
 
 
-def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in _pages() if name.startswith(incomplete)]
-
-
 @click.command("help")
-@click.argument("topic", required=False, metavar="[TOPIC[#SECTION]]", shell_complete=_complete)
+@click.argument(
+    "topic", required=False, metavar="[TOPIC[#SECTION]]",
+    shell_complete=lambda _context, _parameter, text: [name for name in _pages() if name.startswith(text)],
+)  # fmt: skip
 def command(topic: str | None) -> None:
     """Show a page of the documentation, or one section of it; without a topic, list the pages.
 

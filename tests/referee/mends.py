@@ -41,7 +41,9 @@ MENDS = {
     ),
     "a column is known by its heading": Mend("harness/board/column.py", 'return f"{self.key}:{task}"', "return task"),
     "ci ranks though records are missing": Mend(
-        "harness/api/ci.py", "missing = boards.missing if lines else ()", "missing = ()"
+        "harness/api/ci.py",
+        "missing, no_ranks = boards.missing if lines else [], list[str]()",
+        "missing, no_ranks = [], []",
     ),
     "the password is in printed commands": Mend(
         "harness/api/commands.py",
