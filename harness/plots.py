@@ -1,4 +1,4 @@
-"""The style of plots: text stays text, and the colours of an SVG follow the reader's light or dark mode."""
+"""The style of plots: an SVG keeps text as text, and its colours follow the reader's light or dark mode."""
 
 import io
 import os
@@ -12,7 +12,7 @@ from harness.children import ROOT
 from harness.errors import writing
 from harness.text import printable_lines
 
-# The only import of Matplotlib, which reads `matplotlibrc` of the current directory: possibly a stranger's file.
+# The only import of Matplotlib, which would read an untrusted `matplotlibrc` in the current directory.
 if "matplotlib" in sys.modules:
     import matplotlib as mpl
 else:
@@ -31,13 +31,12 @@ __all__ = [
     "new_figure", "styled", "svg_element", "svg_file", "ticker", "write_figure", "write_pictures",
 ]  # fmt: skip
 
-#: Colours in light mode, as written to the files: text and axes, background, dots, secondary elements, and
-#: the level of chance.
+#: Colours in light mode, which files have: text and axes, background, dots, secondary elements, level of chance.
 INK, PAPER, COLOUR, FAINT, CHANCE = "#222222", "#fffffe", "#0b6e6e", "#8a8f98", "#a84a00"
 
 _DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#55c4bd", FAINT: "#7d838d", CHANCE: "#f0a050"}
 
-#: Text uses the reader's own font; element IDs are the same every time a figure is written.
+#: Settings of Matplotlib: text in the reader's own font, and the same IDs of elements in every file of a figure.
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,  # names and values of strangers may contain dollars
@@ -57,7 +56,7 @@ STYLE: dict[Any, Any] = {
 
 
 def dark_rules() -> str:
-    """Return the CSS rules that show plots in dark mode; they stay light where the CSS is not supported."""
+    """Return the CSS rules that change the colours of plots in dark mode."""
     rules = (
         f'[style*="{attribute}: {light}"] {{ {attribute}: {dark} !important }}'
         for light, dark in _DARK.items()
@@ -67,7 +66,7 @@ def dark_rules() -> str:
 
 
 def svg_element(figure: Figure) -> str:
-    """Return a figure as an `<svg>` element for a page whose styles include `dark_rules`."""
+    """Return a figure as an `<svg>` element, for a page with the CSS rules of `dark_rules`."""
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = stream.getvalue()
@@ -75,17 +74,16 @@ def svg_element(figure: Figure) -> str:
 
 
 def svg_file(figure: Figure) -> str:
-    """Return a figure as a self-contained SVG file."""
+    """Return the content of an SVG file of a figure, including `dark_rules`."""
     element = svg_element(figure)
     head_ends = element.index(">") + 1
     return f"{element[:head_ends]}\n <style>{dark_rules()}</style>{element[head_ends:]}"
 
 
 def write_figure(figure: Figure, path: Path) -> Path:
-    """Write a figure in the format of the path's suffix: SVG, PNG or another format of matplotlib; returns the path.
+    """Write a figure in the format of the path's suffix, such as SVG or PNG, and return the path.
 
-    Raises:
-        UserError: the file cannot be written.
+    Raises `UserError` if the file cannot be written.
     """
     with writing(path):
         if path.suffix == ".svg":
@@ -96,13 +94,13 @@ def write_figure(figure: Figure, path: Path) -> Path:
 
 
 def write_pictures(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure as SVG and PNG, and return the paths: `stem` with the suffix of each; raises `UserError`."""
+    """Write a figure as SVG and PNG, and return the paths, `stem` with both suffixes; raises `UserError`."""
     return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in (".svg", ".png")]
 
 
 @contextmanager
 def styled(font_size: float) -> Iterator[None]:
-    """Draw only in the house's style: the user's settings do not change a picture."""
+    """Use the style of this module within the context, instead of the user's settings of Matplotlib."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE | {"font.size": font_size})
@@ -111,6 +109,6 @@ def styled(font_size: float) -> Iterator[None]:
 
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator[Figure]:
-    """Provide an empty figure in the house's style; sizes are inches."""
+    """Yield an empty figure of a size in inches, in the style of this module."""
     with styled(8):
         yield Figure(figsize=(width, height), layout="constrained")

@@ -15,23 +15,23 @@ from harness.errors import UserError
 from harness.reading import require_regular
 from harness.text import printable
 
-#: Remedy for a file that the harness would not write.
+#: Remedy for a file that the harness would not have written.
 REMEDY = "name another file of results"
 
-#: Maximum size in bytes of a value in a read-only file.
+#: Maximum size in bytes of a value in a database that is only read.
 LONGEST = 128 * 1024
 
-#: Instructions of SQLite between two checks of a statement, the maximum for a statement, and the maximum for each byte
-#: of the file; a statement that reads all records takes 320 per record, or 0.25 per byte.
+#: Number of SQLite's instructions between two checks of a statement, and maximum for a statement: a fixed part, and a
+#: part for each byte of the file. A statement that reads all records takes 320 per record, or 0.25 per byte.
 LOOK, MOST, MOST_PER_BYTE = 10_000, 2_000_000, 5
 
 #: Maximum processor time of a statement in seconds.
 DEADLINE_S = 300.0
 
-#: The last bytes of a journal that names another file, which SQLite deletes after it has applied the journal.
+#: The last bytes of a journal that names another file, which SQLite would delete.
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
-# All repetitions are possessive, and no text matches in two ways: otherwise a stranger's text could take very long.
+# All repetitions are possessive, and no text matches in two ways, so that untrusted text takes linear time.
 _NAME = r'(?:\w++|"[\w ]++"|`[\w ]++`|\[[\w ]++\])'
 _ORDER = r"(?: (?:ASC|DESC)\b)?+"
 _NAMES = rf"\( ?+{_NAME}{_ORDER}(?: ?+, ?+{_NAME}{_ORDER})*+ ?+\)"
@@ -51,14 +51,14 @@ _PLAIN = re.compile(
 
 
 def beside(file: Path) -> tuple[Path, Path, Path]:
-    """Return the files that SQLite applies to a database or keeps beside it: a journal, a log, and the log's index."""
+    """Return the files that SQLite keeps beside a database and may apply: a journal, a log, and the log's index."""
     real = file.resolve()
     journal, log, index = (real.with_name(f"{real.name}-{suffix}") for suffix in ("journal", "wal", "shm"))
     return journal, log, index
 
 
 def require_sound(file: Path) -> None:
-    """Raise `UserError` if a database, which need not exist, or a file beside it must not be given to SQLite."""
+    """Raise `UserError` if SQLite must not open a database, which need not exist, because of the files beside it."""
     with suppress(OSError):  # SQLite itself reports a file that is missing or unreachable
         require_regular(file, file.stat())
     for path in beside(file):
@@ -71,16 +71,16 @@ def require_sound(file: Path) -> None:
 
 
 def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "StatementWatch":
-    """Make a new connection safe for a database of a stranger; returns the watch over its statements.
+    """Make a new connection safe for an untrusted database, and return the watch over the connection's statements.
 
     Args:
-        connection: a connection without any statement yet.
-        file: the database, for messages; see also `require_sound`.
+        connection: a connection that has executed no statement.
+        file: the database, for messages; `require_sound` has checked it.
         read_only: whether to refuse every write, and values longer than `LONGEST`.
 
     Raises:
         UserError: the database has anything but plain tables and indices, or reading their list takes too long.
-        sqlite3.Error: it is no database, or cannot be read.
+        sqlite3.Error: the file is no database, or cannot be read.
     """
     watch = StatementWatch(connection, file)
     with watch.reasons():
@@ -96,29 +96,29 @@ def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "
 
 
 class StatementWatch:
-    """Ends a statement that takes too much work, or during which a signal arrives, before Python handles it.
+    """Ends a statement of SQLite that takes too long, or during which a signal such as Ctrl-C arrives.
 
     Attributes:
-        reason: why the last statement was ended; None if SQLite itself ended it.
+        reason: the exception for which the present statement was ended; None if it was not.
     """
 
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._file = file
         self.begin()
-        # The driver drops exceptions of its callback, such as an exception of a signal's handler. Python calls handlers
-        # when its code resumes: at the beginning of a function, but inside of `try` in a started generator.
+        # The driver drops exceptions of its callback, also of the handler of a signal. Python calls handlers when its
+        # code resumes: for a function at the beginning, for a started generator inside of `try`.
         checks = self._checks()
         next(checks)
         connection.set_progress_handler(checks.__next__, LOOK)
 
     def begin(self) -> None:
-        """Prepare for the next statement."""
+        """Forget the reason and the work of the previous statement; call this before each statement."""
         self.reason: BaseException | None = None
         self._instructions, self._began_s = 0, time.thread_time()
 
     @contextmanager
     def reasons(self) -> Iterator[None]:
-        """Raise the reason in place of the driver's error."""
+        """Raise `reason` in place of the driver's error about an ended statement in the context."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -127,7 +127,7 @@ class StatementWatch:
             raise self.reason from error
 
     def _checks(self) -> Iterator[bool]:
-        """Yield at each check whether to end the statement."""
+        """Yield whether to end the statement, at each check."""
         while True:
             try:
                 while True:  # inside of `try`: Python also calls handlers of signals when a loop repeats

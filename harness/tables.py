@@ -1,4 +1,4 @@
-"""Tables on the terminal and in pipes: names and numbers are never truncated."""
+"""Prints tables on the terminal and to pipes, and never truncates names or numbers."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -18,16 +18,16 @@ ENDLESS = 10_000
 
 
 class SafeConsole(Console):
-    """A console that content cannot control: only rich's own styles and cursor moves reach the terminal."""
+    """A console that untrusted content cannot control: only rich's own styles and cursor moves reach the terminal."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print texts, each on a line that a terminal breaks between words, and other objects that rich can render."""
+        """Print texts, each as one line, which a terminal breaks between words, and objects that rich can render."""
         if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
             options = {"soft_wrap": False} | options
         super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Return the segments of the output, also of tables and bars."""
+        """Yield the segments of the output with printable text, also of tables and bars."""
         for part in super().render(renderable, options):
             is_safe = part.control or part.text.isprintable() or part.text == "\n"
             yield part if is_safe else Segment(printable_lines(part.text), part.style)
@@ -37,17 +37,17 @@ class PlainColumn(TextColumn):
     """A column of text beside a bar, without markup."""
 
     def render(self, task: Task) -> Text:
-        """Return the text for a bar."""
+        """Return the text beside the bar of a task."""
         return plain(self.text_format.format(task=task))
 
 
 def plain(text: str) -> Text:
-    """Return text without markup for live displays of rich, such as a spinner."""
+    """Return a printable text in which rich interprets no markup, for live displays such as a spinner."""
     return Text(safe_line(text))
 
 
 def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
-    """Return a console without truncation or markup; with `quiet`, it prints nothing."""
+    """Return a console without truncation and markup; with `quiet`, it prints nothing."""
     console = SafeConsole(quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS
@@ -69,7 +69,7 @@ def print_table(
     wrap: Collection[str] = (),
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print rows of cells under distinct headings, by which `left` and `wrap` name columns, as `print_columns`."""
+    """Print a table as `print_columns`; headings are distinct, and `left` and `wrap` contain headings of columns."""
     wraps = [heading in wrap for heading in headings]
     lefts = [heading in left or heading in wrap for heading in headings]
     print_columns(console, headings, rows, left=lefts, wrap=wraps, styles=styles)
@@ -84,11 +84,11 @@ def print_columns(
     wrap: Sequence[bool],
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print rows of cells under their headings, which may be equal.
+    """Print a table, of which columns may have equal headings.
 
-    A column is aligned to the right unless `left` says otherwise. If the terminal is too narrow, headings are broken at
-    `_` and the cells of columns that `wrap` at spaces; if that is not enough, lines exceed the width of the terminal.
-    `styles` has one style per row.
+    `left` says for each column whether it is aligned to the left. If the terminal is too narrow, headings are broken at
+    `_`, and cells at spaces in the columns for which `wrap` is true; lines that are still too long exceed the width of
+    the terminal. `styles` has a style for each row.
     """
     cells = [[safe_line(str(cell)) for cell in row] for row in rows]
     wrap = [wraps and console.width < ENDLESS for wraps in wrap]
@@ -109,12 +109,12 @@ def print_columns(
 
 
 def table_width(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of columns that a terminal needs for a table whose lines are not broken."""
+    """Return the width of a table in characters, without broken lines."""
     return sum(_widths(headings, rows, [False] * len(headings))) - 2
 
 
 def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]], wrap: Sequence[bool]) -> list[int]:
-    """Return the minimum width of each column, including the two spaces after it."""
+    """Return the minimum width of each column in characters, including two spaces after the column."""
     widths = []
     for position, heading in enumerate(headings):
         parts = [*heading.splitlines(), *(row[position] for row in cells)]

@@ -2,5 +2,5 @@
 
 
 def variable_of(option: str) -> str:
-    """Return the variable of an option: `PGDL_TIME_LIMIT` of `--time-limit`."""
+    """Return the name of the environment variable of an option: `PGDL_TIME_LIMIT` for `--time-limit`."""
     return "PGDL_" + option.removeprefix("--").upper().replace("-", "_")
