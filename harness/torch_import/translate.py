@@ -114,7 +114,8 @@ class _Translator:
             return given[0].shape[given[1]]
         if name in _IDLE:
             is_array = isinstance(given[0], np.ndarray | np.generic)
-            return np.array(given[0], TYPES.get(arguments.get("dtype"))) if is_array else given[0]
+            dtype = arguments.get("dtype")
+            return np.array(given[0], dtype and TYPES.get(dtype)) if is_array else given[0]
         others = dict(list(arguments.items())[1:])
         if name in MAKING or not any(isinstance(one, Value) for one in _flat(given)):
             return computed(name, given[0], others)
