@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlsplit
 
-from harness.text import printable
+from harness.text import cut
 
 #: Maximum lengths of the texts in characters; longer texts are shortened.
 LONGEST = {"team": 80, "description": 500, "paper": 300}
@@ -23,17 +23,12 @@ class About:
     def from_texts(cls, team: str, description: str, paper: str) -> Self:
         """Return the texts, each as one printable line of at most `LONGEST` characters."""
         texts = {"team": team, "description": description, "paper": paper}
-        return cls(**{key: _one_line(text, LONGEST[key]) for key, text in texts.items()})
+        return cls(**{key: cut(" ".join(text.split()), LONGEST[key]) for key, text in texts.items()})
 
     @property
     def link(self) -> str:
         """The paper's address on the web; empty if `paper` is anything else, such as a title."""
         return self.paper if _is_address(self.paper) else ""
-
-
-def _one_line(text: str, longest: int) -> str:
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _is_address(text: str) -> bool:

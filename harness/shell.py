@@ -1,4 +1,4 @@
-"""Quotes words of a command for the user's shell, and checks untrusted words that a command may contain."""
+"""Words for the user's shell: quoted words, checks of untrusted words, and names of environment variables."""
 
 import re
 import shlex
@@ -34,3 +34,8 @@ def typed(*words: str) -> str:
 def _quoted(word: str) -> str:
     """Return a word in quotes for Windows, where paths contain no quotes, and a last backslash would escape a quote."""
     return '"' + re.sub(r"\\$", r"\\\\", word) + '"'
+
+
+def variable_of(option: str) -> str:
+    """Return the name of the environment variable of an option: `PGDL_TIME_LIMIT` for `--time-limit`."""
+    return "PGDL_" + option.removeprefix("--").upper().replace("-", "_")

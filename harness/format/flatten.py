@@ -61,9 +61,8 @@ def settings_of(model: Mapping[str, Any]) -> Mapping[str, Any]:
 def flatten(content: Mapping[str, Any], writer: Writer) -> Flat:
     """Flatten a model in Keras' own JSON, which the Keras `writer` wrote.
 
-    Raises:
-        UserError: a layer is not supported, an input of a call is no output of a layer, or the model is not a single
-            graph with one input and one output.
+    Raises `UserError` if a layer is not supported, an input of a call is no output of a layer, or the model is not a
+    single graph with one input and one output.
     """
     flattener = _Flattener(writer)
     model = flattener.read(content, (), "", is_trained=True)
@@ -262,9 +261,7 @@ def _numbered_calls(
     """Return (layer, number) -> call, with the numbers by which other calls refer to the call.
 
     The numbers of a layer start at the smallest reference, since Keras may count the first call of a nested model.
-
-    Raises:
-        UserError: a call is not referred to. Keras 3.2 wrote 0 for every call.
+    Raises `UserError` if a call is not referred to. Keras 3.2 wrote 0 for every call.
     """
     references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
     first: dict[str, int] = {}

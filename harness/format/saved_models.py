@@ -56,10 +56,8 @@ def holds_variables(content: bytes, path: Path) -> bool:
 def read_variables(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
     """Return the weights in the content of the file at `path`, in the order of `model.get_weights()`.
 
-    No weight is read before all shapes have been compared with the architecture.
-
-    Raises:
-        UserError: the file is damaged, in another layout or of another model, or a number is not finite.
+    No weight is read before all shapes have been compared with the architecture. Raises `UserError` if the file is
+    damaged, in another layout or of another model, or a number is not finite.
     """
     with open_hdf5(io.BytesIO(content), path) as file:
         stored: list[StoredWeight] = []

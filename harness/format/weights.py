@@ -97,10 +97,8 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
     """Return the weights in the content of the file at `path`, in the order of `model.get_weights()`.
 
     The file has only weights, or a whole model, in the layout of Keras 2, which Keras 3 writes, too. No weight is read
-    before names and shapes have been compared with the architecture.
-
-    Raises:
-        UserError: the file is damaged, in another layout or of another model, or a number is not finite.
+    before names and shapes have been compared with the architecture. Raises `UserError` if the file is damaged, in
+    another layout or of another model, or a number is not finite.
     """
     if not content.startswith(SIGNATURE):
         raise other_kind("not HDF5", content[:START], file=path, expected="an HDF5 file of weights", remedy=_REMEDY)

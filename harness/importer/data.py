@@ -74,10 +74,8 @@ def write_arrays(
 ) -> int:
     """Write inputs.npy, divided by `divisor`, and labels.npy to a new directory, and return the number of examples.
 
-    If the models have one channel, the inputs may lack the axis of channels.
-
-    Raises:
-        UserError: shapes do not fit the models or each other, a number is not finite, or a label is out of range.
+    If the models have one channel, the inputs may lack the axis of channels. Raises `UserError` if shapes do not fit
+    the models or each other, a number is not finite, or a label is out of range.
     """
     labels, shape = _classes(examples), (examples.shape[0] if examples.shape else 0, *input_shape)
     if examples.shape not in (shape, shape[:-1] if shape[-1] == 1 else shape) or shape[0] == 0:

@@ -97,8 +97,7 @@ class TaskDirectory:
     def runnable(self, names: Sequence[str] = ()) -> list[TaskFiles]:
         """Return the tasks that have models; with `names`, only the named tasks.
 
-        Raises:
-            UserError: no task has models, a task is half-fetched, or a name is unknown.
+        Raises `UserError` if no task has models, a task is half-fetched, or a name is unknown.
         """
         names = as_names(names)
         alone = [task.name for task in self._whole(names) if task.reference_only]

@@ -2,6 +2,7 @@
 
 import tempfile
 from contextlib import AbstractContextManager, ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,6 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
 
     def __init__(self, keras: Process) -> None:
         self._keras, self._stack = keras, ExitStack()
-        self._torch: Process | None = None
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
@@ -88,10 +88,11 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         remedy = "does the module draw random numbers?"
         return UserError("outputs", expected=most, found=f"{difference:.2g}", remedy=remedy)
 
+    @cached_property
+    def _torch(self) -> Process:
+        return self._stack.enter_context(Process("harness.torch_import.reference", RUNTIMES["torch"]))
+
     def _of_torch(self, file: Path, inputs: Array, names: list[str] | None) -> list[Array]:
-        if self._torch is None:
-            program = Process("harness.torch_import.reference", RUNTIMES["torch"])
-            self._torch = self._stack.enter_context(program)
         return _asked(self._torch, inputs, {"file": str(file.absolute()), "names": names})
 
     def _of_keras(self, model: Path, inputs: Array, layers: list[int] | None) -> list[Array]:
