@@ -215,6 +215,6 @@ def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close
 
 
 def _hang_up(end: socket.socket) -> None:
-    """Close a socket, from which another thread may be reading."""
+    """Close a socket so that another thread that reads from it gets its end."""
     with end, suppress(OSError):  # the other end is closed
         end.shutdown(socket.SHUT_RDWR)

@@ -25,7 +25,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class _Version:
-    """The files of one version of control groups."""
+    """Names in the file system of a version of Linux' control groups."""
 
     filesystem: str
     controller: str  #: name in /proc/PID/cgroup, and in the options of the mount

@@ -112,7 +112,7 @@ def refuse_link(path: Path) -> None:
 
 
 def own_path(path: Path) -> Path:
-    """Return the absolute path of a file, with links resolved among its directories, but not the file itself."""
+    """Return the absolute path of a file: links among its directories are resolved, but not the file itself."""
     return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
 
 

@@ -21,7 +21,7 @@ LONGEST = 80
 
 
 class Problem(NamedTuple):
-    """A problem in words."""
+    """A problem in the words of `UserError`."""
 
     key: str  #: keys joined by dots; empty for the whole content
     expected: str

@@ -256,7 +256,7 @@ def example(**features: bytes) -> bytes:
 
 
 def tensor(array: Any) -> bytes:
-    """Return an array as a serialized tensor, int32 or float32, without converting its bytes."""
+    """Return an array of int32 or float32 as a serialized tensor."""
     array = np.asarray(array)
     dtype = INT32 if np.issubdtype(array.dtype, np.integer) else FLOAT32
     message = TensorProto(dtype=dtype, tensor_content=array.tobytes())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.hints import did_you_mean
 from harness.inspector.answer import Answer
 from harness.inspector.keys import KEYS
@@ -33,10 +33,8 @@ def _find_path(argument: str, name: str | None) -> Submission:
         return _from_path(path, name)
     if not is_there(path.parent):
         raise UserError("no such directory", file=path.parent)
-    try:
+    with writing(path.parent, problem="cannot be read"):  # it may be a file
         siblings = [entry.name for entry in path.parent.iterdir() if not entry.name.startswith(".")]
-    except OSError as error:  # a file, or a directory that may not be listed
-        raise UserError(f"cannot be read: {error.strerror}", file=path.parent, expected="a directory") from error
     import baselines  # here: all measures are imported with it
 
     installed = [measure.name for measure in installed_measures()]
