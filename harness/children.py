@@ -153,7 +153,7 @@ else:
 
         job: WindowsJob
 
-    OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # and without a console, whose window could be closed
+    OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # without a console, whose window the user could close
 
     def start(
         command: Sequence[str],
@@ -185,7 +185,7 @@ else:
         ours, theirs = socket.socketpair()
         pipe = os.fdopen(source, "rb", buffering=0)
         _copy(pipe.read, theirs.sendall, pipe.close, lambda: _hang_up(theirs))
-        with ours:  # closed with the stream
+        with ours:  # the stream keeps the socket open
             return cast(IO[bytes], ours.makefile("rb", buffering=0)), sink
 
     def never_wait(stream: IO[bytes] | socket.socket) -> None:

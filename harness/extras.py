@@ -94,7 +94,7 @@ def _origin() -> tuple[str, bool]:
     """Return the address from which the package was installed (empty for an index), and whether it is editable."""
     try:
         text = metadata.distribution(_NAME).read_text("direct_url.json")
-    except metadata.PackageNotFoundError:  # a checkout on the path
+    except metadata.PackageNotFoundError:  # a checkout in `sys.path`
         return Path(__file__).parents[1].as_uri(), False
     found = json.loads(text) if text else {}
     url = found.get("url", "")

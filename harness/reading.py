@@ -43,7 +43,7 @@ def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
         if error.errno == errno.ELOOP and not links:  # a link has just replaced it
             raise _other_kind(path, stat.S_IFLNK) from error
         raise UserError("cannot be read", file=path, found=error.strerror or str(error)) from error
-    except ValueError as error:  # a null byte, for instance
+    except ValueError as error:  # such as a null byte in the path
         raise UserError("cannot be read", file=repr(str(path)), expected="the name of a file") from error
     try:
         require_regular(path, os.fstat(stream.fileno()))

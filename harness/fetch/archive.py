@@ -83,7 +83,7 @@ def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
             raise UserError(f"cannot be unpacked: {error}", file=url) from error
         (unpacked / MARK).write_bytes(f"{sha256}\n".encode())
         if directory.exists():
-            directory.rmdir()  # it is empty
+            directory.rmdir()  # the directory is empty
         unpacked.rename(directory)
     return True
 
@@ -164,7 +164,7 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
             if not (member.isreg() or member.isdir()):
                 raise BadArchiveError(f"{printable_name(member.name)}: expected a regular file")
             plain.allowed += MAX_BESIDE_MEMBER + (member.size if member.isreg() else 0)
-            stream.members = []  # otherwise it keeps every member
+            stream.members = []  # otherwise tarfile keeps every member in memory
             if member.isreg() and (file := stream.extractfile(member)) is not None:
                 yield member.name, file
 

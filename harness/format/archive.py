@@ -73,7 +73,7 @@ def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(Pieces(stream, most))
         require_proportion(stream.seek(0, io.SEEK_END), sum(info.file_size for info in archive.infolist()))
-    except OSError as error:  # a position before the beginning
+    except OSError as error:  # the archive declares a position before its beginning
         raise zipfile.BadZipFile(str(error)) from error
     return archive
 

@@ -54,7 +54,7 @@ def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
                 raise UserError(f"member {printable(member)}", expected="arrays written by numpy.savez", found=member)
             with open_member(archive, member) as (stream, size):
                 shape, is_fortran, dtype = _read_header(stream)
-                if dtype.hasobject:  # pickled: its size is not declared
+                if dtype.hasobject:  # a pickle, of which the header has no size
                     require_numbers(name, dtype)
                 expected = stream.tell() + math.prod(shape) * dtype.itemsize
             if size != expected:
@@ -70,7 +70,7 @@ def read_npy(path: Path) -> NDArray[Any]:
             shape, is_fortran, dtype = _read_header(stream)
             require_numbers("array", dtype)
             return np.asarray(np.memmap(stream, dtype, "r", stream.tell(), shape, "F" if is_fortran else "C"))
-    except (ValueError, EOFError, OverflowError, OSError) as error:  # the last: too large for the address space
+    except (ValueError, EOFError, OverflowError, OSError) as error:  # OSError: larger than the address space
         found = printable(str(error))[:200]
         raise UserError("damaged", file=path, expected="a whole .npy file", found=found) from error
 

@@ -85,7 +85,7 @@ def lasting_if_filled(directory: Path) -> Iterator[None]:
         yield
     finally:
         for path in missing:
-            with suppress(OSError):  # it is not empty, or could not be created
+            with suppress(OSError):  # the directory is not empty, or was not created
                 path.rmdir()
 
 

@@ -44,7 +44,7 @@ def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
     try:
         require_readable(content)
         with h5py.File(content, "r") as file:
-            if file.id.get_create_plist().get_sizes() != (8, 8):  # with other sizes, heaps differ
+            if file.id.get_create_plist().get_sizes() != (8, 8):  # heaps have another form with other sizes
                 raise OSError("positions or lengths of another size than 64 bits")
             yield file
     except UserError:

@@ -57,7 +57,7 @@ def keras_order(calls: Sequence[LayerCall], output: int) -> list[int]:
             pending.append((call, True))
             pending.extend((source, False) for source in reversed(calls[call].sources))
     distance = dict.fromkeys(upstream_first, 0)
-    farthest: dict[int, int] = {}  # of a layer's calls so far
+    farthest: dict[int, int] = {}  # layer -> largest distance of its calls
     for call in reversed(upstream_first):
         layer = calls[call].layer
         distance[call] = farthest[layer] = max(distance[call], farthest.get(layer, 0))
@@ -107,7 +107,7 @@ def ends(reference: Any) -> list[LayerOutput]:
 
 def _keras_3(layer: Mapping[str, Any], node: Mapping[str, Any]) -> Inbound:
     args, given = _listed(node.get("args", [])), dict(node.get("kwargs", {}))
-    if layer["class_name"] in MERGES and len(args) > 1:  # an operation: a layer gets a list
+    if layer["class_name"] in MERGES and len(args) > 1:  # an operation, since layers get a list
         ranks = [len(_listed(tensor["config"]["shape"])) for tensor in args if isinstance(tensor, dict)]
         if len(ranks) != 2 or ranks[0] != ranks[1]:
             found = f"{len(ranks)} outputs of {ranks} axes"

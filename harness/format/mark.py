@@ -53,7 +53,7 @@ def _read(path: Path) -> bool:
     """Return whether a mark says that the task is hidden; raises `UserError` for any other content."""
     try:
         content = parse_yaml(read_regular(path, MAX_BYTES, links=True))
-    except ValueError as error:  # the file may be of any kind: it is not quoted
+    except ValueError as error:  # the message does not quote the file, which may be private
         raise UserError("not plain YAML", file=path, expected=_EXPECTED, found="something else") from error
     if not isinstance(content, dict):
         found = {type(None): "nothing", list: "a list"}.get(type(content), "text")

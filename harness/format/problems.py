@@ -41,7 +41,7 @@ class Problems:
         except UserError as error:
             self.lines.append(str(error))
         except OSError as error:
-            if error.filename is None:  # not about opening a file
+            if error.filename is None:  # the error is about no file
                 raise
             self.lines.append(str(UserError("cannot be read", file=error.filename, found=error.strerror)))
         return None

@@ -109,7 +109,7 @@ def _accuracy(path: Path, model: str, entry: Any, name: str) -> float:
     metrics = _member(path, model, entry, "metrics", dict)
     value = metrics.get(name)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (is_number and 0 <= value <= 1):  # false for NaN too
+    if not (is_number and 0 <= value <= 1):  # also refuses NaN
         found = "none" if name not in metrics else value if is_number else f"{kind(value)} ({value!r})"
         raise UserError(f"{model}: metrics.{name}", file=path, expected="a number in [0, 1]", found=found)
     return float(value)

@@ -65,7 +65,7 @@ class _Scan:
             require_checksum(payload, self._data[end : end + 4])
             place, label = self._parsed.place_of(payload, self._block[waiting : waiting + 1])
         except UserError as error:
-            self._require_finite()  # an earlier record comes first
+            self._require_finite()  # an earlier record is reported first
             raise UserError(f"record {len(self._labels)}: {error}", file=self._shard) from error
         if place is not None:
             target = slice(waiting * self._size, (waiting + 1) * self._size)

@@ -135,7 +135,7 @@ def mapped(shard: Path) -> Iterator[mmap.mmap]:
             raise UserError("empty shard", file=shard, expected="at least 1 record", found="0 bytes")
         try:
             data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except OSError as error:  # too large for the address space
+        except OSError as error:  # larger than the address space
             raise UserError("cannot be mapped", file=shard, found=error.strerror) from error
     with data:
         # The first bytes of another kind of file, read as the length of a record, exceed the size of any file.

@@ -158,7 +158,7 @@ def _is_installed(module: ModuleType) -> bool:
     """Whether a module belongs to Python or to an installed package, which every sandbox can import."""
     if module.__name__ in sys.builtin_module_names:
         return True
-    if module.__name__ == "__main__":  # a notebook or a script, whoever runs it
+    if module.__name__ == "__main__":  # a notebook or a script
         return False
     origin = getattr(module, "__file__", None)
     places = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))

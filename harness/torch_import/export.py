@@ -57,7 +57,7 @@ class Exporter:
         try:
             with torch.inference_mode():
                 found = self._module(torch.from_numpy(np.ascontiguousarray(inputs, np.float32)))
-        except Exception as error:  # whatever the user's code raises
+        except Exception as error:  # the user's code may raise any error
             what = f"{self._name}: cannot be called on inputs of shape {inputs.shape}"
             raise UserError(what, found=_line(f"{type(error).__name__}: {error}")) from error
         if not isinstance(found, torch.Tensor) or found.ndim != 2:
@@ -90,9 +90,9 @@ class Exporter:
         try:
             with _silence():
                 program = torch.export.export(module, (sample,))
-                with file.open("wb") as stream:  # of a path, PyTorch would want the suffix
+                with file.open("wb") as stream:  # given a path, PyTorch requires the suffix .pt2
                     torch.export.save(program, stream)
-        except Exception as error:  # whatever stops the tracing of a user's code
+        except Exception as error:  # tracing the user's code may raise any error
             remedy = _BY_HAND if "data-dependent" in str(error) else None
             what, found = f"{self._name}: torch.export cannot export it", _line(str(error))
             raise UserError(what, found=found, remedy=remedy) from error
