@@ -51,12 +51,9 @@ OWN_GROUP: dict[str, Any] = {"start_new_session": True}
 
 
 def interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
-    """Return the command that runs a program in an isolated interpreter.
+    """Return the command that runs the source `program` with arguments in an isolated interpreter.
 
-    Args:
-        program: the source of the program.
-        arguments: the arguments of the program, its `sys.argv[1:]`.
-        options: further options of the interpreter.
+    `options` are further options of the interpreter.
     """
     return [sys.executable, "-I", "-X", "utf8", *options, "-c", program, *arguments]
 

@@ -61,15 +61,10 @@ class Address:
     __slots__ = ("_secrets", "_shown", "_text")
 
     def __init__(self, text: str, source: str) -> None:
-        """Parse an address, or the path of a file.
+        """Parse an address, or the path of a file, from `source`, such as the option `--results`.
 
-        Args:
-            text: the text that the user wrote.
-            source: the option or file with the text, such as `--results`, for errors.
-
-        Raises:
-            UserError: the text is no address, or ambiguous, for instance by an unescaped @ in a password. The message
-                does not quote the text.
+        Raises `UserError`, without quoting the text, if it is no address, or is ambiguous, for instance by an unescaped
+        @ in a password.
         """
         self._text, self._shown = text, text
         self._secrets: tuple[str, ...] = ()

@@ -13,15 +13,10 @@ from harness.errors import UserError, writing
 
 @contextmanager
 def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None]:
-    """Hold the lock of a directory.
+    """Hold the lock of the directory `root` for a command, which messages name.
 
-    Args:
-        root: the directory, for messages.
-        lock_file: a file to create with its directory; both are removed at the end, the directory only if it is empty.
-        command: the command that holds the lock, for messages.
-
-    Raises:
-        UserError: another process holds the lock, or the file system has no locks.
+    `lock_file` is created with its directory, and removed at the end, as is its directory if it is empty. Raises
+    `UserError` if another process holds the lock, or if the file system has no locks.
     """
     with writing(root, remedy="name another directory"):
         lock_file.parent.mkdir(parents=True, exist_ok=True)

@@ -143,10 +143,8 @@ def reference_entry(
 ) -> dict[str, Any]:
     """Return the entry of a model in model_configs.json.
 
-    Args:
-        possible: hyperparameter -> all its values in the task.
-        current: hyperparameter -> the model's value.
-        metrics: `train_acc` and `test_acc`, in [0, 1].
+    `possible` has the values of each hyperparameter in the task, `current` the model's value, and `metrics` has
+    `train_acc` and `test_acc` in [0, 1].
     """
     hyperparameters = {
         name: {"possible_values": list(possible[name]), "current_value": value} for name, value in current.items()

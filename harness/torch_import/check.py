@@ -28,8 +28,7 @@ def can_run_torch() -> bool:
 class OutputComparison(AbstractContextManager["OutputComparison"]):
     """Compares translations with their networks; a process runs the networks in PyTorch until the context ends.
 
-    Args:
-        keras: a process of the program `harness.processes.accuracies`, which runs the translations.
+    The process `keras`, of the program `harness.processes.accuracies`, runs the translations.
     """
 
     def __init__(self, keras: Process) -> None:
@@ -41,15 +40,10 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
     def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> float:
         """Return the largest difference of outputs, as a share of the outputs' range of values.
 
-        Args:
-            file: the `.pt2` file.
-            model: directory of the translation in canonical form.
-            inputs: examples (n, ...), channels last.
-            expected: the network's outputs (n, classes); None to run the file in PyTorch.
-
-        Raises:
-            UserError: the outputs differ by more than `TOLERANCE`, or are not finite. The message names the first
-                operation whose result differs.
+        `file` is the `.pt2` file, `model` the directory of its translation in canonical form, and `inputs` are examples
+        (n, ...) with the channels last. `expected` are the network's outputs (n, classes); None runs the file in
+        PyTorch. Raises `UserError` if outputs are not finite, or differ by more than `TOLERANCE`: then the message
+        names the first operation whose result differs.
         """
         if expected is None:
             (expected,) = self._of_torch(file, inputs, None)
