@@ -1,19 +1,19 @@
-"""Metadata of a submission: its authors, a description, and links."""
+"""Texts about a submission from its metadata: team, description, and paper."""
 
 import re
 from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlsplit
 
-from harness.text import printable
+from harness.text import cut
 
-#: Maximum lengths of the texts in characters; longer texts are cut.
+#: Maximum lengths of the texts in characters; longer texts are shortened.
 LONGEST = {"team": 80, "description": 500, "paper": 300}
 
 
 @dataclass(frozen=True)
 class About:
-    """Texts by a stranger, one line each: printable and not too long, with any content."""
+    """Untrusted texts about a submission, each one printable line of limited length."""
 
     team: str = ""
     description: str = ""
@@ -21,9 +21,9 @@ class About:
 
     @classmethod
     def from_texts(cls, team: str, description: str, paper: str) -> Self:
-        """Return the texts in one line each, printable and cut to `LONGEST`."""
+        """Return the texts, each as one printable line of at most `LONGEST` characters."""
         texts = {"team": team, "description": description, "paper": paper}
-        return cls(**{key: _one_line(text, LONGEST[key]) for key, text in texts.items()})
+        return cls(**{key: cut(" ".join(text.split()), LONGEST[key]) for key, text in texts.items()})
 
     @property
     def link(self) -> str:
@@ -31,13 +31,8 @@ class About:
         return self.paper if _is_address(self.paper) else ""
 
 
-def _one_line(text: str, longest: int) -> str:
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
-
-
 def _is_address(text: str) -> bool:
-    """Whether a text is an address of http or https that cannot mislead: no user name, no foreign letters."""
+    """Whether a text is an address of http or https in ASCII without a user name, which could mislead readers."""
     if not re.fullmatch(r"https?://[!#-;=?-~]+", text, re.IGNORECASE):  # printable ASCII, no quotes, no brackets
         return False
     try:

@@ -1,11 +1,11 @@
-"""The only module that starts processes.
+"""Starts all processes of the harness.
 
-A process starts in the root directory, and its interpreter is isolated: neither the user's current directory nor
-Python's environment variables decide what it imports. A submission's or a repository's files may lie in that directory.
+A process starts in the root directory with an isolated interpreter, which imports nothing from the user's current
+directory, where untrusted files may be, or from Python's environment variables.
 
 Some processes talk to the harness over a socket, and are killed together with their descendants. On POSIX, the socket
-is their standard input. Windows waits for sockets only, and its processes inherit files and pipes only:
-there, they talk through standard input and output, and threads copy between pipes and sockets.
+is the standard input. On Windows, which can wait only for sockets, and whose processes inherit only files and pipes,
+threads copy between a socket and the pipes of standard input and output.
 """
 
 import os
@@ -22,19 +22,19 @@ from typing import IO, Any, cast
 #: Number of bytes per copy.
 CHUNK = 64 * 1024
 
-#: A process with binary pipes.
+#: The type of a started process, with binary pipes.
 Child = subprocess.Popen[bytes]
 
 #: The directory in which processes start.
 ROOT = Path(sys.executable).anchor
 
-#: The directory of the package `harness`.
+#: The directory that contains the package `harness`.
 HOME = str(Path(__file__).parents[1])
 
-#: Beginning of a program that imports the harness, wherever it is installed; the first argument is `HOME`.
+#: Beginning of a program that imports the harness; the program's first argument is `HOME`.
 _FIND_HARNESS = "import sys; home = sys.argv.pop(1); home in sys.path or sys.path.insert(0, home); "
 
-#: The user's environment variables that processes keep: of the machine, of the network, and paths of files.
+#: Names of the user's environment variables that processes get: of the network, of the machine, and paths of files.
 _KEPT_PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
 _KEPT = {
     "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
@@ -51,25 +51,22 @@ OWN_GROUP: dict[str, Any] = {"start_new_session": True}
 
 
 def interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
-    """Return the command that runs a program in an isolated interpreter.
+    """Return the command that runs the source `program` with arguments in an isolated interpreter.
 
-    Args:
-        program: its source.
-        arguments: the program finds them in `sys.argv[1:]`.
-        options: further options of the interpreter.
+    `options` are further options of the interpreter.
     """
     return [sys.executable, "-I", "-X", "utf8", *options, "-c", program, *arguments]
 
 
 def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
-    """Return the command of `interpreter` for a program that imports the harness."""
+    """Return the command that runs a program in an isolated interpreter that can import the harness."""
     return interpreter(_FIND_HARNESS + program, HOME, *arguments, options=options)
 
 
 def user_environment(*, downloads: bool) -> dict[str, str]:
-    """Return the user's environment without variables that could change a value, run code, or hold a password.
+    """Return the user's environment without variables that could change a value, run code, or contain a password.
 
-    The password of a proxy is kept if `downloads`.
+    For `downloads`, it has the addresses of proxies, which may contain passwords.
     """
     names = _KEPT | _KEPT_PROXIES if downloads else _KEPT
     kept = {name: value for name, value in os.environ.items() if name.upper() in names}
@@ -82,8 +79,8 @@ def popen(command: Sequence[str], environment: Mapping[str, str], **streams: Any
 
     Args:
         command: program and arguments; paths among them are absolute.
-        environment: all of its environment variables.
-        streams: further arguments of `subprocess.Popen`; no standard input by default.
+        environment: all environment variables of the process.
+        streams: further arguments of `subprocess.Popen`; by default, there is no standard input.
     """
     return subprocess.Popen(command, env=environment, cwd=ROOT, **{"stdin": subprocess.DEVNULL, **streams})
 
@@ -91,17 +88,17 @@ def popen(command: Sequence[str], environment: Mapping[str, str], **streams: Any
 def run(
     command: Sequence[str], environment: Mapping[str, str], *, seconds: float, content: bytes | None = None, **more: Any
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program in the root directory to its end, and return what it has printed.
+    """Run a program in the root directory to its end, and return its status and output.
 
     Args:
         command: as for `popen`.
-        environment: all of its environment variables.
+        environment: all environment variables of the process.
         seconds: time limit.
-        content: the bytes of its standard input; none by default.
+        content: the bytes of its standard input; by default, there is no standard input.
         more: further arguments of `subprocess.run`.
 
     Raises:
-        subprocess.TimeoutExpired: it was killed at the time limit.
+        subprocess.TimeoutExpired: the process was killed at the time limit.
     """
     source = {"stdin": subprocess.DEVNULL} if content is None else {"input": content}
     return subprocess.run(
@@ -119,21 +116,21 @@ if sys.platform != "win32":
         *,
         answers: bool = False,
     ) -> Child:
-        """Start a process in a group of its own.
+        """Start a process in a process group of its own.
 
         Args:
             command: program and arguments.
-            control: descriptor of its end of a socket.
-            output: descriptor of the process' output.
-            environment: all of its environment variables.
-            answers: whether its standard output is for the harness, and only its errors are printed.
+            control: descriptor of the process' end of a socket.
+            output: descriptor for the output of the process.
+            environment: all environment variables of the process.
+            answers: whether standard output goes to the socket, so that `output` gets only standard error.
         """
         stdout = control if answers else output
         return popen(command, environment, stdin=control, stdout=stdout, stderr=output, **OWN_GROUP)
 
     def kill(child: Child) -> None:
-        """Kill a process that has not been waited for, and all processes of its group."""
-        with suppress(ProcessLookupError, PermissionError):  # macOS refuses it if all have ended
+        """Kill all processes in the group of a process that has not been waited for."""
+        with suppress(ProcessLookupError, PermissionError):  # PermissionError on macOS if all have ended
             os.killpg(child.pid, signal.SIGKILL)
 
     def open_output() -> tuple[IO[bytes], int]:
@@ -153,7 +150,7 @@ else:
 
         job: WindowsJob
 
-    OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # and without a console, whose window could be closed
+    OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # without a console, whose window the user could close
 
     def start(
         command: Sequence[str],
@@ -163,7 +160,7 @@ else:
         *,
         answers: bool = False,  # noqa: ARG001 - they always do
     ) -> Child:
-        """Start a process whose standard input and output are connected with a socket, see above."""
+        """Start a process whose standard input and output are connected with a socket; for arguments see above."""
         child = InJob(
             command, env=environment, cwd=ROOT, bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, **OWN_GROUP,
@@ -185,7 +182,7 @@ else:
         ours, theirs = socket.socketpair()
         pipe = os.fdopen(source, "rb", buffering=0)
         _copy(pipe.read, theirs.sendall, pipe.close, lambda: _hang_up(theirs))
-        with ours:  # closed with the stream
+        with ours:  # the stream keeps the socket open
             return cast(IO[bytes], ours.makefile("rb", buffering=0)), sink
 
     def never_wait(stream: IO[bytes] | socket.socket) -> None:
@@ -195,13 +192,13 @@ else:
 
 
 def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
-    """Copy from a socket to an unbuffered pipe, and from another pipe to the socket; closes all at the end."""
+    """Copy from a socket to an unbuffered pipe, and from another pipe to the socket, and close all at the end."""
     _copy(end.recv, sink.write, sink.close)
     _copy(source.read, end.sendall, source.close, lambda: _hang_up(end))
 
 
 def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close: Callable[[], object]) -> None:
-    """Copy in a thread until the source ends, or the target is closed; then close the given ends."""
+    """Copy in a thread until the source ends or the target is closed, and then call the functions `close`."""
 
     def run() -> None:
         with suppress(OSError):
@@ -215,6 +212,6 @@ def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close
 
 
 def _hang_up(end: socket.socket) -> None:
-    """Close a socket, from which another thread may be reading."""
+    """Close a socket so that another thread that reads from it gets its end."""
     with end, suppress(OSError):  # the other end is closed
         end.shutdown(socket.SHUT_RDWR)

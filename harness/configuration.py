@@ -1,4 +1,4 @@
-"""The settings shared by all calls behind one score."""
+"""The configuration of calls: settings and versions, which are equal for all calls of a score."""
 
 import hashlib
 import json
@@ -11,32 +11,29 @@ from harness.text import is_line
 
 MIB, GIB = 1024**2, 1024**3
 
-#: The start of workers: a suffix of the name of a sandbox in records, on which no value depends.
+#: Suffixes of the name of a sandbox in records: how its workers start, on which no value depends.
 WAYS = ("fast", "fresh")
 
-#: The isolation of results that were made without isolation, and never rank.
+#: The isolation of calls without a sandbox, whose results never rank.
 UNSANDBOXED = "none"
 
-#: Upper bound of a time limit: 30 days, in seconds.
+#: Maximum time limit in seconds: 30 days.
 LONGEST_S = 30 * 24 * 3600
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """The settings of a run that may affect values and failures.
+    """Everything besides submission and model that may affect the value or the failure of a call."""
 
-    All calls behind a score have the same configuration: a score may not mix seeds or limits.
-    """
-
-    run_seed: int  #: of the run; every call derives its own
+    run_seed: int  #: seed of the run, from which the seeds of calls derive
     runtime: str  #: name of the framework's runtime
     time_limit_s: float
     time_budget: str  #: `each` or `average`
     memory_limit_bytes: int
     isolation: str  #: kind of sandbox; results with `none` never rank
-    versions: str  #: of the libraries that affect values, e.g. "keras 3.12.0, numpy 2.3.5"
+    versions: str  #: versions of the libraries that affect values, e.g. "keras 3.12.0, numpy 2.3.5"
     harness_version: str
-    loader: str  #: digest of the harness' own code that loads and calls (`harness.execution.settings`)
+    loader: str  #: digest of the harness' code that loads models and calls measures (`harness.execution.settings`)
 
     @cached_property
     def id(self) -> str:
@@ -45,27 +42,27 @@ class Configuration:
 
     @property
     def is_sandboxed(self) -> bool:
-        """Whether calls are isolated."""
+        """Whether calls run in a sandbox."""
         return self.isolation != UNSANDBOXED
 
     @property
     def settings(self) -> "Configuration":
-        """The user's choices: the configuration without versions, which the user does not choose."""
+        """The configuration without versions: the settings that the user chooses."""
         return replace(self, versions="", harness_version="", loader="")
 
     @property
     def software(self) -> str:
-        """The versions, which the user does not choose, for readers."""
+        """The versions of the harness, its loader and the libraries, in words for readers."""
         return f"pgdl-harness {self.harness_version} ({self.loader[:8]}), {self.versions}"
 
     def to_json(self) -> str:
-        """Return all fields as JSON, for `configuration_from`."""
+        """Return all fields as JSON, which `configuration_from` reads."""
         return json.dumps(asdict(self))
 
 
 @lru_cache(maxsize=1024)  # requests have few different configurations
 def configuration_from(text: str) -> Configuration:
-    """Return the configuration in `Configuration.to_json`; raises `ValueError` for any other text."""
+    """Return the configuration in a text by `Configuration.to_json`; raises `ValueError` for any other text."""
     found = parse_json(text)
     types = get_type_hints(Configuration)
     if not isinstance(found, dict) or found.keys() != types.keys():

@@ -1,11 +1,11 @@
-"""The processors that this process may use, and variables that let libraries use fewer."""
+"""The processors that this process may use, and environment variables by which libraries use fewer."""
 
 import os
 
-#: Environment variables that bound the threads of products of matrices, in NumPy's OpenBLAS and elsewhere.
+#: Environment variables with the number of threads of matrix products, in NumPy's OpenBLAS and other libraries.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def available_cores() -> int:
-    """Return the number of processors for this process; on systems without affinities, of the machine."""
+    """Return the number of processors that this process may use; without affinities, those of the machine."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,7 +1,4 @@
-"""Addresses of databases and servers that may hold a password or a key, and names of values that may be secrets.
-
-A secret is never printed, written or published.
-"""
+"""Keeps secrets out of all texts: passwords in addresses of databases and servers, and values with telling names."""
 
 import re
 from pathlib import Path
@@ -10,19 +7,19 @@ from urllib.parse import quote, unquote, unquote_plus, urlsplit
 from harness.errors import UserError
 from harness.text import HIDDEN, without_passwords
 
-#: The location of the records, if none is given.
+#: Default file of the records.
 RESULTS = "results.db"
 
-#: Words in the names of values that may be secrets, also in the plural.
+#: Words in the names of values that may be secrets, in the singular.
 _SECRETS = {"apikey", "auth", "authorization", "bearer", "cookie", "key", "passcode", "passw", "pwd", "secret"}
 
-#: Ends of such words: `dbpassword`, `MYTOKEN`.
+#: Ends of further words in such names: `dbpassword`, `MYTOKEN`.
 _ENDS = ("accesskey", "credential", "passphrase", "passwd", "password", "privatekey", "secretkey", "token")
 
-#: The words of a name, in any of Python's styles: API_KEY, api_key, ApiKey, apiKey2.
+#: Finds the words of a name in any style: API_KEY, api_key, ApiKey, apiKey2.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-#: An address whose other parts escape all delimiters, so that every library reads it in the same way.
+#: An address with escaped delimiters in its parts, so that every library divides it in the same way.
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][\w+.-]*)://"
     r"(?:(?P<user>[^\s@:/?#\[\]]*)(?P<colon>:(?P<password>[^@/?#\[\]]*))?@)?"
@@ -31,23 +28,23 @@ _URL = re.compile(
     r"(?:\?(?P<query>[^@#]*))?(?:#(?P<fragment>[^@]*))?"
 )
 
-#: Addresses of files, in whose names most characters mean themselves, and addresses on the web.
+#: Addresses of files, in whose names most characters are not escaped, and schemes of addresses on the web.
 _OF_FILE = re.compile(r"(?P<start>sqlite(?:\+\w+)?:///?|file://)(?P<path>[^?]*)(?:\?(?P<query>.*))?", re.DOTALL)
 _WEB = ("http", "https")
 
-#: A percent sign that begins no escape.
+#: A percent sign that begins no escape sequence.
 _HALF = re.compile("%(?![0-9A-Fa-f]{2})")
 
-#: The name of a database on a server, and users whose name may be shown.
+#: Names of databases on a server, and names of users, that messages may show.
 _NAME, _USER = re.compile(r"[\w.~%+/ -]*"), re.compile(r"[\w.+%-]*")
 
-#: Parameters in place of an address, such as `host=db user=me`; no address may hold a password in this form.
+#: Parameters in place of an address, such as `host=db user=me`, and parameters with a password; both are refused.
 _PARAMETERS = re.compile(
     r"(?:^|[\s;])(?:data source|database|dbname|host|hostaddr|port|server|service|uid|user|username)\s*=", re.IGNORECASE
 )
 _PASSWORD = re.compile(r"\b(?:ssl)?(?:password|passwd|pwd)\s*=", re.IGNORECASE)
 
-#: Names of parameters that messages may show.
+#: Names of parameters that are not scrubbed from messages.
 _PARAMETER_NAMES = {"connect_timeout", "host", "mode", "password", "port", "sslmode", "uri", "user"}
 
 #: Beginnings of paths that cannot be addresses with a mistyped scheme.
@@ -55,24 +52,19 @@ _PATH = re.compile(r"/(?!/)|\.{1,2}/|[A-Za-z]:[\\/]")
 
 
 class Address:
-    """The address of a database, a server or a file.
+    """The address of a database, a server or a file, whose text form shows no secret.
 
-    Its text form shows no secret, however it is printed, formatted or written: neither a password nor parameters, which
-    may be secret. Addresses on the web also hide the user, which may suffice to read a file.
+    The text form hides passwords and parameters. For addresses on the web it also hides the user, because a user name
+    may be a key.
     """
 
     __slots__ = ("_secrets", "_shown", "_text")
 
     def __init__(self, text: str, source: str) -> None:
-        """Parse an address, or the path of a file.
+        """Parse an address, or the path of a file, from `source`, such as the option `--results`.
 
-        Args:
-            text: as the user wrote it.
-            source: the option or file with the text, such as `--results`, for errors.
-
-        Raises:
-            UserError: the text is ambiguous, for instance by an unescaped @ in a password, or it is no address. The
-                message repeats nothing of it.
+        Raises `UserError`, without quoting the text, if it is no address, or is ambiguous, for instance by an unescaped
+        @ in a password.
         """
         self._text, self._shown = text, text
         self._secrets: tuple[str, ...] = ()
@@ -87,7 +79,7 @@ class Address:
 
     @classmethod
     def of(cls, given: "Address | Path | str", source: str) -> "Address":
-        """Return an address unchanged, and parse a text or a path; raises the errors of the constructor."""
+        """Return an address unchanged, and the address in a text or path; raises errors as the constructor."""
         return given if isinstance(given, cls) else cls(str(given), source)
 
     @property
@@ -97,11 +89,11 @@ class Address:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether a part of the address is hidden, so that its text form cannot be pasted."""
+        """Whether the text form hides a part of the address, so that it cannot be used as an address."""
         return self._shown != self._text
 
     def reveal(self) -> str:
-        """Return the whole text, secrets included: only for the library that connects."""
+        """Return the whole text with its secrets, for the library that connects."""
         return self._text
 
     def scrub(self, text: str) -> str:
@@ -139,9 +131,9 @@ class Address:
         self._hide(start + (f"{who}@" if who else "") + end + f"?{HIDDEN}" * bool(query), query, password)
 
     def _hide(self, shown: str, query: str, *secrets: str) -> None:
-        """Set the text form and the secrets, the longest first: a secret may contain another.
+        """Set the text form, and the secrets to scrub, the longest first, since a secret may contain another.
 
-        Names of parameters are scrubbed, too: an unescaped & turns the second half of a password into a name.
+        Names of parameters count as secrets, because an unescaped & makes the second half of a password a name.
         """
         self._shown = shown
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES
@@ -150,7 +142,7 @@ class Address:
 
 
 def _can_be_split(text: str) -> bool:
-    """Whether Python's own library accepts the address: it checks hosts in brackets."""
+    """Whether Python's library can parse the address; it refuses malformed hosts in brackets."""
     try:
         urlsplit(text)
     except ValueError:
@@ -159,7 +151,7 @@ def _can_be_split(text: str) -> bool:
 
 
 def _require_path(path: str, source: str) -> None:
-    """Raise `UserError` for a path that may hold a secret: parameters, or a mistyped address."""
+    """Raise `UserError` for a path that may contain a secret: parameters, or a mistyped address."""
     before, at, _ = path.rpartition("@")
     if _PARAMETERS.search(path) or _PASSWORD.search(path) or (at and ":" in before and not _PATH.match(path)):
         raise _ambiguous(source)

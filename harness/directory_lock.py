@@ -1,4 +1,4 @@
-"""Lets one process at a time work in a directory; other processes get an error."""
+"""Locks a directory, in which one process at a time may work."""
 
 import os
 import sys
@@ -13,19 +13,14 @@ from harness.errors import UserError, writing
 
 @contextmanager
 def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None]:
-    """Hold the lock of a directory.
+    """Hold the lock of the directory `root` for a command, which messages name.
 
-    Args:
-        root: the directory, for messages.
-        lock_file: is created with its own directory, which is removed at the end if it is otherwise empty.
-        command: the command that holds the lock, for messages.
-
-    Raises:
-        UserError: another process holds it, or the file system has no locks.
+    `lock_file` is created with its directory, and removed at the end, as is its directory if it is empty. Raises
+    `UserError` if another process holds the lock, or if the file system has no locks.
     """
     with writing(root, remedy="name another directory"):
         lock_file.parent.mkdir(parents=True, exist_ok=True)
-        lock = lock_file.open("wb")  # writable: some network file systems lock no other files
+        lock = lock_file.open("wb")  # for writing, since some network file systems lock only such files
     with lock:
         try:
             # Another command may have removed the file since it was opened.

@@ -1,4 +1,4 @@
-"""Errors that the user can fix: printed as one line each without a traceback, exit code 2."""
+"""Errors that the user can fix: each is printed as one line without a traceback, with exit code 2."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +8,10 @@ from harness.text import safe_line
 
 
 class UserError(Exception):
-    """An error that the user can fix.
+    """An error that the user can fix; any other exception is a bug and keeps its traceback.
 
-    The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that do not
-    apply. Even with text of strangers it is printable, and it shows no password of an address. Any other exception
-    is a bug and keeps its traceback.
+    The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that are not
+    given. It is printable and shows no password of an address, even if it quotes untrusted text.
     """
 
     def __init__(
@@ -34,12 +33,12 @@ class UserError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The message; several errors have a line each."""
+        """The lines of the message, one for each error."""
         return tuple(map(str, self.args))
 
 
 class UserErrors(UserError):
-    """Several errors that the user can fix, each in one line."""
+    """Several errors that the user can fix; the message has a line for each."""
 
     def __init__(self, *lines: object) -> None:
         Exception.__init__(self, *(safe_line(str(line)) for line in lines))
@@ -50,7 +49,7 @@ class UserErrors(UserError):
 
 @contextmanager
 def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str | None = None) -> Iterator[None]:
-    """Turn the operating system's errors into a `UserError` that names the file, or `path` if they name none."""
+    """Raise `UserError` for an `OSError` in the context, with the file that the `OSError` names, otherwise `path`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The extras of pyproject.toml, and the command that adds one to this installation."""
+"""Finds missing modules, and the command that installs the extra of pyproject.toml that contains them."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from harness.errors import UserError
 
 _NAME = "pgdl-harness"
 
-#: Module that a plain installation lacks -> the extra that brings it.
+#: Module that an installation without extras lacks -> the extra that contains the module.
 EXTRA_OF = {
     **dict.fromkeys(("keras", "landlockpy", "pyseccomp"), "tensorflow"),
     **dict.fromkeys(("PIL", "matplotlib", "requests", "sklearn"), "run"),
@@ -27,7 +27,7 @@ EXTRA_OF = {
     **dict.fromkeys(("skimage", "threadpoolctl", "xarray"), "testbed"),
 }
 
-#: Modules that the extra of each framework brings.
+#: Modules that are in the extras of all frameworks, and the words for the other extras.
 IN_EVERY_FRAMEWORK = {"keras", "landlockpy", "pyseccomp"}
 OF_ANY_FRAMEWORK = ", or with [cpu], [jax] or [torch] in place of [tensorflow]"
 
@@ -39,14 +39,14 @@ def require(purpose: str, *modules: str) -> None:
 
 
 def lacking(error: Exception) -> str:
-    """Return a line on the module that an import did not find; empty if no extra brings it."""
+    """Return a line on the module that an import did not find; empty for other errors, and if no extra contains it."""
     module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     return f"{module} is not installed; {_install([module])}" if module in EXTRA_OF else ""
 
 
 @contextmanager
 def extras_named() -> Iterator[None]:
-    """Replace the error about a missing module by a `UserError` with the command that installs its extra."""
+    """Raise `UserError` with the command that installs the extra of a module that the context does not find."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -61,7 +61,7 @@ def _install(modules: Sequence[str]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the command that adds an extra, or several separated by commas, to this installation."""
+    """Return the command that adds extras, separated by commas, to this installation."""
     url, editable = _origin()
     parts = urlsplit(url)
     path = url2pathname(parts.path) if parts.scheme == "file" else ""
@@ -75,12 +75,12 @@ def install(extra: str) -> str:
 
 
 def install_for_gpu(arguments: str) -> str:
-    """Return the command that installs a framework with CUDA: `arguments` of an installer, or the extra `gpu`."""
+    """Return the command that installs `arguments`, such as a framework with CUDA; without any, the extra `gpu`."""
     return f"{_installer()} {arguments}" if arguments else install("gpu")
 
 
 def _installer() -> str:
-    """Return the installer of this package as the words of a command."""
+    """Return the beginning of the command by which this package was installed, such as `uv tool install --force`."""
     home = Path(sys.prefix).as_posix()
     if "/uv/tools/" in home:
         return "uv tool install --force"
@@ -91,10 +91,10 @@ def _installer() -> str:
 
 
 def _origin() -> tuple[str, bool]:
-    """Return the address from which the package was installed, empty for an index; and whether it is editable."""
+    """Return the address from which the package was installed (empty for an index), and whether it is editable."""
     try:
         text = metadata.distribution(_NAME).read_text("direct_url.json")
-    except metadata.PackageNotFoundError:  # a checkout on the path
+    except metadata.PackageNotFoundError:  # a checkout in `sys.path`
         return Path(__file__).parents[1].as_uri(), False
     found = json.loads(text) if text else {}
     url = found.get("url", "")

@@ -1,6 +1,6 @@
-"""The memory that the harness and its calls may use: the machine's, or less inside a control group.
+"""The memory that the harness and its calls may use: the machine's, or less in a control group.
 
-A container, a job of a cluster or a service may have less memory than the machine.
+A container, a job of a cluster, or a service may have less memory than the machine.
 """
 
 import functools
@@ -20,19 +20,19 @@ class Memory:
 
     total: int
     available: int  #: memory that can be used without swapping
-    whose: str = "the machine's"  #: or another owner, in the genitive
+    whose: str = "the machine's"  #: words for messages, or "the control group's"
 
 
 @dataclass(frozen=True)
 class _Version:
-    """The files of one version of control groups."""
+    """Names in the file system of a version of Linux' control groups."""
 
     filesystem: str
     controller: str  #: name in /proc/PID/cgroup, and in the options of the mount
     limit: str
     usage: str
-    droppable: re.Pattern[str]  #: lines of memory.stat about pages of files, which can be dropped
-    kills: str  #: file with a line `oom_kill N`
+    droppable: re.Pattern[str]  #: lines of memory.stat with bytes of files, which the kernel can drop
+    kills: str  #: name of the file with a line `oom_kill N`
 
 
 _VERSIONS = (
@@ -67,7 +67,7 @@ class _Group:
 
 
 def usable_memory() -> Memory:
-    """Return the machine's memory, or the memory of the smallest control group around this process."""
+    """Return the machine's memory, limited by the control groups around this process."""
     machine = psutil.virtual_memory()
     memory = Memory(machine.total, machine.available)
     for group in _groups():
@@ -81,7 +81,10 @@ def usable_memory() -> Memory:
 
 
 def memory_kills() -> int:
-    """Return how many processes of this process' control groups the kernel killed for lack of memory, 0 if unknown."""
+    """Return the number of processes in this process' control groups that the kernel killed for lack of memory.
+
+    Return 0 if the number is not known.
+    """
     total = 0
     for group in _groups():
         with suppress(OSError):
@@ -89,9 +92,9 @@ def memory_kills() -> int:
     return total
 
 
-@functools.cache  # groups stay the same, or become parents of new groups
+@functools.cache  # these groups limit the process even if it moves to a group inside of them
 def _groups(proc: Path = Path("/proc/self")) -> tuple[_Group, ...]:
-    """Return the visible control groups of a process that count memory, from its own outwards."""
+    """Return the control groups of a process that limit memory, from the innermost outwards."""
     if sys.platform != "linux":
         return ()
     with suppress(OSError):

@@ -11,7 +11,7 @@ class Outcome(StrEnum):
     TIMEOUT = "TIMEOUT"  #: the wall-clock time exceeded the limit
     MEMORY = "MEMORY"  #: memory or the number of sockets exceeded the limit
     OUTPUT = "OUTPUT"  #: output or scratch space exceeded the limit
-    CRASH = "CRASH"  #: the process ended without a result (signal, exit)
+    CRASH = "CRASH"  #: the process ended without a result, by a signal or exit
     EXCEPTION = "EXCEPTION"  #: the submission raised
     BAD_VALUE = "BAD_VALUE"  #: not a finite real scalar
     FORBIDDEN = "FORBIDDEN"  #: the sandbox denied an operation and the submission did not catch the error
@@ -22,18 +22,18 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class CallResult:
-    """The result of one call; times are in seconds, measured by the harness from outside."""
+    """The result of a call; the harness measures times, in seconds, from outside of the sandbox."""
 
     outcome: Outcome
     value: float | None = None
     message: str = ""  #: one line: the reason, with the limit and the usage
     startup_wall_s: float = 0.0
     load_wall_s: float = 0.0
-    load_cpu_s: float = 0.0  #: since the start of the process
+    load_cpu_s: float = 0.0  #: processor time since the start of the process
     call_wall_s: float = 0.0
     call_cpu_s: float = 0.0
     peak_memory_bytes: int = 0
     output_tail: str = ""
     environment: dict[str, str] = field(default_factory=dict)  #: library versions reported by the worker
-    interrupted: bool = False  #: an `INFRA_ERROR` by a passing cause, such as a pause of the harness
-    survived_kill: bool = False  #: processes of the sandbox are still alive; the machine cannot be trusted
+    interrupted: bool = False  #: whether an `INFRA_ERROR` has a temporary cause, such as a pause of the harness
+    survived_kill: bool = False  #: whether processes of the sandbox are still alive: the machine cannot be trusted

@@ -1,4 +1,4 @@
-"""The identity of a process beyond its ID, which another process may get after its end."""
+"""Identifies a process beyond its ID, which another process may get later."""
 
 import functools
 import hashlib
@@ -12,7 +12,7 @@ import psutil
 
 @functools.cache
 def process_scope() -> str:
-    """Return an identifier of the scope in which process IDs are valid: this machine, its boot, this PID namespace."""
+    """Return an identifier of the scope of process IDs: this machine, its present boot, and this PID namespace."""
     if sys.platform != "linux":  # without namespaces; start times of processes distinguish boots
         return hashlib.sha256(platform.node().encode()).hexdigest()[:12]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text()
@@ -21,7 +21,7 @@ def process_scope() -> str:
 
 
 def start_time(pid: int) -> str:
-    """Return the start time of a process of this scope, as text; empty if it does not exist or has ended."""
+    """Return the start time of a process of this scope as text; empty if no such process is running."""
     if sys.platform != "linux":
         try:
             process = psutil.Process(pid)

@@ -1,4 +1,4 @@
-"""Finds the modules of a package in which each file is one entry of a registry."""
+"""Finds the entries of a registry: a package of which each module defines an entry."""
 
 import importlib
 import pkgutil
@@ -7,12 +7,15 @@ from typing import Any
 
 
 def sibling_names(path: Iterable[str]) -> list[str]:
-    """Return the names of the modules of a package, from its `__path__`, in alphabetical order, without imports."""
+    """Return the sorted names of a package's modules, without importing them; `path` is the package's `__path__`."""
     return sorted(module.name for module in pkgutil.iter_modules(path))
 
 
 def find_siblings(package: str, base: Any) -> dict[str, Any]:
-    """Import all modules of a package; returns the subclasses of `base` defined there, by their attribute `name`."""
+    """Import all modules of a package, and return name -> subclass of `base` for the subclasses defined there.
+
+    The key is the attribute `name` of the subclass.
+    """
     module = importlib.import_module(package)
     for name in sibling_names(module.__path__):
         importlib.import_module(f"{package}.{name}")

@@ -1,7 +1,7 @@
-"""Data shipped with the package: a demo task, recipes, example submissions, workflows, pages.
+"""Finds the data shipped with the package: demo tasks, recipes, example submissions, workflows, pages.
 
-In the repository they are the directories task_data/, submissions/, .github/workflows/ and docs/. A wheel contains the
-part that pyproject.toml names; a checkout has everything.
+A wheel has the files that pyproject.toml names, and a checkout has all files in task_data/, submissions/,
+.github/workflows/ and docs/.
 """
 
 import shutil

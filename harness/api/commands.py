@@ -12,10 +12,9 @@ from harness.board.collect import Calls
 from harness.configuration import MIB, Configuration
 from harness.credentials import RESULTS, Address
 from harness.names import FUNCTION
-from harness.shell import is_name, typed
+from harness.shell import is_name, typed, variable_of
 from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
-from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT
 
 #: Flag that no other option switches off; only its variable with the value 0 does.

@@ -85,7 +85,9 @@ def fetch_corpus(
         used = {source.url for source, _, plan in plans if not plan.is_done}
         for source in sources:
             if source.url in used and not source.is_pinned:
-                watcher.note(f"{source.url}: {source.version} ({UNKNOWN} to the catalogue)")
+                version = f"{source.length} bytes, ETag {source.etag or 'none'}"
+                digest = f"SHA-256 of its directory {source.listing.sha256} ({UNKNOWN} to the catalogue)"
+                watcher.note(f"{source.url}: {version}, {digest}")
         require_space(root, sum(plan.bytes for _, _, plan in plans))
         for _, _, plan in plans:
             if not plan.is_done:
