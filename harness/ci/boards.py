@@ -1,6 +1,7 @@
-"""The recorded calls of a revision: calls of its submissions, in their versions at that revision."""
+"""The recorded calls of a git revision: of its submissions, in their versions at this revision."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from harness.board.collect import Calls, Collected
@@ -18,10 +19,10 @@ from harness.worker.runtimes import DEFAULT
 
 @dataclass(frozen=True)
 class JobSettings:
-    """The settings that a job requests; None: the machine or the submission chooses.
+    """The settings that a job requests. None stands for a choice of the machine or the submission.
 
-    A board of a job has no other rows: the score of another seed or limit, which somebody recorded later, says nothing
-    about the change. It has no rows of calls without a sandbox, either, since a job never makes such calls.
+    The board of a job has rows with these settings only: a score with another seed or limit says nothing about the
+    change. Calls without a sandbox are excluded, too, since a job never makes such calls.
     """
 
     run_seed: int
@@ -31,7 +32,7 @@ class JobSettings:
     runtime: str | None
 
     def covers(self, configuration: Configuration, runtime: str | None) -> bool:
-        """Whether the job requests calls with this configuration, of a submission that names this runtime."""
+        """Return whether a call with this configuration counts; `runtime` is the submission's own choice."""
         wanted = {
             "run_seed": self.run_seed, "time_limit_s": self.time_limit_s, "time_budget": self.time_budget,
             "memory_limit_bytes": self.memory_limit_bytes, "runtime": self.runtime or runtime or DEFAULT,
@@ -41,13 +42,11 @@ class JobSettings:
 
 
 def read_versions(repository: Repository, folder: str, entries: Mapping[str, GitEntry]) -> dict[str, Submission]:
-    """Return the readable submissions, by name."""
+    """Return the submissions in the entries of `folder`, by name. Submissions that cannot be read are left out."""
     versions = {}
     for name, entry in entries.items():
-        try:
+        with suppress(RefusedError):
             versions[name] = read_submission(repository, folder, entry)
-        except RefusedError:
-            continue
     return versions
 
 
@@ -58,10 +57,10 @@ def collect_versions(
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> Collected:
-    """Return the calls of these versions, and of the library's measures, that were made with the requested settings.
+    """Return the recorded calls of `versions` and of the library's measures, made with the settings `asked`.
 
-    A record counts only if its digest is the digest of its name in the revision. So no record of another change, or
-    from another source, can get into the row.
+    A record counts only if its digest equals the digest of the submission of that name in `versions`. So no record of
+    another change, or from another source, can enter the row.
     """
 
     def counts(calls: Calls) -> bool:

@@ -1,7 +1,7 @@
-"""The result of evaluating a change, as data that travels from job to job in a file.
+"""The report on a change: a file that the job of a pull request writes, and a job that may write comments reads.
 
-A job for a pull request writes the file, and a job that may write comments reads it. To the reader it is input of a
-stranger, so `parse` checks every type and size. Imports the standard library only: the reader needs no installation.
+The file may be forged, so `ChangeReport.parse` checks every type and size. This module imports the standard library
+only: the job that reads the report needs no installation.
 """
 
 import json
@@ -12,15 +12,15 @@ from typing import Any, Self, get_args, get_type_hints
 
 from harness.parsing import parse_json
 
-#: Version of the file.
+#: Version of the file's format.
 FORMAT = 6
 
-#: Maximum lengths of the file in bytes, of a list, and of a text in characters.
+#: Maximum number of bytes of the file, of entries of a list, and of characters of a text.
 MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
 
 
 class ReportError(Exception):
-    """The file is not a report; the message is one line."""
+    """The file is not a report. The message is one line."""
 
 
 @dataclass(frozen=True)
@@ -28,19 +28,19 @@ class Line:
     """A submission that the change touches. Scores are 0 to 100.
 
     Attributes:
-        file: its path in the repository.
+        file: path of the submission in the repository.
         change: `new`, `changed`, `renamed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
         low, high: interval of the score; None without an interval, as on hidden tasks.
         chance, p_value: level of chance and adjusted p-value (pgdl help statistics).
-        best_rank, worst_rank: the ranks that it may have.
+        best_rank, worst_rank: range of possible ranks.
         calls_ok, calls_expected: number of models with a value, and of all models, with or without reference data.
         machine_failed: number of models on which the machine failed, not the submission.
-        above: the next submission above it on the board; empty for the first.
+        above: the next submission above on the board; empty for the first submission.
         above_p_value: two-sided p-value of the difference from `above`, 0 to 1.
-        below, below_p_value: the same for the next submission below it.
-        problem: why it was refused or has no score; may quote the submission's own messages.
-        traceback: lines that a failed call printed; empty if none failed, or only on withheld tasks.
-        renamed_from: its name at the base, which had the rank and score before; empty unless the change renames it.
+        below, below_p_value: the next submission below on the board, and the p-value of the difference.
+        problem: reason of a refusal or a missing score; may quote the submission's own messages.
+        traceback: traceback of a failed call; empty if no call failed, or only on withheld tasks.
+        renamed_from: name at the base, with the rank and score before; empty unless the change renames the submission.
     """
 
     name: str
@@ -70,13 +70,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Same:
-    """Submissions of the board with the same files or values, at least one of which the change touches.
+    """Submissions of the board with the same files or values. The change touches at least one of them."""
 
-    Attributes:
-        what: `files`, or `values` on every model.
-    """
-
-    what: str
+    what: str  #: `files`, or `values` for the same value on every model
     names: tuple[str, ...]
 
 
@@ -117,12 +113,12 @@ class ChangeReport:
     withheld: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """Return the content of the file; lists and texts are cut to what `parse` accepts."""
+        """Return the content of the file. Lists and texts are cut to the limits of `parse`."""
         return json.dumps({"format": FORMAT} | _cut(asdict(self)), indent=1, allow_nan=False) + "\n"
 
     @classmethod
     def parse(cls, content: bytes) -> Self:
-        """Return the report in a file of unknown origin; raises `ReportError`."""
+        """Return the report in a file that may be forged. Raise `ReportError` for anything but a report."""
         if len(content) > MAX_BYTES:
             raise ReportError(f"expected at most {MAX_BYTES} bytes, found {len(content)}")
         try:
@@ -144,7 +140,7 @@ def _cut(value: Any) -> Any:
 
 
 def _build(kind: Any, found: Any) -> Any:
-    """Return an object of a dataclass from JSON, with exactly its fields."""
+    """Return an object of the dataclass `kind` from JSON, which must have exactly the fields of `kind`."""
     if not isinstance(found, dict) or set(found) != {field.name for field in fields(kind)}:
         raise ReportError(f"expected the fields of {kind.__name__}")
     hints = get_type_hints(kind)

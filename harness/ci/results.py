@@ -1,4 +1,4 @@
-"""Turns the boards before and after a change into the lines of its report."""
+"""Compares the boards before and after a change, and describes the differences in the lines of a report."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -25,10 +25,9 @@ def lines_of(
 ) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
-    `unscored` has the outcomes of calls on models without reference data, which are on no board.
+    `unscored` counts the outcomes on models without reference data, which are on no board, by submission.
     """
     earlier, later = newest_rows(before), newest_rows(after)
-    neighbours = _Neighbours(after)
     lines = []
     for name, kind in change.touched.items():
         kind = kind if change.base is not None else "evaluated"
@@ -36,7 +35,7 @@ def lines_of(
         line = Line(name, path_in_repository(folder, change.after[name]), kind, renamed_from=old)
         line = _before(line, earlier.get(old or name))
         if name in later:
-            line = neighbours.of(_after(line, later[name]), later[name])
+            line = _with_neighbours(_after(line, later[name]), later[name], after)
         elif name in touched.problems:
             line = replace(line, change="refused", problem=touched.problems[name])
         line = replace(line, traceback=touched.tracebacks.get(name, ""))
@@ -55,22 +54,19 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
 
 
 def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
-    """Return the groups of submissions with the same files or values that one of `touched` belongs to."""
+    """Return the groups of submissions with the same files or values that include a submission of `touched`."""
     groups = [("files", names) for names in same_files(shown)] + [("values", names) for names in same_values(shown)]
     return [Same(what, tuple(names)) for what, names in groups if not set(touched).isdisjoint(names)]
 
 
 def missing_in(board: Board, names: Collection[str]) -> list[str]:
-    """Return the submissions among `names` with calls that have not been made.
-
-    Ranks in comparison with them mean nothing.
-    """
+    """Return the submissions among `names` that lack calls, sorted. Ranks relative to such submissions mean nothing."""
     rows = newest_rows(board)
     return sorted(name for name in names if name not in rows or rows[name].failures[MISSING])
 
 
 def without_ranks(line: Line) -> Line:
-    """Return the line without ranks and neighbours."""
+    """Return a line without ranks and neighbours, for a board that lacks calls."""
     return replace(
         line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_p_value=None, below="",
         below_p_value=None,
@@ -78,7 +74,7 @@ def without_ranks(line: Line) -> Line:
 
 
 def newest_rows(board: Board) -> dict[str, Row]:
-    """Return the most recently requested row of each name, in the order of the board."""
+    """Return name -> most recently requested row of the submission, in the order of the board."""
     rows: dict[str, Row] = {}
     for row in board.rows:
         known = rows.get(row.submission)
@@ -104,35 +100,27 @@ def _after(line: Line, row: Row) -> Line:
 
 
 def _with(line: Line, unscored: Counter[str]) -> Line:
-    """Return the line with more calls counted."""
+    """Return the line with the calls on models without reference data counted, too."""
     return replace(
         line, calls_ok=line.calls_ok + unscored[Outcome.OK], calls_expected=line.calls_expected + unscored.total(),
         machine_failed=line.machine_failed + unscored[Outcome.INFRA_ERROR],
     )  # fmt: skip
 
 
-class _Neighbours:
-    """The next rows above and below on a board, with p-values of the differences."""
-
-    def __init__(self, board: Board) -> None:
-        self._board = board
-        self._ranked = [(n, row) for n, row in enumerate(board.rows) if row.rank is not None]
-
-    def of(self, line: Line, row: Row) -> Line:
-        """Add the neighbours of a row to its line."""
-        if row.rank is None:
-            return line
-        own = next(n for n, other in self._ranked if other is row)
-        above = [(n, other) for n, other in self._ranked if other.rank is not None and other.rank < row.rank]
-        below = [(n, other) for n, other in self._ranked if other.rank is not None and other.rank > row.rank]
-        if above:
-            n, other = above[-1]
-            line = replace(line, above=other.submission, above_p_value=self._p_value(n, own))
-        if below:
-            n, other = below[0]
-            line = replace(line, below=other.submission, below_p_value=self._p_value(own, n))
+def _with_neighbours(line: Line, row: Row, board: Board) -> Line:
+    """Return the line of a row with the next ranked rows above and below, and the p-values of the differences."""
+    if row.rank is None:
         return line
-
-    def _p_value(self, number: int, other: int) -> float | None:
-        found = self._board.difference(number, other)
-        return None if found is None else found.p_value
+    own = next(n for n, other in enumerate(board.rows) if other is row)
+    ranked = [(n, other, other.rank) for n, other in enumerate(board.rows) if other.rank is not None]
+    above = [(n, other) for n, other, rank in ranked if rank < row.rank]
+    below = [(n, other) for n, other, rank in ranked if rank > row.rank]
+    if above:
+        n, other = above[-1]
+        found = board.difference(n, own)
+        line = replace(line, above=other.submission, above_p_value=found and found.p_value)
+    if below:
+        n, other = below[0]
+        found = board.difference(own, n)
+        line = replace(line, below=other.submission, below_p_value=found and found.p_value)
+    return line

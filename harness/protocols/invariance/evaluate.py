@@ -1,4 +1,4 @@
-"""A whole evaluation: curves, their comparison with the gaps, and the effect of the amount of data."""
+"""A whole study of invariance: response curves, their agreement with the gaps, and the effect of fewer examples."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,30 +26,30 @@ from scoring import GivenScore
 
 @dataclass(frozen=True)
 class Question:
-    """The settings of an evaluation."""
+    """The settings of a study."""
 
-    perturbations: Sequence[ChosenMagnitudes]  #: the perturbations to evaluate
-    n_examples: int = 2048  #: training examples of a curve, at most all
-    #: hyperparameters to condition on; by default all that vary, except the level of augmentation
+    perturbations: Sequence[ChosenMagnitudes]
+    n_examples: int = 2048  #: number of training examples of a curve, at most all
+    #: hyperparameters to condition on; empty for all that vary, except the level of augmentation
     given: Sequence[str] = ()
     least_accuracy: float = 0.8  #: models below this training accuracy are not compared
-    sensitivity: bool = False  #: whether to score random parts of the data, too
-    seed: int = 0  #: draws examples, partners and random magnitudes
+    sensitivity: bool = False  #: whether to also score random subsets of the examples
+    seed: int = 0  #: draws examples, partners of mixtures and random magnitudes
 
 
 @dataclass(frozen=True)
 class PerturbedAccuracies:
-    """The result of an evaluation."""
+    """The result of a study."""
 
-    perturbations: Sequence[ChosenMagnitudes]  #: the evaluated perturbations
+    perturbations: Sequence[ChosenMagnitudes]
     study: Study  #: the curves of all models
     gaps: dict[str, float]  #: model id -> generalization gap; empty for a task without reference data
-    compared: Compared | None  #: models and hyperparameters of the comparison; None for a task without reference data
-    lines: Sequence[InvarianceLine]  #: the comparison
-    points: Sequence[Point]  #: scores of parts of the data, if requested
+    compared: Compared | None  #: the compared models; None for a task without reference data
+    lines: Sequence[InvarianceLine]  #: how well each statistic of a curve predicts the gap
+    points: Sequence[Point]  #: scores of random subsets of the examples, if requested
 
     def write(self, directory: Path) -> list[Path]:
-        """Write tables and plots into a directory, and return their paths; raises `UserError` if that fails."""
+        """Write tables and plots into an existing directory, and return their paths. Raise `UserError` on failure."""
         written = [
             write_csv(directory / "curves.csv", CURVE, self._curve_rows()),
             write_csv(directory / "scores.csv", SCORE, self._score_rows()),
@@ -65,7 +65,7 @@ class PerturbedAccuracies:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The tables as JSON objects, without the curves; None stands for a missing number."""
+        """The result as a JSON object: table -> rows, without the curves. None stands for a missing number."""
         tables = {
             "scores": (SCORE, self._score_rows()),
             "table": (LINE, map(_line_row, self.lines)),
@@ -123,10 +123,10 @@ def _point_row(point: Point) -> tuple[object, ...]:
 def evaluate(
     subject: StudiedTask, question: Question, finished: Callable[[], None] = lambda: None
 ) -> PerturbedAccuracies:
-    """Compute the curves of the chosen models, and compare them with the gaps; `finished` is called for each model.
+    """Compute the curves of the chosen models, and compare the curves with the gaps.
 
-    Raises:
-        UserError: TensorFlow is missing, the data do not suit a perturbation, or the models cannot be compared.
+    `finished` is called after each model. Raise `UserError` if TensorFlow is missing, if the data do not suit a
+    perturbation, or if the models cannot be compared.
     """
     reference = subject.task.reference
     names = [model.id for model in subject.models]

@@ -13,16 +13,16 @@ from harness.protocols.invariance.perturbations import ChosenMagnitudes
 from harness.protocols.invariance.study import Curve, Study
 from harness.protocols.invariance.table import Point
 
-#: Inches of a panel.
+#: Width and height of a panel in inches.
 WIDTH, HEIGHT = 3.4, 2.3
 
-#: Colours of gaps: few enough for the colour bar to be drawn as lines, not as a picture inside the SVG.
+#: Number of colours of gaps: a colour bar of few colours is drawn as lines, not as a picture inside the SVG.
 N_COLOURS = 40
 
-#: Two curves end alike if their accuracies at the largest magnitude differ by at most this.
+#: Two curves end alike if their accuracies at the largest magnitude differ by at most this share.
 ALIKE = 0.02
 
-#: Axis of the magnitudes of each perturbation.
+#: Perturbation -> the label of the axis with its magnitudes.
 AXES = {
     "rotation": "rotation in degrees, counter-clockwise",
     "translate_x": "shift to the right, share of the width",
@@ -38,10 +38,10 @@ AXES = {
 def plot_curves(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Draw the response curves and the cumulative curves of all models, coloured by their gaps (figure 1).
+    """Draw the response curves and the cumulative curves of all models, coloured by the models' gaps (figure 1).
 
-    Each perturbation has a row. The shaded area belongs to the model with the largest Gi-score, relative to the
-    triangle below the dotted line. `gaps` is empty if they are unknown.
+    Each perturbation has a row. The shaded area belongs to the model with the largest Gi-score: the share of the
+    triangle below the dotted line. `gaps` (model id -> gap) is empty if there are no reference data.
     """
     with new_figure(2 * WIDTH, HEIGHT * len(perturbations)) as figure:
         panels = figure.subplots(len(perturbations), 2, squeeze=False)
@@ -62,9 +62,9 @@ def plot_curves(
 def plot_pairs(
     study: Study, perturbations: Sequence[ChosenMagnitudes], gaps: Mapping[str, float], stem: Path
 ) -> list[Path]:
-    """Draw the two models that end alike but differ most in gaps, for each curve that starts unperturbed (figure 2).
+    """Draw two models for each mixture: their curves end alike, but their gaps differ most (figure 2).
 
-    Without such a pair nothing is written.
+    Return the paths of the pictures; without such a pair, write nothing and return an empty list.
     """
     pairs = {}
     for chosen in (one for one in perturbations if one.is_mixture):
@@ -87,7 +87,7 @@ def plot_pairs(
 
 
 def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
-    """Draw time per model, and mean and standard deviation of the score, against the number of batches (figure 3)."""
+    """Draw the time per model and the score's mean and deviation against the number of batches (figure 3)."""
     names = list(dict.fromkeys(point.perturbation for point in points))
     with new_figure(2 * WIDTH, HEIGHT + 0.5) as figure:
         times, scores = figure.subplots(1, 2)
@@ -110,7 +110,7 @@ def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
 
 
 class _Colours:
-    """Colours of models by their gaps."""
+    """The colour of each model on a scale of gaps, and the colour bar. Without gaps, all models have one colour."""
 
     def __init__(self, gaps: Mapping[str, float]) -> None:
         self._gaps = gaps

@@ -1,4 +1,4 @@
-"""The outcome as tables: two on the terminal, and everything as CSV."""
+"""The result of the test as tables: two on the terminal, and every number as CSV or JSON."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,10 +23,14 @@ COLUMNS = (
 
 
 def print_result(result: OverfitResult, console: Console) -> None:
-    """Print the rows of groups in full, and a line for each model; a single model in full."""
+    """Print every figure of the groups of models, and the p-values of each model.
+
+    If the result has no group, print every figure of its only model.
+    """
     groups = [row for row in result.rows if row.group.kind is not OverfitGroup.MODEL]
     models = [row for row in result.rows if row.group.kind is OverfitGroup.MODEL]
-    print_table(console, _HEADINGS, _in_full(groups or models), left=("models",))
+    headings = ["models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value"]
+    print_table(console, headings, _in_full(groups or models), left=("models",))
     if groups:
         console.print()
         radii = result.settings.radii
@@ -36,11 +40,8 @@ def print_result(result: OverfitResult, console: Console) -> None:
     print_lines(console, result.notes, style="yellow")
 
 
-_HEADINGS = ("models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value")
-
-
 def label(group: Group) -> str:
-    """Return the name of a group with its number of models."""
+    """Return the name of a group for readers, with the number of its models: `all 3 models`."""
     number = len(group.models)
     if group.kind is OverfitGroup.ALL:
         return f"all {number} models"
@@ -48,7 +49,7 @@ def label(group: Group) -> str:
 
 
 def p_value_text(value: float) -> str:
-    """Return a p-value with two significant digits."""
+    """Return a p-value with two decimals, or with one significant digit below 0.01."""
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 
@@ -81,12 +82,12 @@ def _in_short(rows: Sequence[OverfitRow], n_radii: int) -> list[tuple[str, ...]]
 
 
 def write_rows(result: OverfitResult, file: Path) -> Path:
-    """Write every row and number as CSV."""
+    """Write every figure of the result to `file` as CSV, and return `file`."""
     return write_csv(file, COLUMNS, (_csv_row(row) for row in result.rows))
 
 
 def result_object(result: OverfitResult) -> dict[str, Any]:
-    """Return every row and number for programs; the models of a row as a list."""
+    """Return every figure of the result as a JSON object, for programs."""
     rows = [dict(zip(COLUMNS, _csv_row(row), strict=True)) | {"models": row.group.models} for row in result.rows]
     failures = {model: str(error) for model, error in result.failures.items()}
     return {"task": result.task, "rows": rows, "failures": failures, "notes": result.notes}

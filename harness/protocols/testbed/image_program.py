@@ -1,4 +1,4 @@
-"""The program that writes training and test images as arrays: images are decoded and resized by TensorFlow.
+"""The program that writes training and test images as arrays, decoded and resized by TensorFlow.
 
 A question is `{"recipe": ..., "directory": DIRECTORY}`, where "recipe" has the section [data] of a recipe
 (`harness.corpus.recipe`). The answer is `{"notes": [...]}`.
@@ -14,7 +14,7 @@ from harness.processes.models import Answer, Question, plain
 
 
 def answer(question: Question) -> Answer:
-    """Write train_inputs.npy, train_labels.npy, test_inputs.npy and test_labels.npy."""
+    """Write train_inputs.npy, train_labels.npy, test_inputs.npy and test_labels.npy to the question's directory."""
     data = load_data(DataRecipe(**question["recipe"]), Path())
     for name in ("train_inputs", "train_labels", "test_inputs", "test_labels"):
         np.save(Path(question["directory"], f"{name}.npy"), getattr(data, name))

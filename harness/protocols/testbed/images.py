@@ -1,4 +1,4 @@
-"""Images of seen and unseen classes, brought into the shape of the backbones' input."""
+"""The training and test images of a testbed, in the shape of the backbones' input, read in a process."""
 
 import tempfile
 from dataclasses import dataclass
@@ -14,12 +14,11 @@ from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.processes import NoAnswerError, Process
 from harness.processes.runtimes import require_runtime
-from harness.protocols.testbed.noise import WINDOW
 
 #: The program that reads images.
 PROGRAM = "harness.protocols.testbed.image_program"
 
-#: Datasets that need no path.
+#: Names of datasets that need no path.
 NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)
 
 Inputs = NDArray[np.float32]
@@ -28,19 +27,19 @@ Labels = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class ImagePart:
-    """Training or test images: inputs (n, height, width, channels) in [0, 1], labels (n,) of the dataset."""
+    """Training or test images: inputs (n, height, width, channels) in [0, 1], and the dataset's labels (n,)."""
 
     inputs: Inputs
     labels: Labels
 
     def only(self, kept: NDArray[np.bool_]) -> "ImagePart":
-        """Return the chosen images."""
+        """Return the images at which the mask `kept` (n,) is true."""
         return ImagePart(self.inputs[kept], self.labels[kept])
 
 
 @dataclass(frozen=True)
 class Images:
-    """Images of all classes, and notes on them for the user."""
+    """The training and test images of a dataset, and notes for the user, one per line."""
 
     train: ImagePart
     test: ImagePart
@@ -48,10 +47,9 @@ class Images:
 
 
 def data_key(data: str) -> list[Any]:
-    """Return the identity of a dataset without reading it: its name, or its files with sizes and times.
+    """Return a key of a dataset for the cache, as JSON: the name, or the files with their sizes and times.
 
-    Raises:
-        UserError: there is no such dataset.
+    Images are not read. Raise `UserError` if there is no such dataset.
     """
     settings, path = _source(data), Path(data)
     if "path" not in settings:
@@ -62,14 +60,10 @@ def data_key(data: str) -> list[Any]:
 
 
 def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
-    """Read the images that DATA names, in a separate process.
+    """Read the images of a dataset in the shape (height, width, channels) of the backbones' input.
 
-    Args:
-        data: `digits` or another dataset of recipes, an .npz file, or a directory of images.
-        input_shape: (height, width, channels) of the backbones.
-
-    Raises:
-        UserError: the data cannot be read, or cannot have that shape.
+    `data` is `digits` or another dataset of recipes, an .npz file, or a directory of images. Raise `UserError` if the
+    data cannot be read, or cannot have that shape.
     """
     runtime = require_runtime("tensorflow", "images are read by TensorFlow")
     height, width, channels = input_shape
@@ -90,16 +84,8 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
     return Images(train, test, tuple(notes))
 
 
-def require_large(shape: tuple[int, ...], where: Path | str) -> None:
-    """Raise `UserError` for images that are smaller than the window of SSIM."""
-    if min(shape[:2]) < WINDOW:
-        expected = f"at least {WINDOW} pixels high and wide, the window of SSIM"
-        remedy = "train backbones on larger images, e.g. with data.resize in the recipe"
-        raise UserError("images", file=where, expected=expected, found=f"{shape[0]} x {shape[1]}", remedy=remedy)
-
-
 def without_training_images(images: Images, known: Inputs) -> Images:
-    """Leave out test images on which the backbones were trained, and note their number."""
+    """Return the images without the test images in `known`, the backbones' training images, and with a note on them."""
     new = not_in(np.asarray(known), images.test.inputs)
     if new.all():
         return images
@@ -108,7 +94,7 @@ def without_training_images(images: Images, known: Inputs) -> Images:
 
 
 def _source(data: str) -> dict[str, object]:
-    """Return the settings of a recipe for the source of images."""
+    """Return the keys `source` and `path` of a recipe for a dataset. Raise `UserError` if there is no such dataset."""
     path = Path(data)
     if path.is_dir():
         return {"source": "directory", "path": str(path.absolute())}
