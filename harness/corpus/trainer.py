@@ -1,12 +1,10 @@
-"""The program that trains models; its arguments are the file of a recipe and the directory of the unfinished task.
+"""The program that trains models. Its arguments are the file of a recipe and the directory of the unfinished task.
 
-Its questions:
-
-- `{"job": "look"}`: the answer `{"notes": [...]}` has notes on the data; images that are too small for a network of the
-  recipe are refused;
-- `{"job": "data"}`: the program writes the data; the answer is empty;
-- `{"job": NUMBER}`: the program trains the model of a cell, with an event for each evaluation on the whole training
-  set. The answer is the model's record, or `{"diverged": MESSAGE}`.
+- On `{"job": "look"}`, the program refuses images that are too small for a network of the recipe. The answer
+  `{"notes": [...]}` has notes on the data.
+- On `{"job": "data"}`, the program writes the data. The answer is empty.
+- On `{"job": NUMBER}`, the program trains the model of a cell, and sends an event for each evaluation on the whole
+  training set. The answer is the model's record, or `{"diverged": MESSAGE}`.
 
 Files and directories get their final names only when they are complete.
 """
@@ -39,12 +37,12 @@ N_SHARDS = 3
 
 
 def prepare(_runtime: str, recipe: str, directory: str) -> Program:
-    """Load the recipe's data."""
+    """Load the data of a recipe, and return the function that answers questions."""
     return Trainer(read_recipe(Path(recipe)), Path(directory)).work
 
 
 class Trainer:
-    """Loads the recipe's data; `train` trains one model per call, each with its own seed."""
+    """The data of a recipe, and the jobs of its build. The constructor loads the data."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
         import tensorflow as tf
@@ -62,7 +60,7 @@ class Trainer:
         self.data = load_data(recipe.data, recipe.file.parent)
 
     def work(self, question: Question, say: Say) -> Answer:
-        """Do one job."""
+        """Do the job of a question, and return the answer."""
         from harness.corpus.training import DivergedError
 
         if question["job"] == "look":
@@ -77,10 +75,9 @@ class Trainer:
             return {"diverged": str(error)}
 
     def write_data(self) -> None:
-        """Write the training and the test shards.
+        """Write the training and the test shards, which all models share.
 
-        The labels have the recipe's noise. If noise is an axis of the grid, each model has noise of its own: the
-        shards, which all models share, then contain the true labels.
+        Training labels have the recipe's noise. If the noise is an axis of the grid, the shards have the true labels.
         """
         from harness.format.shards import write_shards
 
@@ -91,7 +88,7 @@ class Trainer:
         unfinished.rename(self.directory / DATA)
 
     def train(self, number: int, say: Say) -> dict[str, Any]:
-        """Train the model of a cell; writes the model and its record, and returns the record."""
+        """Train the model of a cell by the cell's own seed, write model and record, and return the record."""
         import tensorflow as tf
 
         from harness.corpus.network import named_weights, saved_config, training_network
@@ -138,7 +135,7 @@ class Trainer:
         return with_label_noise(self.data.train_labels, self.data.n_classes, noise, self.recipe.data.seed)
 
     def _accuracies(self, directory: Path, labels: Any) -> dict[str, float]:
-        """Return accuracies of the saved model, loaded exactly as for a measure."""
+        """Return the training and test accuracy of a saved model, loaded exactly as for a measure."""
         import tensorflow as tf
 
         from harness.corpus.training import accuracy
@@ -162,14 +159,14 @@ class Trainer:
 
 
 def _emptied(directory: Path) -> Path:
-    """Return a new empty directory, after removing leftovers of an earlier process."""
+    """Create an empty directory in place of the leftovers of an earlier process, and return its path."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     return directory
 
 
 def require_large_images(recipe: Recipe, height: int, width: int) -> None:
-    """Raise `UserError` if the images are too small for any network of the recipe, whether or not it is trained now."""
+    """Raise `UserError` if images of `height` x `width` pixels are too small for any network of the recipe."""
     needed = [(smallest_side(FAMILIES[recipe.family](2, **cell.architecture)), cell) for cell in recipe.cells]
     too_small = [(side, cell) for side, cell in needed if side > min(height, width)]
     if too_small:
@@ -186,8 +183,8 @@ def require_large_images(recipe: Recipe, height: int, width: int) -> None:
 
 
 def smallest_side(layers: Sequence[Layer]) -> int:
-    """Return the smallest side of square images, in pixels, from which every layer has an output."""
-    sides = [1] * (len(layers) + 1)  # of the input of the network, and of the output of each layer
+    """Return the smallest side of square images, in pixels, for which the output of every layer has a pixel."""
+    sides = [1] * (len(layers) + 1)  # smallest sides of the network's input, and of the output of each layer
     for position in reversed(range(len(layers))):
         side = _side_before(layers[position], sides[position + 1])
         for other in layers[position].get("inputs", [position - 1]):
@@ -196,7 +193,7 @@ def smallest_side(layers: Sequence[Layer]) -> int:
 
 
 def _side_before(layer: Layer, side: int) -> int:
-    """Return the smallest side of a layer's input from which its output has at least the given side."""
+    """Return the smallest side of a layer's input for which the layer's output has at least `side` pixels."""
     if layer["layer_name"] in ("Flatten", "GlobalAveragePooling2D"):
         return 1
     pool: list[int] = layer.get("pool_size", [1])
