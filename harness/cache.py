@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import lock_descriptor
@@ -18,10 +18,7 @@ VARIABLE = "PGDL_CACHE"
 
 
 def cache_directory(name: str) -> Path:
-    """Return the cache's subdirectory `name`, created if necessary.
-
-    Raises `UserError` if it cannot be created.
-    """
+    """Return the cache's subdirectory `name`, and create it if necessary. Raise `UserError` if that fails."""
     directory = cache_root() / name
     with writing(directory, problem="cannot be created", remedy=f"name another cache by {VARIABLE}"):
         directory.mkdir(parents=True, exist_ok=True)
@@ -29,7 +26,7 @@ def cache_directory(name: str) -> Path:
 
 
 def cache_file(directory: str, name: str) -> Path | None:
-    """Return the path of a file in a subdirectory; None if no cache can be created, which boards do not need."""
+    """Return the path of the file `name` in a subdirectory of the cache; None if the subdirectory cannot be created."""
     try:
         return cache_directory(directory) / name
     except UserError:
@@ -38,27 +35,26 @@ def cache_file(directory: str, name: str) -> Path | None:
 
 @contextmanager
 def any_cache() -> Iterator[None]:
-    """Use a temporary cache within the context if the user's cannot be written, for work whose result is printed."""
-    with ExitStack() as stack:
-        if cache_file("", "") is None or not os.access(cache_root(), os.W_OK):
-            temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="pgdl-cache-"))
-            stack.callback(_name_cache, os.environ.get(VARIABLE))
-            _name_cache(temporary)
+    """Use a temporary cache within the context if the user's cache is not writable, as commands that only print may."""
+    if cache_file("", "") is not None and os.access(cache_root(), os.W_OK):
         yield
-
-
-def _name_cache(directory: str | None) -> None:
-    """Set the variable of the cache for this process and its children; None removes it."""
-    if directory is None:
-        os.environ.pop(VARIABLE, None)
-    else:
-        os.environ[VARIABLE] = directory
+        return
+    before = os.environ.get(VARIABLE)
+    with tempfile.TemporaryDirectory(prefix="pgdl-cache-") as temporary:
+        os.environ[VARIABLE] = temporary
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[VARIABLE]
+            else:
+                os.environ[VARIABLE] = before
 
 
 def cache_root() -> Path:
     """Return the path of the cache: `PGDL_CACHE`, by default `pgdl-harness` in the user's cache directory.
 
-    An empty variable counts as unset: the current directory may be a stranger's.
+    An empty variable counts as unset, since it would stand for the current directory, which may be hostile.
     """
     if named := os.environ.get(VARIABLE):
         return Path(named).absolute()
@@ -67,13 +63,13 @@ def cache_root() -> Path:
 
 
 def runs_programs() -> bool:
-    """Whether the file system of the cache allows the execution of programs, which fast starts need."""
+    """Return whether the file system of the cache allows the execution of programs, which fast starts need."""
     return not os.statvfs(cache_root()).f_flag & os.ST_NOEXEC
 
 
 @contextmanager
 def home_needed(variable: str) -> Iterator[None]:
-    """Turn the lack of a home directory, as in some containers, into a `UserError` that names a `variable` instead."""
+    """Raise `UserError` in place of an error on a missing home directory; the message names an environment variable."""
     try:
         yield
     except RuntimeError as error:
@@ -82,14 +78,14 @@ def home_needed(variable: str) -> Iterator[None]:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold a lock that one process at a time can have; `file` is created, and remains."""
+    """Hold an exclusive lock within the context. The file of the lock is created, and remains."""
     with file.open("wb") as stream:
         lock_descriptor(stream.fileno())
         yield
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Make a file available under another name: as a link, or on another file system as a copy."""
+    """Make the file `source` available as `target` too: by a hard link, or by a copy on another file system."""
     try:
         os.link(source, target)
     except OSError:  # another file system, or without links
@@ -97,7 +93,7 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def write_whole(entry: Path, content: bytes) -> None:
-    """Write a file atomically: another harness may be reading it. A full disk leaves only the earlier file."""
+    """Write a file atomically, since another process may be reading it. On a full disk, the earlier file remains."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     try:
         temporary.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Lets one process at a time work in a directory; other processes get an error."""
+"""A lock that lets only one process at a time work in a directory."""
 
 import os
 import sys
@@ -13,19 +13,19 @@ from harness.errors import UserError, writing
 
 @contextmanager
 def locked_directory(root: Path, lock_file: Path, command: str) -> Iterator[None]:
-    """Hold the lock of a directory.
+    """Hold the lock of a directory within the context.
 
     Args:
-        root: the directory, for messages.
-        lock_file: is created with its own directory, which is removed at the end if it is otherwise empty.
+        root: the locked directory, for messages.
+        lock_file: file of the lock. It is created, with its directory, which is removed at the end if it is empty.
         command: the command that holds the lock, for messages.
 
     Raises:
-        UserError: another process holds it, or the file system has no locks.
+        UserError: another process holds the lock, or the file system has no locks.
     """
     with writing(root, remedy="name another directory"):
         lock_file.parent.mkdir(parents=True, exist_ok=True)
-        lock = lock_file.open("wb")  # writable: some network file systems lock no other files
+        lock = lock_file.open("wb")  # some network file systems lock only files that are open for writing
     with lock:
         try:
             # Another command may have removed the file since it was opened.

@@ -11,10 +11,9 @@ from harness.board.collect import Calls
 from harness.configuration import MIB, Configuration
 from harness.credentials import RESULTS, Address
 from harness.names import FUNCTION
-from harness.shell import is_name, typed
+from harness.shell import is_name, typed, variable_of
 from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
-from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT
 
 #: A flag that cannot be switched off by an option.

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness import shipped
 from harness.errors import UserError, writing
+from harness.shipped import copy_files, shipped_directory
 from harness.submission.name import ALLOWED, is_name, taken
 from harness.submission.template import template
 from harness.task.demo import NAME, write_demo_task
@@ -91,8 +91,8 @@ def demo(directory: str | Path) -> int:
     target = Path(directory)
     _require_empty(target, "pgdl demo DIR")
     with writing(target), _removed_if_failed(target):
-        models = write_demo_task(shipped.task_data(), target / "task_data")
-        shipped.copy_files(shipped.submissions(), target / "submissions")
+        models = write_demo_task(shipped_directory("task_data"), target / "task_data")
+        copy_files(shipped_directory("submissions"), target / "submissions")
         text = README.format(task=NAME, models=models, commands="\n".join(COMMANDS))
         (target / "README.md").write_bytes(text.encode())
     return models
@@ -118,7 +118,7 @@ def new_leaderboard(directory: str | Path, harness: str) -> list[Path]:
     target = Path(directory)
     _require_empty(target, "pgdl new DIR --ci ...")
     with writing(target), _removed_if_failed(target):
-        models = write_demo_task(shipped.task_data(), target / "task_data")
+        models = write_demo_task(shipped_directory("task_data"), target / "task_data")
         text = LEADERBOARD.format(task=NAME, models=models, harness=harness, commands="\n".join(CI_COMMANDS))
         files = {"README.md": text, ".gitignore": IGNORED} | _workflows(address["repository"], address["commit"])
         files |= {f"submissions/mean_margin/{file}": text for file, text in template("mean_margin", DEFAULT).items()}
@@ -137,7 +137,7 @@ def _workflows(repository: str, commit: str) -> dict[str, str]:
     }
     found = {}
     for name in ("leaderboard.yml", "leaderboard-comment.yml"):
-        text = (shipped.workflows() / name).read_text(encoding="utf-8")
+        text = (shipped_directory(".github/workflows") / name).read_text(encoding="utf-8")
         for own, other in elsewhere.items():
             text = text.replace(own, other)
         found[f".github/workflows/{name}"] = text

@@ -60,10 +60,9 @@ def collect(
             toml, source, phase=phase, downloads=downloads, share=share, organiser=pgdl.Organiser(token_file, readable),
             results=results, html=html, progress=progress,
         )  # fmt: skip
-    got = found.collected
-    proof = f"{counted(got.proved, 'call')} made again" if share else "none of them made again"
-    there = counted(got.submissions, "submission")
-    say(f"{found.name}: {there}, {counted(got.calls, 'new call')} in {results}; {proof}")
+    proof = f"{counted(found.proved, 'call')} made again" if share else "none of them made again"
+    there = counted(found.submissions, "submission")
+    say(f"{found.phase}: {there}, {counted(found.calls, 'new call')} in {results}; {proof}")
     if html is not None:
         say(f"Written and verified: {html}, digest of all records: {found.head}")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from harness import shipped
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.printing import say
+from harness.shipped import shipped_directory
 
 #: The page that only the site of `make docs` fills in.
 _ON_SITE = "reference"
@@ -47,7 +47,7 @@ def command(topic: str | None) -> None:
 
 def _pages() -> dict[str, Path]:
     """Return the pages by their names."""
-    return {page.stem: page for page in sorted(shipped.pages().glob("*.md")) if page.stem != _ON_SITE}
+    return {page.stem: page for page in sorted(shipped_directory("docs").glob("*.md")) if page.stem != _ON_SITE}
 
 
 def _read(page: Path) -> str:

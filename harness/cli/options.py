@@ -16,8 +16,8 @@ from harness.configuration import LONGEST_S
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.names import ALL
+from harness.shell import variable_of
 from harness.task import DEFAULT_DIRECTORY
-from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 if TYPE_CHECKING:

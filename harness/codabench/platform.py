@@ -1,6 +1,6 @@
-"""The platform's API, used with an organiser's token, and the submissions of a phase that count.
+"""The API of Codabench, used with an organiser's token, and the submissions of a phase on the platform.
 
-Read from revision c7dbc756 of codalab/codabench; comments name its lines, below src/.
+Comments name the files and lines of revision c7dbc756 of codalab/codabench, below src/.
 """
 
 import os
@@ -27,28 +27,28 @@ from harness.validation import first_problem
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
-#: Variable with the token.
+#: Environment variable with the token.
 VARIABLE = "CODABENCH_TOKEN"
 
-#: Maximum sizes in bytes of the file with the token, and of an answer.
+#: Maximum size in bytes of the file with the token, and of an answer.
 MAX_TOKEN, MAX_ANSWER = 64 * 1024, 256 * 1024**2
 
-#: Hosts that need no encryption: requests to them do not leave the machine.
+#: Hosts that need no encryption, because requests do not leave the machine.
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
-#: The page that explains how to make a token.
+#: Remedy for a missing or refused token.
 HELP = "pgdl help codabench says how to get a token"
 
-#: The page of a competition.
+#: Form of the address of a competition's page, for messages, and pattern of such an address.
 PAGE = "https://www.codabench.org/competitions/ID/"
 _PAGE = re.compile(r"(https?://[^/?#@\s]+)/competitions/(\d{1,18})(?:[/?#].*)?")
 
-#: The status of a submission that has a score (apps/competitions/models.py:431).
+#: Status of a submission that has a score (apps/competitions/models.py:431).
 FINISHED = "Finished"
 
 
 def read_token(file: Path | None) -> str:
-    """Return the token in a file, or from the environment; raises `UserError`, which never shows the token."""
+    """Return the token in a file, or in the environment. Raise `UserError` without showing the token."""
     source = file or VARIABLE
     token = (os.environ.get(VARIABLE, "") if file is None else read_text(file, MAX_TOKEN)).strip()
     if not token:
@@ -60,7 +60,7 @@ def read_token(file: Path | None) -> str:
 
 
 class Platform:
-    """The API at an address, such as https://www.codabench.org; the token is sent to no other host."""
+    """The API at an address, such as https://www.codabench.org. The token is sent to no other host."""
 
     def __init__(self, address: str, token: str, readable: Collection[str] = ()) -> None:
         self._readable = {*LOCAL, *readable}
@@ -73,16 +73,16 @@ class Platform:
         self._session.auth = self._authorized  # a header would be replaced by an entry of ~/.netrc
 
     def get(self, path: str, kind: type[Answer]) -> Answer:
-        """Return the answer to a request below /api/; raises `UserError`."""
+        """Return the object at a path below /api/, checked as `kind`. Raise `UserError` on failure."""
         url = self.url_of(path)
         return _parsed(kind, self._ask("GET", url), url)
 
     def patch(self, path: str, content: Mapping[str, object]) -> None:
-        """Change an object below /api/; raises `UserError`."""
+        """Change the object at a path below /api/. Raise `UserError` on failure."""
         self._ask("PATCH", self.url_of(path), content)
 
     def require_encryption(self, address: str) -> None:
-        """Raise `UserError` for an address without encryption, unless the user allowed it."""
+        """Raise `UserError` for an address without encryption, unless the user has allowed its host."""
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https"):
             raise UserError("not an address on the web", file=origin(address), expected="https")
@@ -91,11 +91,14 @@ class Platform:
             raise UserError("not encrypted", file=origin(address), expected="https", remedy=remedy)
 
     def url_of(self, path: str) -> Address:
-        """Return the address of a request."""
+        """Return the address of a path below /api/."""
         return Address(f"{self.address}/api/{path}".replace("@", "%40"), self.address)
 
     def entries(self, path: str, kind: type[Answer]) -> list[Answer]:
-        """Return the list that answers a request; submissions come in one piece (api/views/submissions.py:28)."""
+        """Return the list at a path below /api/, checked as `kind`. Raise `UserError` on failure.
+
+        The platform sends all submissions in a single answer (api/views/submissions.py:28).
+        """
         url = self.url_of(path)
         answer = self._ask("GET", url)
         if not isinstance(answer, list):
@@ -133,7 +136,7 @@ class Platform:
             return body
 
     def _refused(self, url: Address, response: requests.Response, body: bytes) -> UserError:
-        """Return the error for a refused request; an unknown token gives status 403, as do missing rights."""
+        """Return the error for a refused request. Status 403 stands for an unknown token, and for missing rights."""
         found = printable(f"{response.status_code} {response.reason}")
         with suppress(ValueError, LookupError, TypeError):
             found += f": {printable(str(parse_json(body)['detail']))[:200]}"
@@ -166,7 +169,7 @@ class _Competition(BaseModel):
 
 
 class Score(BaseModel):
-    """A cell of the platform's board."""
+    """A submission's value in a column of the platform's board."""
 
     id: int
     column_key: str
@@ -174,7 +177,7 @@ class Score(BaseModel):
 
 
 class Listed(BaseModel):
-    """An entry of the platform's list of submissions."""
+    """A submission in the platform's list of submissions."""
 
     id: int
     owner: str
@@ -193,7 +196,10 @@ class OpenedPhase:
 
 
 def split_page(page: Address) -> tuple[str, str]:
-    """Split the page of a competition into the site's address and the competition's number; raises `UserError`."""
+    """Return the site's address and the competition's number from the address of a competition's page.
+
+    Raise `UserError` for any other address.
+    """
     match = _PAGE.fullmatch(page.reveal())
     if match is None:
         raise UserError("not the page of a competition", file=page, expected=PAGE)
@@ -201,10 +207,9 @@ def split_page(page: Address) -> tuple[str, str]:
 
 
 def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase:
-    """Return a phase of a competition; `name` may be None if the competition has only one.
+    """Return the phase `name` of the competition `number`, or the only phase if `name` is None.
 
-    Raises:
-        UserError: the platform cannot be reached, refuses or fails, or there is no such competition or phase.
+    Raise `UserError` if the platform cannot be reached, refuses or fails, or if there is no such competition or phase.
     """
     competition = platform.get(f"competitions/{number}/", _Competition)
     if "organised" not in competition.model_fields_set:
@@ -214,10 +219,10 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
 
 
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:
-    """Return each participant's submissions with a status, and a line that counts submissions of other statuses.
+    """Return participant -> submissions with a status, and a line that counts submissions with another status.
 
-    The submission on the board comes first; others follow by number, the newest first. Participants choose the time and
-    the status that the platform stores (api/serializers/submissions.py:82).
+    Without `status`, return all submissions. The submission on the board comes first, then the newest by number: the
+    time that the platform stores is chosen by the participant (api/serializers/submissions.py:82).
     """
     found: dict[str, list[Listed]] = {}
     for one in sorted(opened.submissions, key=lambda one: (not one.on_leaderboard, -one.id)):

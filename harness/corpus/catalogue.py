@@ -3,17 +3,17 @@
 from contextlib import suppress
 from pathlib import Path
 
-from harness import shipped
 from harness.errors import UserError
 from harness.format.files import natural
 from harness.hints import did_you_mean
+from harness.shipped import shipped_directory
 
 _LISTED = "`pgdl task recipes` lists the recipes in the package"
 
 
 def recipes() -> dict[str, Path]:
     """Return name -> file of the recipes in the package, pgdl_task2 before pgdl_task10."""
-    files = (shipped.task_data() / "recipes").glob("*.toml")
+    files = (shipped_directory("task_data") / "recipes").glob("*.toml")
     return {file.stem: file for file in sorted(files, key=lambda file: natural(file.stem))}
 
 

@@ -1,7 +1,7 @@
-"""The answer of the process that reads a submission: `ready`, then one line of JSON, then the bytes of the files.
+"""The answer of the process that reads a submission: `ready`, then a line of JSON, then the bytes of the files.
 
-The line lists the files and their sizes; their contents follow in the same order. This module has both the writer and
-the parser, which trusts nothing, because the writer has processed a participant's input.
+The line lists the files with their sizes, and their contents follow in the same order. This module has the writer and
+the parser. The parser trusts nothing, because the process of the writer has read a participant's files.
 """
 
 import json
@@ -14,16 +14,16 @@ from harness.inspector.limits import MAX_BYTES, MAX_FILES, MAX_NAME
 
 READY = b"ready\n"
 
-#: Maximum length of the line in bytes: names and texts, in which a character may take six bytes.
+#: Maximum length of the line of JSON in bytes; a character of a name or text may take six bytes.
 MAX_LINE = 2 * 1024**2
 
-#: Longest answer in bytes.
+#: Maximum length of an answer in bytes.
 MAX_ANSWER = len(READY) + MAX_LINE + MAX_BYTES
 
-#: Longest problem in characters.
+#: Maximum length of a problem in characters.
 MAX_PROBLEM = 500
 
-#: Maximum number of reported unknown metadata keys, and characters of each.
+#: Maximum number of reported unknown keys of metadata, and maximum length of a reported key in characters.
 MAX_KEYS = 20
 MAX_KEY = 40
 
@@ -36,8 +36,8 @@ class Answer(NamedTuple):
         metadata: known key -> value.
         problem: reason why the submission cannot be run.
         unreadable: name of a file that the system refuses to read, and the reason; all other fields are then empty.
-        unknown_keys: some of the unknown metadata keys.
-        folder: name of the top folder that holds all files; empty if they were at the top.
+        unknown_keys: at most `MAX_KEYS` unknown keys of the metadata.
+        folder: name of the top folder that contains all files; empty without such a folder.
     """
 
     files: Mapping[str, bytes]
@@ -53,7 +53,7 @@ class AnswerError(Exception):
 
 
 def write_answer(answer: Answer, stream: BinaryIO) -> None:
-    """Write the answer after `READY`."""
+    """Write the part of an answer after `READY`: the line of JSON, and the contents of the files."""
     line = {
         "files": [[name, len(content)] for name, content in answer.files.items()],
         "metadata": dict(answer.metadata),
@@ -68,7 +68,7 @@ def write_answer(answer: Answer, stream: BinaryIO) -> None:
 
 
 def parse_answer(content: bytes) -> Answer:
-    """Parse and validate an answer that starts with `READY`; raises `AnswerError`."""
+    """Parse and validate a whole answer, from `READY` on. Raise `AnswerError` if it is malformed."""
     if not content.startswith(READY):
         raise AnswerError("it did not get ready")
     end = content.find(b"\n", len(READY), len(READY) + MAX_LINE)
