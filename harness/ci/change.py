@@ -20,31 +20,18 @@ SUFFIXES = (".py", ".zip")
 
 @dataclass(frozen=True)
 class Change:
-    """The effects of a change on the submissions of a repository. A submission has the name of its file or folder.
+    """The effects of a change on the submissions of a repository. A submission has the name of its file or folder."""
 
-    Attributes:
-        head: ID of the commit with the change.
-        base: ID of the commit that the change will be merged into; None if all submissions of `head` are evaluated.
-        before: name -> submission at `base`.
-        after: name -> submission at `base` with the change.
-        touched: name -> `new`, `changed` or `renamed`, for the submissions to evaluate.
-        removed: names of submissions that the change removes.
-        renamed: new name -> name at `base`, for submissions that the change moves without changing their files.
-        refused: path in the folder -> reason, for submissions whose names are not allowed.
-        others: changed files that belong to no submission, at most `MAX_OTHERS`.
-        more: whether `others` is incomplete.
-    """
-
-    head: str
-    base: str | None
-    before: Mapping[str, GitEntry]
-    after: Mapping[str, GitEntry]
-    touched: Mapping[str, str]
-    removed: tuple[str, ...] = ()
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    refused: Mapping[str, str] = field(default_factory=dict)
-    others: tuple[str, ...] = ()
-    more: bool = False
+    head: str  #: ID of the commit with the change
+    base: str | None  #: ID of the commit to merge the change into; None if all submissions of `head` are evaluated
+    before: Mapping[str, GitEntry]  #: name -> submission at `base`
+    after: Mapping[str, GitEntry]  #: name -> submission at `base` with the change
+    touched: Mapping[str, str]  #: name -> `new`, `changed` or `renamed`, for the submissions to evaluate
+    removed: tuple[str, ...] = ()  #: names of submissions that the change removes
+    renamed: Mapping[str, str] = field(default_factory=dict)  #: new name -> name at `base` of the same files
+    refused: Mapping[str, str] = field(default_factory=dict)  #: path in the folder -> reason for refusing its name
+    others: tuple[str, ...] = ()  #: changed files that belong to no submission, at most `MAX_OTHERS`
+    more: bool = False  #: whether `others` is incomplete
 
 
 def find_change(repository: Repository, folder: str, head: str, base: str | None) -> Change:

@@ -97,19 +97,12 @@ class Failures:
 
 @dataclass
 class Touched:
-    """The submissions that a change touches, and their problems.
+    """The submissions that a change touches, and their problems."""
 
-    Attributes:
-        submissions: name -> submission to evaluate.
-        problems: name -> reason why a submission is not evaluated in full.
-        annotations: annotations of files, for GitHub.
-        tracebacks: name -> traceback of a failed call; empty without a traceback.
-    """
-
-    submissions: dict[str, Submission] = field(default_factory=dict)
-    problems: dict[str, str] = field(default_factory=dict)
-    annotations: list[str] = field(default_factory=list)
-    tracebacks: dict[str, str] = field(default_factory=dict)
+    submissions: dict[str, Submission] = field(default_factory=dict)  #: name -> submission to evaluate
+    problems: dict[str, str] = field(default_factory=dict)  #: name -> reason why it is not evaluated in full
+    annotations: list[str] = field(default_factory=list)  #: annotations of files, for GitHub
+    tracebacks: dict[str, str] = field(default_factory=dict)  #: name -> traceback of a failed call, or an empty text
 
     def add(self, name: str, failures: Failures) -> None:
         """Add the annotations and the traceback of a submission."""

@@ -25,47 +25,31 @@ class ReportError(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """A submission that the change touches. Scores are 0 to 100.
-
-    Attributes:
-        file: path of the submission in the repository.
-        change: `new`, `changed`, `renamed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
-        low, high: interval of the score; None without an interval, as on hidden tasks.
-        chance, p_value: level of chance and adjusted p-value (pgdl help statistics).
-        best_rank, worst_rank: range of possible ranks.
-        calls_ok, calls_expected: number of models with a value, and of all models, with or without reference data.
-        machine_failed: number of models on which the machine failed, not the submission.
-        above: the next submission above on the board; empty for the first submission.
-        above_p_value: two-sided p-value of the difference from `above`, 0 to 1.
-        below, below_p_value: the next submission below on the board, and the p-value of the difference.
-        problem: reason of a refusal or a missing score; may quote the submission's own messages.
-        traceback: traceback of a failed call; empty if no call failed, or only on withheld tasks.
-        renamed_from: name at the base, with the rank and score before; empty unless the change renames the submission.
-    """
+    """A submission that the change touches. Scores are 0 to 100; None stands for a missing figure."""
 
     name: str
-    file: str
-    change: str
-    rank_before: int | None = None
-    score_before: float | None = None
+    file: str  #: path of the submission in the repository
+    change: str  #: `new`, `changed`, `renamed`, `removed`, `refused`, or `evaluated` without a base
+    rank_before: int | None = None  #: rank at the base
+    score_before: float | None = None  #: score at the base
     rank: int | None = None
     score: float | None = None
-    low: float | None = None
-    high: float | None = None
-    chance: float | None = None
-    p_value: float | None = None
-    best_rank: int | None = None
-    worst_rank: int | None = None
-    calls_ok: int = 0
-    calls_expected: int = 0
-    machine_failed: int = 0
-    above: str = ""
-    above_p_value: float | None = None
-    below: str = ""
-    below_p_value: float | None = None
-    problem: str = ""
-    traceback: str = ""
-    renamed_from: str = ""
+    low: float | None = None  #: lower end of the score's interval; None on hidden tasks, too
+    high: float | None = None  #: upper end
+    chance: float | None = None  #: level of chance (pgdl help statistics)
+    p_value: float | None = None  #: adjusted p-value of the score
+    best_rank: int | None = None  #: best possible rank
+    worst_rank: int | None = None  #: worst possible rank
+    calls_ok: int = 0  #: number of models with a value, with or without reference data
+    calls_expected: int = 0  #: number of all models
+    machine_failed: int = 0  #: number of models on which the machine failed, not the submission
+    above: str = ""  #: next submission above on the board; empty for the first submission
+    above_p_value: float | None = None  #: two-sided p-value of the difference from `above`, 0 to 1
+    below: str = ""  #: next submission below on the board
+    below_p_value: float | None = None  #: two-sided p-value of the difference from `below`, 0 to 1
+    problem: str = ""  #: reason of a refusal or a missing score; may quote the submission's own messages
+    traceback: str = ""  #: traceback of a failed call on a task that is not withheld
+    renamed_from: str = ""  #: name at the base if the change renames the submission
 
 
 @dataclass(frozen=True)
@@ -87,30 +71,19 @@ class Moved:
 
 @dataclass(frozen=True)
 class ChangeReport:
-    """The effects of a change on the leaderboard.
+    """The effects of a change on the leaderboard."""
 
-    Attributes:
-        head, base: IDs of the commits; `base` is empty if all submissions of `head` were evaluated.
-        decimals: number of decimals of published scores.
-        others: files of the change that belong to no submission, and were not used.
-        more_others: whether there are more such files.
-        missing: untouched submissions that lack records; if there are any, no submission has a rank.
-        broken: a line for each rule that the change breaks.
-        same: groups of submissions with the same files or values under several names.
-        withheld: hidden tasks; because of them, scores are rounded and no other figure is published.
-    """
-
-    head: str
-    base: str
-    decimals: int
+    head: str  #: ID of the commit with the change
+    base: str  #: ID of the base; empty if all submissions of `head` were evaluated
+    decimals: int  #: number of decimals of published scores
     lines: tuple[Line, ...]
     moved: tuple[Moved, ...] = ()
-    others: tuple[str, ...] = ()
-    more_others: bool = False
-    missing: tuple[str, ...] = ()
-    broken: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  #: files of the change that belong to no submission, and were not used
+    more_others: bool = False  #: whether `others` is incomplete
+    missing: tuple[str, ...] = ()  #: untouched submissions that lack records; if there are any, nobody has a rank
+    broken: tuple[str, ...] = ()  #: a line for each rule that the change breaks
     same: tuple[Same, ...] = ()
-    withheld: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()  #: hidden tasks, for which scores are rounded and other figures withheld
 
     def to_json(self) -> str:
         """Return the content of the file. Lists and texts are cut to the limits of `parse`."""

@@ -16,12 +16,7 @@ from harness.outcome import Outcome
 
 
 def lines_of(
-    change: Change,
-    folder: str,
-    before: Board,
-    after: Board,
-    touched: Touched,
-    unscored: Mapping[str, Counter[str]],
+    change: Change, folder: str, before: Board, after: Board, touched: Touched, unscored: Mapping[str, Counter[str]]
 ) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
@@ -117,10 +112,13 @@ def _with_neighbours(line: Line, row: Row, board: Board) -> Line:
     below = [(n, other) for n, other, rank in ranked if rank > row.rank]
     if above:
         n, other = above[-1]
-        found = board.difference(n, own)
-        line = replace(line, above=other.submission, above_p_value=found and found.p_value)
+        line = replace(line, above=other.submission, above_p_value=_p_value(board, n, own))
     if below:
         n, other = below[0]
-        found = board.difference(own, n)
-        line = replace(line, below=other.submission, below_p_value=found and found.p_value)
+        line = replace(line, below=other.submission, below_p_value=_p_value(board, own, n))
     return line
+
+
+def _p_value(board: Board, number: int, other: int) -> float | None:
+    found = board.difference(number, other)
+    return None if found is None else found.p_value

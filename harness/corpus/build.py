@@ -13,7 +13,6 @@ from typing import Any
 
 from harness.corpus.catalogue import argument_of
 from harness.corpus.recipe import Recipe, read_recipe
-from harness.corpus.trainer import CELLS, DATA, RECORDS, UNFINISHED
 from harness.directory_lock import locked_directory
 from harness.errors import UserError, writing
 from harness.format.files import visible_directories
@@ -31,6 +30,9 @@ from scoring import Grid
 
 #: The program that trains models.
 PROGRAM = "harness.corpus.trainer"
+
+#: Directories of an unfinished task, and suffix of a directory that is being written.
+DATA, CELLS, RECORDS, UNFINISHED = "data", "cell_{}", "records", ".unfinished"
 
 #: Files of a finished or unfinished task with the recipe, and with the recipe's digest.
 RECIPE, MARK = "recipe.toml", "recipe.sha256"

@@ -18,19 +18,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import tensorflow as tf
+
+from harness.corpus.build import CELLS, DATA, RECORDS, UNFINISHED
+from harness.corpus.datasets import load_data, with_label_noise
 from harness.corpus.families import FAMILIES, Layer
+from harness.corpus.network import named_weights, saved_config, training_network
 from harness.corpus.recipe import Recipe, read_recipe
+from harness.corpus.training import DivergedError, accuracy, train
 from harness.errors import UserError
+from harness.format.architecture import read_architecture, write_config
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
+from harness.format.shards import write_shards
+from harness.format.weights import write_weights
 from harness.processes import KERAS_DEFAULTS, describe
 from harness.processes.models import Answer, Program, Question, Say
+from harness.task.model import read_model
+from harness.task.shapes import parse_shapes
+from harness.worker.runtimes import RUNTIMES
 from scoring.streams import stream_seed
-
-#: Directories of an unfinished task.
-DATA, CELLS, RECORDS = "data", "cell_{}", "records"
-
-#: Suffix of a directory that is being written.
-UNFINISHED = ".unfinished"
 
 #: Number of shards for training data and for test data.
 N_SHARDS = 3
@@ -45,10 +51,6 @@ class Trainer:
     """The data of a recipe, and the jobs of its build. The constructor loads the data."""
 
     def __init__(self, recipe: Recipe, directory: Path) -> None:
-        import tensorflow as tf
-
-        from harness.corpus.datasets import load_data
-
         for name, value in KERAS_DEFAULTS.items():  # Keras has read its user's settings
             getattr(tf.keras.backend, f"set_{name}")(value)
         self.recipe, self.directory = recipe, directory
@@ -61,8 +63,6 @@ class Trainer:
 
     def work(self, question: Question, say: Say) -> Answer:
         """Do the job of a question, and return the answer."""
-        from harness.corpus.training import DivergedError
-
         if question["job"] == "look":
             require_large_images(self.recipe, *self.data.train_inputs.shape[1:3])
             return {"notes": list(self.data.notes)}
@@ -79,8 +79,6 @@ class Trainer:
 
         Training labels have the recipe's noise. If the noise is an axis of the grid, the shards have the true labels.
         """
-        from harness.format.shards import write_shards
-
         noise = 0.0 if "label_noise" in self.recipe.grid else self.recipe.cells[0].training.label_noise
         unfinished = _emptied(self.directory / f"{DATA}{UNFINISHED}")
         write_shards(unfinished / TRAIN.name, self.data.train_inputs, self._labels(noise), N_SHARDS)
@@ -89,13 +87,6 @@ class Trainer:
 
     def train(self, number: int, say: Say) -> dict[str, Any]:
         """Train the model of a cell by the cell's own seed, write model and record, and return the record."""
-        import tensorflow as tf
-
-        from harness.corpus.network import named_weights, saved_config, training_network
-        from harness.corpus.training import train
-        from harness.format.architecture import write_config
-        from harness.format.weights import write_weights
-
         cell, data = self.recipe.cells[number], self.data
         settings = cell.training
         tf.keras.utils.set_random_seed(stream_seed("training", settings.seed, number))
@@ -130,20 +121,10 @@ class Trainer:
         return record
 
     def _labels(self, noise: float) -> Any:
-        from harness.corpus.datasets import with_label_noise
-
         return with_label_noise(self.data.train_labels, self.data.n_classes, noise, self.recipe.data.seed)
 
     def _accuracies(self, directory: Path, labels: Any) -> dict[str, float]:
         """Return the training and test accuracy of a saved model, loaded exactly as for a measure."""
-        import tensorflow as tf
-
-        from harness.corpus.training import accuracy
-        from harness.format.architecture import read_architecture
-        from harness.task.model import read_model
-        from harness.task.shapes import parse_shapes
-        from harness.worker.runtimes import RUNTIMES
-
         runtime = RUNTIMES["tensorflow"]
         tf.keras.mixed_precision.set_global_policy("float32")
         tf.keras.backend.clear_session()

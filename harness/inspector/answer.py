@@ -29,23 +29,14 @@ MAX_KEY = 40
 
 
 class Answer(NamedTuple):
-    """The content of a submission, or the reason why it cannot be used.
+    """The content of a submission, or the reason why it cannot be used."""
 
-    Attributes:
-        files: name -> content.
-        metadata: known key -> value.
-        problem: reason why the submission cannot be run.
-        unreadable: name of a file that the system refuses to read, and the reason; all other fields are then empty.
-        unknown_keys: at most `MAX_KEYS` unknown keys of the metadata.
-        folder: name of the top folder that contains all files; empty without such a folder.
-    """
-
-    files: Mapping[str, bytes]
-    metadata: Mapping[str, str]
-    problem: str | None = None
-    unreadable: tuple[str, str] | None = None
-    unknown_keys: tuple[str, ...] = ()
-    folder: str = ""
+    files: Mapping[str, bytes]  #: name -> content
+    metadata: Mapping[str, str]  #: known key -> value
+    problem: str | None = None  #: reason why the submission cannot be run
+    unreadable: tuple[str, str] | None = None  #: file that the system refuses to read, and the reason
+    unknown_keys: tuple[str, ...] = ()  #: at most `MAX_KEYS` unknown keys of the metadata
+    folder: str = ""  #: name of the top folder that contains all files; empty without such a folder
 
 
 class AnswerError(Exception):

@@ -21,7 +21,6 @@ from harness.protocols.invariance.table import (
     measure_sensitivity,
 )
 from harness.protocols.subject import StudiedTask
-from scoring import GivenScore
 
 
 @dataclass(frozen=True)
@@ -50,33 +49,26 @@ class PerturbedAccuracies:
 
     def write(self, directory: Path) -> list[Path]:
         """Write tables and plots into an existing directory, and return their paths. Raise `UserError` on failure."""
+        tables = self._tables
         written = [
             write_csv(directory / "curves.csv", CURVE, self._curve_rows()),
-            write_csv(directory / "scores.csv", SCORE, self._score_rows()),
+            _write(tables["scores"], directory / "scores.csv"),
             *plot_curves(self.study, self.perturbations, self.gaps, directory / "curves"),
             *plot_pairs(self.study, self.perturbations, self.gaps, directory / "pairs"),
         ]
         if self.lines:
-            written.append(write_csv(directory / "table.csv", LINE, map(_line_row, self.lines)))
+            written.append(_write(tables["table"], directory / "table.csv"))
         if self.points:
-            written.append(write_csv(directory / "sensitivity.csv", POINT, map(_point_row, self.points)))
+            written.append(_write(tables["sensitivity"], directory / "sensitivity.csv"))
             written += plot_sensitivity(self.points, directory / "sensitivity")
         return written
 
     @property
     def content(self) -> dict[str, Any]:
         """The result as a JSON object: table -> rows, without the curves. None stands for a missing number."""
-        tables = {
-            "scores": (SCORE, self._score_rows()),
-            "table": (LINE, map(_line_row, self.lines)),
-            "sensitivity": (POINT, map(_point_row, self.points)),
-        }
-        return {
-            name: [dict(zip(columns, (None if one == "" else one for one in row), strict=True)) for row in rows]
-            for name, (columns, rows) in tables.items()
-        } | {
+        return self._tables | {
             "given": None if self.compared is None else self.compared.given,
-            "failures": {model: str(reason) for model, reason in self.study.failures.items()},
+            "failures": dict(self.study.failures),
         }
 
     def _curve_rows(self) -> list[tuple[object, ...]]:
@@ -88,36 +80,38 @@ class PerturbedAccuracies:
                 rows += [(model, chosen.name, m, t, accuracy, total) for m, t, total, accuracy in places]
         return rows
 
-    def _score_rows(self) -> list[tuple[object, ...]]:
-        compared = set(self.compared.models) if self.compared else set()
-        return [
-            (
-                model,
-                chosen.name,
-                *(scores.get(name, "") for name in SCORE[2:6]),
-                self.gaps.get(model, ""),
-                model in compared,
-            )
+    @property
+    def _tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Name of a table -> rows, without the curves. None stands for a missing number."""
+        compared = self.compared.models if self.compared else ()
+        scores = [
+            {"model": model, "perturbation": chosen.name}
+            | {name: responses.curve(chosen).scores.get(name) for name in ("gi", "pal", "mean_error", "subset_error")}
+            | {"gap": self.gaps.get(model), "compared": model in compared}
             for model, responses in self.study.responses.items()
             for chosen in self.perturbations
-            for scores in [responses.curve(chosen).scores]
         ]
+        table = [
+            {"perturbation": line.perturbation, "statistic": line.statistic, "n_models": line.n_models}
+            | {name: getattr(line.score, name, None) for name in ("score", "low", "high")}  # None if there is a reason
+            | {"kendall": line.kendall}
+            for line in self.lines
+        ]
+        sensitivity = [
+            {
+                "perturbation": point.perturbation, "n_batches": point.n_batches, "mean_score": point.mean,
+                "standard_deviation": point.deviation, "n_scores": len(point.scores), "seconds": point.seconds,
+            }
+            for point in self.points
+        ]  # fmt: skip
+        return {"scores": scores, "table": table, "sensitivity": sensitivity}
 
 
 CURVE = ("model", "perturbation", "magnitude", "t", "accuracy", "cumulative")
-SCORE = ("model", "perturbation", "gi", "pal", "mean_error", "subset_error", "gap", "compared")
-LINE = ("perturbation", "statistic", "n_models", "score", "low", "high", "kendall")
-POINT = ("perturbation", "n_batches", "mean_score", "standard_deviation", "n_scores", "seconds")
 
 
-def _line_row(line: InvarianceLine) -> tuple[object, ...]:
-    found = line.score
-    ends = (found.score, found.low, found.high) if isinstance(found, GivenScore) else ("", "", "")
-    return line.perturbation, line.statistic, line.n_models, *ends, line.kendall
-
-
-def _point_row(point: Point) -> tuple[object, ...]:
-    return point.perturbation, point.n_batches, point.mean, point.deviation, len(point.scores), point.seconds
+def _write(rows: Sequence[dict[str, Any]], file: Path) -> Path:
+    return write_csv(file, list(rows[0]), [list(row.values()) for row in rows])
 
 
 def evaluate(

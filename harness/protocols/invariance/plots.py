@@ -98,10 +98,7 @@ def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
             times.plot(numbers, [point.seconds for point in own], color=colour, marker="o", markersize=3, label=name)
             means, deviations = [100 * point.mean for point in own], [100 * point.deviation for point in own]
             scores.errorbar(numbers, means, deviations, color=colour, marker="o", markersize=3, capsize=2)
-        for axes, label in (
-            (times, "seconds for a curve of a model"),
-            (scores, "information of Gi about the gap"),
-        ):
+        for axes, label in ((times, "seconds for a curve of a model"), (scores, "information of Gi about the gap")):
             axes.set(xlabel="batches of 128 examples", ylabel=label)
             axes.set_ylim(bottom=0)
             use_log_scale(axes.xaxis)

@@ -16,11 +16,6 @@ LEGEND = (
     "difference. A small p-value says that models and images are not independent; a large one says nothing.",
 )
 
-COLUMNS = (
-    "kind", "name", "n_models", "models", "epsilon", "n_images", "error_rate", "error_low", "error_high",
-    "adversarial_error_rate", "adversarial_estimate", "adversarial_low", "adversarial_high", "T", "p_value",
-)  # fmt: skip
-
 
 def print_result(result: OverfitResult, console: Console) -> None:
     """Print every figure of the groups of models, and the p-values of each model.
@@ -83,19 +78,23 @@ def _in_short(rows: Sequence[OverfitRow], n_radii: int) -> list[tuple[str, ...]]
 
 def write_rows(result: OverfitResult, file: Path) -> Path:
     """Write every figure of the result to `file` as CSV, and return `file`."""
-    return write_csv(file, COLUMNS, (_csv_row(row) for row in result.rows))
+    rows = [_figures(row) | {"models": " ".join(row.group.models)} for row in result.rows]
+    return write_csv(file, list(rows[0]), [list(row.values()) for row in rows])
 
 
 def result_object(result: OverfitResult) -> dict[str, Any]:
     """Return every figure of the result as a JSON object, for programs."""
-    rows = [dict(zip(COLUMNS, _csv_row(row), strict=True)) | {"models": row.group.models} for row in result.rows]
+    rows = [_figures(row) for row in result.rows]
     failures = {model: str(error) for model, error in result.failures.items()}
     return {"task": result.task, "rows": rows, "failures": failures, "notes": result.notes}
 
 
-def _csv_row(row: OverfitRow) -> tuple[object, ...]:
-    return (
-        row.group.kind, row.group.name, len(row.group.models), " ".join(row.group.models), row.epsilon, row.n_images,
-        row.error_rate, *row.error_interval, row.adversarial_error_rate, row.adversarial_estimate,
-        *row.adversarial_interval, row.statistic, row.p_value,
-    )  # fmt: skip
+def _figures(row: OverfitRow) -> dict[str, Any]:
+    group, (low, high), (adversarial_low, adversarial_high) = row.group, row.error_interval, row.adversarial_interval
+    return {
+        "kind": group.kind, "name": group.name, "n_models": len(group.models), "models": group.models,
+        "epsilon": row.epsilon, "n_images": row.n_images, "error_rate": row.error_rate, "error_low": low,
+        "error_high": high, "adversarial_error_rate": row.adversarial_error_rate,
+        "adversarial_estimate": row.adversarial_estimate, "adversarial_low": adversarial_low,
+        "adversarial_high": adversarial_high, "T": row.statistic, "p_value": row.p_value,
+    }  # fmt: skip

@@ -1,4 +1,9 @@
-"""The training and test images of a testbed, in the shape of the backbones' input, read in a process."""
+"""The training and test images of a testbed, in the shape of the backbones' input.
+
+This module is also the program that reads them, because images are decoded and resized by TensorFlow. A question is
+`{"recipe": ..., "directory": DIRECTORY}`, where "recipe" has the section [data] of a recipe (`harness.corpus.recipe`).
+The answer is `{"notes": [...]}`.
+"""
 
 import tempfile
 from dataclasses import dataclass
@@ -8,15 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.corpus.datasets import not_in
+from harness.corpus.datasets import load_data, not_in
+from harness.corpus.recipe import DataRecipe
 from harness.corpus.sources import KERAS, TENSORFLOW_DATASETS
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.processes import NoAnswerError, Process
+from harness.processes.models import Answer, Question, plain
 from harness.processes.runtimes import require_runtime
-
-#: The program that reads images.
-PROGRAM = "harness.protocols.testbed.image_program"
 
 #: Names of datasets that need no path.
 NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)
@@ -59,6 +63,17 @@ def data_key(data: str) -> list[Any]:
     return [str(path.resolve()), *([str(file.relative_to(path)), at.st_size, at.st_mtime_ns] for file, at in status)]
 
 
+def answer(question: Question) -> Answer:
+    """Write train_inputs.npy, train_labels.npy, test_inputs.npy and test_labels.npy to the question's directory."""
+    data = load_data(DataRecipe(**question["recipe"]), Path())
+    for name in ("train_inputs", "train_labels", "test_inputs", "test_labels"):
+        np.save(Path(question["directory"], f"{name}.npy"), getattr(data, name))
+    return {"notes": list(data.notes)}
+
+
+prepare = plain(answer)
+
+
 def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
     """Read the images of a dataset in the shape (height, width, channels) of the backbones' input.
 
@@ -70,7 +85,7 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
     recipe = {"channels": channels, **_source(data), **({"resize": height} if height == width else {})}
     with tempfile.TemporaryDirectory() as directory:
         try:
-            with Process(PROGRAM, runtime, gpu=False, own_data=True) as process:
+            with Process(__name__, runtime, gpu=False, own_data=True) as process:
                 notes = process.ask({"recipe": recipe, "directory": directory})["notes"]
         except NoAnswerError as error:
             raise UserError(str(error).removeprefix(f"{Path(data).absolute()}: "), file=data) from error

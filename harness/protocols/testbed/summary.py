@@ -104,8 +104,7 @@ def check_consistency(dataset: xr.Dataset, values: Mapping[str, Mapping[str, flo
     marginals = {(part, name): _marginal(dataset, part, name) for part in SLICES for name in COMPARED}
     found = [
         Consistency(
-            measure,
-            {which: inconsistency([of[model] for model in models], one) for which, one in marginals.items()},
+            measure, {which: inconsistency([of[model] for model in models], one) for which, one in marginals.items()}
         )
         for measure, of in values.items()
     ]
