@@ -124,7 +124,11 @@ class Address:
         return hash(self._text)
 
     def _parse(self, text: str, source: str) -> None:
-        found = _URL.fullmatch(text) if _can_be_split(text) else None
+        found = _URL.fullmatch(text)
+        try:
+            urlsplit(text)  # Python's own library also checks hosts in brackets
+        except ValueError:
+            found = None
         if found is None or _PASSWORD.search(found["path"]) or _HALF.search(f"{found['user']}{found['colon']}"):
             raise _ambiguous(source)
         user, password, query, fragment = (found[part] or "" for part in ("user", "password", "query", "fragment"))
@@ -147,15 +151,6 @@ class Address:
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES
         forms = {form for one in raw for form in (one, unquote(one), unquote_plus(one), quote(unquote(one), safe=""))}
         self._secrets = tuple(sorted(filter(None, forms), key=len, reverse=True))
-
-
-def _can_be_split(text: str) -> bool:
-    """Return whether Python's own library accepts the address, including a host in brackets."""
-    try:
-        urlsplit(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _require_path(path: str, source: str) -> None:

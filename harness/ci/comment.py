@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness import markdown
-from harness.ci.report import MAX_BYTES, ChangeReport, Line, Moved, ReportError, Same
+from harness.ci.report import MAX_BYTES, ChangeReport, Line, ReportError
 from harness.errors import UserError
 from harness.reading import read_regular
 from harness.text import p_value_equation, p_value_text
@@ -47,8 +47,10 @@ def render(report: ChangeReport, links: Mapping[str, str] = MappingProxyType({})
     parts += _section("Problems", [f"{code(line.name)}: {code(line.problem)}" for line in failed])
     parts += _tracebacks(lines)
     parts += _section("Against the neighbours on the board", [text for line in lines for text in _neighbours(line)])
-    parts += _section("The same under several names", [_same(one) for one in report.same])
-    parts += _section("Ranks of others", [_moved(one) for one in report.moved])
+    same = [f"{', '.join(map(code, one.names[:SHOWN]))}: the same {code(one.what)}" for one in report.same]
+    parts += _section("The same under several names", same)
+    moved = [f"{code(one.name)}: {_rank(one.rank_before)} → {_rank(one.rank)}" for one in report.moved]
+    parts += _section("Ranks of others", moved)
     if report.others:
         title = "Other files of this change, none of which was used"
         parts += _section(title, [*map(code, report.others), *(["and more"] if report.more_others else [])])
@@ -118,14 +120,6 @@ def _neighbours(line: Line) -> list[str]:
             clear = "a clear" if p_value <= CLEAR else "no clear"
             texts.append(f"{code(line.name)} is {side} {code(other)}: {clear} difference ({p_value_equation(p_value)})")
     return texts
-
-
-def _moved(moved: Moved) -> str:
-    return f"{code(moved.name)}: {_rank(moved.rank_before)} → {_rank(moved.rank)}"
-
-
-def _same(same: Same) -> str:
-    return f"{', '.join(map(code, same.names[:SHOWN]))}: the same {code(same.what)}"
 
 
 def _section(title: str, items: list[str]) -> list[str]:

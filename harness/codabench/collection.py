@@ -75,22 +75,12 @@ def collect(
     settings: PhaseSettings, tasks_dir: Path, directory: Path, names: Sequence[str], results: Address, share: float,
     progress: Progress,
 ) -> CollectedResults:  # fmt: skip
-    """Add the records of a phase's submissions to a database, one submission after the other.
+    """Add the records of the submissions `names` of a phase to the database `results`.
 
-    A result that cannot be used or proved is left out, with a warning. Calls that are in the database already are
-    proved again.
-
-    Args:
-        settings: the settings that calls of the phase must have.
-        tasks_dir: directory of the phase's tasks.
-        directory: has the submissions NAME.zip, and the results results/NAME.zip.
-        names: names of the submissions.
-        results: the database.
-        share: share of the calls of each submission that are made again, 0 to 1.
-        progress: shows the work.
-
-    Raises:
-        UserError: no result can be used, no call can be made here, or the database has rows that are not proved.
+    `directory` has the submissions NAME.zip, and the results results/NAME.zip. A `share` (0 to 1) of the calls of each
+    submission is made again, even if the calls are in the database already. A result that cannot be used or proved is
+    left out, with a warning. Raise `UserError` if no result can be used, no call can be made here, or the database has
+    rows that are not proved.
     """
     if not names:
         raise UserError("no submissions", file=directory, expected=f"NAME.zip and {RESULTS}/NAME.zip")
@@ -250,7 +240,8 @@ def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Evaluation | 
         return f"{where} {'nothing' if here is None else here.outcome} here"
     if row.value == here.value:
         return ""
-    if _class_of(row) == _class_of(here) or not math.isclose(row.value, here.value, rel_tol=TOLERANCE):
+    classes = {one.environment.get("machine_class") for one in (row, here)}
+    if len(classes) == 1 or not math.isclose(row.value, here.value, rel_tol=TOLERANCE):
         return f"{where} {here.value} here"
     for other in rows:
         if other.task != row.task or other.value is None or other.value == row.value:
@@ -258,7 +249,3 @@ def _difference(rows: Sequence[Evaluation], row: Evaluation, here: Evaluation | 
         if (row.value > other.value) != (here.value > other.value) or here.value == other.value:
             return f"{where} {here.value} here, in another order than recorded with {other.model}"
     return ""
-
-
-def _class_of(row: Evaluation) -> str | None:
-    return row.environment.get("machine_class")

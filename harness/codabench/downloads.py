@@ -58,23 +58,12 @@ class _Files(BaseModel):
 def download(
     opened: OpenedPhase, end: datetime | None, directory: Path, step: Callable[[str], None], *, with_results: bool
 ) -> tuple[list[Submitted], list[str]]:
-    """Download each participant's submission that counts as NAME.zip, and write the table.
+    """Download each participant's submission that counts to `directory` as NAME.zip, and write the table.
 
-    The submission on the platform's board counts, or else the last submission whose file was written before the end of
-    the phase.
-
-    Args:
-        opened: the phase on the platform.
-        end: end of the phase in the organiser's description; None if the phase never ends.
-        directory: keeps the files.
-        step: receives lines on the progress.
-        with_results: consider only submissions with a score, and also download results/NAME.zip.
-
-    Returns:
-        The downloaded submissions, and lines on submissions that are left out.
-
-    Raises:
-        UserError: the platform cannot be reached, refuses or fails.
+    The submission on the platform's board counts, or else the last submission whose file was written before `end`, the
+    end of the phase in the organiser's description. With results, only submissions with a score count, and
+    results/NAME.zip is downloaded, too. Return the downloaded submissions, and lines on submissions that are left out.
+    Raise `UserError` if the platform cannot be reached, refuses or fails.
     """
     listed, notes = by_participant(opened, FINISHED if with_results else None)
     with writing(directory):

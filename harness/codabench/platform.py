@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
-from pydantic import AwareDatetime, BaseModel, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter, ValidationError
 
 from harness.codabench.competition import position_of
 from harness.credentials import Address
@@ -25,7 +25,7 @@ from harness.reading import read_text
 from harness.text import printable
 from harness.validation import first_problem
 
-Answer = TypeVar("Answer", bound=BaseModel)
+Answer = TypeVar("Answer")
 
 #: Environment variable with the token.
 VARIABLE = "CODABENCH_TOKEN"
@@ -38,6 +38,9 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 #: Remedy for a missing or refused token.
 HELP = "pgdl help codabench says how to get a token"
+
+#: Problem of an answer that Codabench would not give.
+UNEXPECTED = "not an answer of Codabench's API"
 
 #: Form of the address of a competition's page, for messages, and pattern of such an address.
 PAGE = "https://www.codabench.org/competitions/ID/"
@@ -73,9 +76,14 @@ class Platform:
         self._session.auth = self._authorized  # a header would be replaced by an entry of ~/.netrc
 
     def get(self, path: str, kind: type[Answer]) -> Answer:
-        """Return the object at a path below /api/, checked as `kind`. Raise `UserError` on failure."""
+        """Return the answer at a path below /api/, checked as `kind`. Raise `UserError` on failure."""
         url = self.url_of(path)
-        return _parsed(kind, self._ask("GET", url), url)
+        try:
+            return TypeAdapter(kind).validate_python(self._ask("GET", url))
+        except ValidationError as error:
+            problem = first_problem(error)
+            what = ": ".join(filter(None, [UNEXPECTED, problem.key]))
+            raise UserError(what, file=url, expected=problem.expected, found=problem.found) from error
 
     def patch(self, path: str, content: Mapping[str, object]) -> None:
         """Change the object at a path below /api/. Raise `UserError` on failure."""
@@ -94,17 +102,6 @@ class Platform:
         """Return the address of a path below /api/."""
         return Address(f"{self.address}/api/{path}".replace("@", "%40"), self.address)
 
-    def entries(self, path: str, kind: type[Answer]) -> list[Answer]:
-        """Return the list at a path below /api/, checked as `kind`. Raise `UserError` on failure.
-
-        The platform sends all submissions in a single answer (api/views/submissions.py:28).
-        """
-        url = self.url_of(path)
-        answer = self._ask("GET", url)
-        if not isinstance(answer, list):
-            raise _unexpected(url)
-        return [_parsed(kind, one, url) for one in answer]
-
     def _authorized(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         request.headers["Authorization"] = f"Token {self._token}"  # (settings/base.py:291)
         return request
@@ -114,7 +111,7 @@ class Platform:
         try:
             return parse_json(body)
         except ValueError as error:
-            raise _unexpected(url) from error
+            raise UserError(UNEXPECTED, file=url) from error
 
     def _body(self, method: str, url: Address, content: Mapping[str, object] | None) -> bytes:
         options = {"headers": {"Accept": "application/json"}, "stream": True, "timeout": TIMEOUTS_S}
@@ -142,19 +139,6 @@ class Platform:
             found += f": {printable(str(parse_json(body)['detail']))[:200]}"
         remedies = {401: HELP, 403: HELP, 404: "it is not there, or not for the user of the token"}
         return UserError("refused", file=url, found=found, remedy=remedies.get(response.status_code, CONTINUE))
-
-
-def _parsed(kind: type[Answer], answer: object, url: Address) -> Answer:
-    try:
-        return kind.model_validate(answer)
-    except ValidationError as error:
-        problem = first_problem(error)
-        what = f"not an answer of Codabench's API: {problem.key}"
-        raise UserError(what, file=url, expected=problem.expected, found=problem.found) from error
-
-
-def _unexpected(url: Address) -> UserError:
-    return UserError("not an answer of Codabench's API", file=url)
 
 
 class _Phase(BaseModel):
@@ -210,12 +194,13 @@ def open_phase(platform: Platform, number: str, name: str | None) -> OpenedPhase
     """Return the phase `name` of the competition `number`, or the only phase if `name` is None.
 
     Raise `UserError` if the platform cannot be reached, refuses or fails, or if there is no such competition or phase.
+    The platform sends all submissions in a single answer (api/views/submissions.py:28).
     """
     competition = platform.get(f"competitions/{number}/", _Competition)
     if "organised" not in competition.model_fields_set:
         raise UserError("the user of the token is no organiser of this competition", file=platform.address)
     phase = competition.phases[position_of(name, [phase.name for phase in competition.phases], platform.address)]
-    return OpenedPhase(platform, phase, platform.entries(f"submissions/?phase={phase.id}", Listed))
+    return OpenedPhase(platform, phase, platform.get(f"submissions/?phase={phase.id}", list[Listed]))
 
 
 def by_participant(opened: OpenedPhase, status: str | None) -> tuple[dict[str, list[Listed]], list[str]]:

@@ -75,7 +75,7 @@ def parse_answer(content: bytes) -> Answer:
             None if line["problem"] is None else _text(line["problem"], MAX_PROBLEM),
             None if unreadable is None else (_text(unreadable[0]), _text(unreadable[1])),
             tuple(_text(key, MAX_KEY) for key in line["unknown_keys"][:MAX_KEYS]),
-            _folder(line["folder"]),
+            _checked_folder(line["folder"]),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SubmissionError) as error:
         raise AnswerError(f"its answer is malformed: {error}") from error
@@ -103,7 +103,7 @@ def _checked_metadata(found: Any) -> dict[str, str]:
     return metadata
 
 
-def _folder(value: Any) -> str:
+def _checked_folder(value: Any) -> str:
     if folder := _text(value, MAX_NAME):
         check_names([folder])
     return folder

@@ -12,7 +12,12 @@ from harness.inspector.limits import MEMORY_BYTES, bound_process
 def main(kind: str, path: str) -> None:
     """Read the submission at `path`, and write the answer. `kind` is `file`, `folder` or `zip`."""
     bound_process()
-    read = _reader(kind)
+    if kind == "zip":
+        from harness.inspector.archive import read_zip as read
+    elif kind == "folder":
+        from harness.inspector.folder import read_folder as read
+    else:
+        from harness.inspector.folder import read_file as read
     with os.fdopen(1, "wb") as stream:
         stream.write(READY)
         stream.flush()
@@ -41,16 +46,6 @@ def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
     except Exception as error:
         return Answer(contents, {}, problem=_describe(error), folder=folder)
     return Answer(contents, metadata, unknown_keys=unknown, folder=folder)
-
-
-def _reader(kind: str) -> Callable[[str, Files], None]:
-    if kind == "zip":
-        from harness.inspector.archive import read_zip
-
-        return read_zip
-    from harness.inspector.folder import read_file, read_folder
-
-    return {"file": read_file, "folder": read_folder}[kind]
 
 
 def _describe(error: Exception) -> str:

@@ -118,14 +118,11 @@ class Actor(RunningSandbox):
             channel.receive()
             self.played.append(part)
             self._kind.playing(1)
+            verb, _, rest = part.partition(" ")
             try:
-                self._play(part, channel)
+                getattr(self, f"_{verb}")(rest, channel)
             finally:
                 self._kind.playing(-1)
-
-    def _play(self, part: str, channel: Channel) -> None:
-        verb, _, rest = part.partition(" ")
-        getattr(self, f"_{verb}")(rest, channel)
 
     def _returns(self, value: str, channel: Channel) -> None:
         time.sleep(0.01)

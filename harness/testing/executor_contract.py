@@ -25,13 +25,17 @@ class ExecutorContract:
         """Return an executor with the sandbox `STAGE` and `workers` calls at once. Its context is not entered yet."""
         raise NotImplementedError
 
+    def make(self, workers: int, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
+        """Make the calls of orders by a new executor, and return number of an order -> finished call."""
+        with self.executor(workers) as executor:
+            executor.prepare(["tensorflow"])
+            return made(executor, parts, orders)
+
     def test_every_order_comes_back_once_with_its_value(self) -> None:
         """Every order comes back once, with its value; calls may end in any order."""
         parts = Parts()
         orders = [parts.order(f"returns {number}", model=f"model {number % 3}") for number in range(12)]
-        with self.executor(2) as executor:
-            executor.prepare(["tensorflow"])
-            done = made(executor, parts, orders)
+        done = self.make(2, parts, orders)
         assert {number: one.result.value for number, one in done.items()} == {
             order.number: float(position) for position, order in enumerate(orders)
         }
@@ -64,18 +68,14 @@ class ExecutorContract:
         orders += [parts.order(f"counts {number}", is_baseline=True) for number in range(3)]
         orders += [parts.order("counts", is_baseline=True, model="another")]
         orders += [parts.order("counts", is_baseline=True, repeat=1)]
-        with self.executor(2) as executor:
-            executor.prepare(["tensorflow"])
-            done = made(executor, parts, orders)
+        done = self.make(2, parts, orders)
         assert [done[order.number].result.value for order in orders] == [1, 1, 1, 1, 2, 3, 1, 1]
 
     def test_after_harm_the_others_go_on_in_another_sandbox(self) -> None:
         """After a crash, the other calls of a batch get their own outcomes."""
         parts = Parts()
         orders = [parts.order(text, is_baseline=True) for text in ("counts", "exits 3", "counts on")]
-        with self.executor(1) as executor:
-            executor.prepare(["tensorflow"])
-            done = made(executor, parts, orders)
+        done = self.make(1, parts, orders)
         assert [(done[order.number].result.outcome, done[order.number].result.value) for order in orders] == [
             (Outcome.OK, 1.0), (Outcome.CRASH, None), (Outcome.OK, 1.0),
         ]  # fmt: skip
@@ -92,9 +92,7 @@ class ExecutorContract:
             parts.order("fails to load"): (Outcome.INFRA_ERROR, "the model or data could not be loaded: no such model"),
             parts.order("does not start"): (Outcome.INFRA_ERROR, "the sandbox did not start: no stage"),
         }
-        with self.executor(2) as executor:
-            executor.prepare(["tensorflow"])
-            done = made(executor, parts, list(expected))
+        done = self.make(2, parts, list(expected))
         for order, (outcome, message) in expected.items():
             result = done[order.number].result
             assert (result.outcome, result.value) == (outcome, None)
@@ -131,14 +129,12 @@ class ExecutorContract:
     def test_inputs_that_cannot_be_written_are_an_error_of_the_run(self) -> None:
         """If the inputs of a call cannot be written, the run ends with an error, and the call has no outcome."""
         parts = Parts(missing="changed")
-        with self.executor(1) as executor:
-            executor.prepare(["tensorflow"])
-            try:
-                made(executor, parts, [parts.order("returns 1", model="changed")])
-            except UserError as error:
-                assert "changed since the task was read" in str(error)  # noqa: PT017 - pytest is not needed here
-            else:
-                raise AssertionError("nobody was told")
+        try:
+            self.make(1, parts, [parts.order("returns 1", model="changed")])
+        except UserError as error:
+            assert "changed since the task was read" in str(error)  # noqa: PT017 - pytest is not needed here
+        else:
+            raise AssertionError("nobody was told")
 
 
 def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:

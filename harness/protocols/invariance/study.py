@@ -96,21 +96,13 @@ def run_study(
     seed: int,
     repetitions: int,
     timed: Sequence[int],
-    finished: Callable[[], None] = lambda: None,
+    finished: Callable[[], None],
 ) -> Study:
-    """Return the responses of all chosen models. Cached responses are not computed again.
+    """Return the responses of all chosen models, and call `finished` after each. Cached responses are not recomputed.
 
-    Args:
-        subject: the task and the chosen models.
-        perturbations: perturbations with their magnitudes.
-        n_examples: number of training examples of each curve.
-        seed: draws the examples, the partners of mixtures and the random magnitudes.
-        repetitions: how often the partners of mixtures are drawn.
-        timed: numbers of examples for which the time of a curve is measured.
-        finished: called after each model.
-
-    Raises:
-        UserError: TensorFlow is missing, or the data do not suit a perturbation.
+    Curves have `n_examples` training examples, drawn by `seed`. Partners of mixtures are drawn `repetitions` times.
+    `timed` lists the numbers of examples for which the time of a curve is measured. Raise `UserError` if TensorFlow is
+    missing, or if the data do not suit a perturbation.
     """
     runtime = require_runtime("tensorflow", "curves are computed in TensorFlow")
     require_suitable(subject, perturbations)

@@ -30,19 +30,12 @@ class Classes:
 def divide_images(
     data: str, input_shape: tuple[int, ...], known: TrainingData, levels: tuple[int, ...] | None
 ) -> tuple[Images, Classes]:
-    """Read the images of a dataset, and keep the seen classes and the unseen classes that `levels` needs.
+    """Read the images of the dataset `data` in the shape of the backbones' input, and divide them into classes.
 
-    Args:
-        data: name or path of the dataset.
-        input_shape: (height, width, channels) of the backbones' input.
-        known: the training data of the backbones, whose classes are the seen classes.
-        levels: numbers of unseen classes; None for at most six equal steps up to all.
-
-    Returns:
-        Images whose labels are positions in `Classes.labels`, with notes for the user, and the classes.
-
-    Raises:
-        UserError: the images cannot be read, or there are too few classes or images of a class.
+    The classes of `known`, the training data of the backbones, are the seen classes. `levels` are numbers of unseen
+    classes; None stands for at most six equal steps up to all. Return the images, whose labels are positions in
+    `Classes.labels`, and the classes. Raise `UserError` if the images cannot be read, or if there are too few classes
+    or images of a class.
     """
     images = without_training_images(read_images(data, input_shape), known.inputs)
     classes = _divide_classes(images, np.unique(known.labels).tolist(), levels, data)

@@ -31,27 +31,16 @@ def evaluate_task(
     withhold: Withhold = Withhold.AUTO,
     report: ProbeReport | None = None,
 ) -> xr.Dataset:
-    """Evaluate the models of a task as backbones; finished backbones come from the cache.
+    """Evaluate the models of the task `name` as backbones. Finished backbones come from the cache.
 
-    The labels of the task's training data are the seen classes, the other labels of `data` the unseen classes.
-
-    Args:
-        tasks_dir: directory of the tasks.
-        name: name of the task.
-        data: images of seen and unseen classes: `digits` or another dataset of recipes, an .npz file with x_train,
-            y_train, x_test and y_test, or a directory with train/CLASS and test/CLASS.
-        settings: the axes of the cells.
-        models: the models to evaluate; None: all.
-        withhold: the tasks that are refused, see `read_subject`.
-        report: receives the progress.
+    `data` names images of seen and unseen classes: `digits` or another dataset of recipes, an .npz file with x_train,
+    y_train, x_test and y_test, or a directory with train/CLASS and test/CLASS. The labels of the task's training data
+    are the seen classes. Raise `UserError` if task or data cannot be used, or if no model can be probed.
 
     Returns:
         Arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that are not part of a cell, and
-        the statistics (model, ssim, unseen). The attribute `failed` is JSON: model -> reason why it could not be
-        probed.
-
-    Raises:
-        UserError: the task or the data cannot be used, or no model can be probed.
+        the statistics (model, ssim, unseen). The attribute `failed` is JSON: model id -> reason why the model could
+        not be probed.
     """
     subject, report = read_subject(tasks_dir, name, models, withhold), report or ProbeReport()
     known, shape, libraries = subject.task.data, _require_images(subject), library_versions()
