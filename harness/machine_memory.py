@@ -81,7 +81,7 @@ def usable_memory() -> Memory:
 
 
 def memory_kills() -> int:
-    """Return how many processes in the control groups of this process the kernel has killed for lack of memory."""
+    """Return the number of processes in this process' control groups that the kernel has killed for lack of memory."""
     total = 0
     for group in _groups():
         with suppress(OSError):

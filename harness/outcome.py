@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The outcomes of a call. Every record has one of them."""
+    """The outcomes of a call. Every record has exactly one outcome."""
 
     OK = "OK"  #: the measure returned a finite real number
     TIMEOUT = "TIMEOUT"  #: the wall-clock time exceeded the limit

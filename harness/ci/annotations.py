@@ -55,9 +55,9 @@ def under_github() -> bool:
 
 @contextmanager
 def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
-    """Switch GitHub's commands off within the context, if `stop`. After an error they stay off for the message.
+    """Switch GitHub's commands off within the context if `stop`. After an exception, the commands stay off.
 
-    With `err`, the switch is printed on standard error: GitHub reads both streams.
+    With `err`, print the switch on standard error: GitHub reads both streams.
     """
     if not stop:
         yield

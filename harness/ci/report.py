@@ -7,8 +7,7 @@ only: the job that reads the report needs no installation.
 import json
 import math
 from dataclasses import asdict, dataclass, fields
-from types import NoneType
-from typing import Any, Self, get_args, get_type_hints
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from harness.parsing import parse_json
 
@@ -54,7 +53,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Same:
-    """Submissions of the board with the same files or values. The change touches at least one of them."""
+    """Submissions of the board with the same files or values, including a submission that the change touches."""
 
     what: str  #: `files`, or `values` for the same value on every model
     names: tuple[str, ...]
@@ -121,12 +120,9 @@ def _build(kind: Any, found: Any) -> Any:
 
 
 def _value(hint: Any, value: Any, name: str) -> Any:
-    if hint in (str, bool, int, float):
-        allowed: tuple[Any, ...] = (hint,)
-    elif NoneType in get_args(hint):
-        allowed = get_args(hint)
-    else:
-        (item, _) = get_args(hint)
+    allowed = get_args(hint) or (hint,)
+    if get_origin(hint) is tuple:
+        (item, _) = allowed
         if not isinstance(value, list) or len(value) > MAX_ITEMS:
             raise ReportError(f"{name}: expected a list of at most {MAX_ITEMS}")
         return tuple(_value(str, one, name) if item is str else _build(item, one) for one in value)

@@ -124,14 +124,14 @@ def _smooth(images: Any) -> Any:
 
 
 def _auto_contrast(images: Any) -> Any:
-    """Stretch each channel of each image to [0, 1]. Constant channels stay unchanged."""
+    """Stretch the channels of images to [0, 1]. Constant channels stay unchanged."""
     low = tf.reduce_min(images, axis=[1, 2], keepdims=True)
     high = tf.reduce_max(images, axis=[1, 2], keepdims=True)
     return tf.where(high > low, tf.math.divide_no_nan(images - low, high - low), images)
 
 
 def _equalize(images: Any) -> Any:
-    """Equalize the histogram of each channel of each image, in 256 levels."""
+    """Equalize the histograms of the channels of images, in 256 levels."""
     shape = tf.shape(images)
     levels = tf.reshape(tf.transpose(_to_levels(images), [0, 3, 1, 2]), [-1, shape[1] * shape[2]])
     counts = tf.math.bincount(levels, minlength=256, maxlength=256, axis=-1)

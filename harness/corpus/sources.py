@@ -130,7 +130,7 @@ class Split:
 
 @dataclass(frozen=True)
 class DistributedDataset:
-    """A dataset as its source distributes it."""
+    """A dataset, divided into training and test images as in its source."""
 
     train: Split
     test: Split | None  #: None if the source has no test images

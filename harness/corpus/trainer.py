@@ -109,11 +109,7 @@ class Trainer:
             "cell": number,
             "hyperparameters": cell.hyperparameters,
             "metrics": self._accuracies(unfinished, labels),
-            "reached": trained.reached,
-            "epochs": trained.progress.epoch,
-            "cross_entropy": trained.progress.cross_entropy,
-            "seconds": round(trained.seconds, 2),
-        }
+        } | trained
         records = self.directory / RECORDS
         records.mkdir(exist_ok=True)
         (records / f"{number}.json").write_bytes(json.dumps(record).encode())

@@ -31,15 +31,6 @@ class TrainingProgress:
     accuracy: float  #: 0 to 1
 
 
-@dataclass(frozen=True)
-class Trained:
-    """The result of a training."""
-
-    reached: bool  #: whether the criterion was met within the allowed epochs
-    progress: TrainingProgress  #: the state at the last evaluation
-    seconds: float  #: duration of the training
-
-
 def train(
     model: Any,
     inputs: np.ndarray[Any, Any],
@@ -47,8 +38,8 @@ def train(
     training: Training,
     perturbation_range: tuple[float, float] | None,
     report: Callable[[TrainingProgress], None],
-) -> Trained:
-    """Train `model` in place, and return the result.
+) -> dict[str, Any]:
+    """Train `model` in place, and return the keys of the model's record that describe the training.
 
     Args:
         model: a Keras network that ends in logits.
@@ -74,7 +65,12 @@ def train(
     batches = _batches(inputs, labels, training, perturbation_range)
     started = time.monotonic()
     model.fit(batches, epochs=training.max_epochs, verbose=0, callbacks=callbacks)
-    return Trained(criterion.reached, criterion.progress, time.monotonic() - started)
+    return {
+        "reached": criterion.reached,
+        "epochs": criterion.progress.epoch,
+        "cross_entropy": criterion.progress.cross_entropy,
+        "seconds": round(time.monotonic() - started, 2),
+    }
 
 
 def _optimizer(training: Training, steps_per_epoch: int) -> Any:

@@ -96,7 +96,7 @@ def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Raise `UnreadableError`, with the name `name`, in place of an error of the system; empty for the submission."""
+    """Raise `UnreadableError` about the file `name`, or the submission if empty, in place of an error of the system."""
     try:
         yield
     except OSError as error:

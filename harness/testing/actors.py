@@ -24,7 +24,7 @@ _numbers = itertools.count()
 
 
 class Actors(Kind):
-    """A kind of sandbox that starts actors, and counts the actors that play at the same time."""
+    """A kind of sandbox whose workers are actors, which are threads. Counts the actors that play at the same time."""
 
     name = "actors"
     summary = "a thread that plays a part"

@@ -35,7 +35,7 @@ class ChosenMagnitudes:
 
     @property
     def is_mixture(self) -> bool:
-        """Whether pairs of examples are mixed. Otherwise each image is changed by itself."""
+        """Whether pairs of examples are mixed. Other perturbations change single images."""
         return self.name in MIXTURES
 
     @property

@@ -101,7 +101,7 @@ def compare(study: Study, perturbations: Sequence[ChosenMagnitudes], compared: C
 
 @dataclass(frozen=True)
 class Point:
-    """The scores of a perturbation if its curves come from `n_batches` batches of `BATCH` examples."""
+    """How well Gi-scores predict the gap if curves come from `n_batches` batches of `BATCH` examples."""
 
     perturbation: str  #: name of the perturbation
     n_batches: int

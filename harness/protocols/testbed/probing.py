@@ -61,6 +61,10 @@ def probe_backbones(
         "tests": [str(file) for file in _write_tests(images, settings, report, directory)],
         "n_classes": [classes.n_seen + level for level in classes.levels],
     }
+    described = {  # the images need not be read again
+        "labels": classes.labels, "n_seen": classes.n_seen, "levels": classes.levels, "notes": images.notes,
+        "n_train": len(images.train.labels), "n_test": len(images.test.labels),
+    }  # fmt: skip
     counts = {name: directory / f"counts_{name}.npz" for name in usable}
     with report.steps("backbones", len(usable)) as advance:
         for name, answer in _ask(usable, [question | {"counts": str(file)} for file in counts.values()]):
@@ -69,7 +73,7 @@ def probe_backbones(
                 report.say(f"{name} is left out: {answer}")
             else:
                 with np.load(counts[name]) as arrays:
-                    write_part(files[name], **arrays, **_described(images, classes))
+                    write_part(files[name], **arrays, **described)
             advance()
     return failed
 
@@ -77,15 +81,6 @@ def probe_backbones(
 def classes_of(part: Arrays) -> Classes:
     """Return the classes of a finished part."""
     return Classes(tuple(part["labels"].tolist()), int(part["n_seen"]), tuple(part["levels"].tolist()))
-
-
-def _described(images: Images, classes: Classes) -> Arrays:
-    """Return the arrays of a part that describe the images, so that the images need not be read again."""
-    described = {
-        "labels": classes.labels, "n_seen": classes.n_seen, "levels": classes.levels, "notes": images.notes,
-        "n_train": len(images.train.labels), "n_test": len(images.test.labels),
-    }  # fmt: skip
-    return {name: np.asarray(value) for name, value in described.items()}
 
 
 def _write_tests(images: Images, settings: ProbeSettings, report: ProbeReport, directory: Path) -> list[Path]:
