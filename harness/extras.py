@@ -61,7 +61,7 @@ def _install(modules: Sequence[str]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the command that adds an extra to this installation; `extra` may have several names and commas."""
+    """Return the command that adds an extra, or several extras separated by commas, to this installation."""
     url, editable = _origin()
     parts = urlsplit(url)
     path = url2pathname(parts.path) if parts.scheme == "file" else ""

@@ -31,7 +31,6 @@ def variable_of(option: str) -> str:
 
 def typed(*words: str) -> str:
     """Return the words of a command as users type them into their shell: with spaces between, quoted if necessary."""
-    if sys.platform != "win32":
-        return shlex.join(words)
-    # On Windows, paths contain no quotes, and a final backslash would escape the quote.
-    return " ".join(word if PLAIN.fullmatch(word) else '"' + re.sub(r"\\$", r"\\\\", word) + '"' for word in words)
+    if sys.platform == "win32":  # where paths contain no quotes, and a final backslash would escape the quote
+        return " ".join(word if PLAIN.fullmatch(word) else '"' + re.sub(r"\\$", r"\\\\", word) + '"' for word in words)
+    return shlex.join(words)

@@ -28,7 +28,7 @@ _FAILED = """<!doctype html>
 
 
 def score_result(program: Path, reference: Path, result: Path, output: Path) -> str:
-    """Write the scores and the report of a submission, and return a summary. The paths are directories of the platform.
+    """Write the scores and the report of a submission, and return a summary. The platform mounts the four directories.
 
     If the result does not count, note the reason in the report, and raise `UserError`. The platform then lists the
     submission as failed, and shows it on no leaderboard.
