@@ -138,6 +138,7 @@ def test_against_one_backward_pass_for_each_example(make):
     assert tic_diag(model, data, epsilon=1e-4) == pytest.approx(np.sum(noise / (fisher + 1e-4)) / 8, rel=2e-3)
 
 
+@pytest.mark.rest
 def test_random_directions_have_the_fisher_matrix_as_their_mean():
     model = NETWORKS["few positions"]()
     images, labels = examples((8, 8, 2), 200)

@@ -219,6 +219,7 @@ def test_the_robust_contraction_overlooks_few_examples():
 # All of them
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", NAMES)
 def test_scale_of_the_logits_changes_nothing(name):
     *rest, last = kernels()

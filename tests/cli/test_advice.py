@@ -116,6 +116,7 @@ def test_whichever_command_prints_advice_has_its_options(module: str) -> None:
         assert advice(ROOT / "harness" / module) <= options_of(find(words)), words
 
 
+@pytest.mark.rest
 def test_all_advice_is_tried() -> None:
     of_others = ("cli", "doctor.py", "doctor_cluster.py")  # `pgdl doctor` advises options of other commands
     files = [file for file in MODULES if not set(of_others) & set(file.parts)]

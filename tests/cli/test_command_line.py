@@ -82,6 +82,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert imported_by("--help") & heavy == set()
 
 
+@pytest.mark.rest
 def test_boards_need_no_extra(folder: Path, record: Record) -> None:
     """The libraries of extras, and what only they bring, are hidden."""
     write_reference(folder / "task_data")

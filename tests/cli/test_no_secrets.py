@@ -117,6 +117,7 @@ def line(words: tuple[str, ...], command: click.Command, chosen: click.Parameter
     return found
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("words", EVERY, ids=" ".join)
 def test_of_no_parameter_is_a_password_repeated(
     pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]

@@ -142,6 +142,7 @@ def test_a_stolen_result_is_named_with_its_owner(export, collect, bundled, again
     assert board(bundled) == [("ann", 100)]
 
 
+@pytest.mark.rest
 def test_what_is_missing_is_no_value_and_failures_are_failures(export, collect, bundled, again):
     export("ann", RIGHT[:5])
     export("bob", RIGHT[:3], ended=KILLED, body="return 2.0")
@@ -207,6 +208,7 @@ def test_what_is_no_result_is_a_line_about_its_participant(export, collect, bund
     assert board(bundled) == [("ann", 100)]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("columns", "said"),
     [

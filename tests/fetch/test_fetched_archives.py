@@ -206,6 +206,7 @@ def tar_of_zeros(packing: str) -> Callable[[Path], object]:
 TOO_MUCH, UNREADABLE = "members together: expected at most 100 times", "expected a readable tar or zip"
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("write", "problem"),
     [

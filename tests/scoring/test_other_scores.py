@@ -55,6 +55,7 @@ def test_closed_form_without_ties(t: Task) -> None:
     assert result.score == min(result.subsets.values())
 
 
+@pytest.mark.rest
 @given(tasks())
 def test_a_measure_and_its_negative_score_the_same(t: Task) -> None:
     measure, gap, grid = t.arrays
@@ -62,6 +63,7 @@ def test_a_measure_and_its_negative_score_the_same(t: Task) -> None:
     assert negative.subsets == pytest.approx(printed_score(measure, gap, grid).subsets, rel=0, abs=1e-12)
 
 
+@pytest.mark.rest
 @given(tasks(), st.sampled_from(["drop", "minus"]), st.data())
 def test_neither_order_nor_scale_matters(t: Task, ties: Ties, data: st.DataObject) -> None:
     models = data.draw(st.permutations(list(t.current)))
@@ -70,6 +72,7 @@ def test_neither_order_nor_scale_matters(t: Task, ties: Ties, data: st.DataObjec
     assert rescaled == printed_score(*t.arrays, ties=ties)
 
 
+@pytest.mark.rest
 @given(tasks(distinct=True))
 def test_without_ties_both_treatments_agree(t: Task) -> None:
     assert printed_score(*t.arrays, ties="minus") == printed_score(*t.arrays, ties="drop")

@@ -44,6 +44,7 @@ def test_a_site_is_as_computed_from_its_records(site: Path) -> None:
     assert found.n_files == len([path for path in site.rglob("*") if path.is_file()])
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("withheld", [(), ("second",), ("toy",), tuple(TASKS)])
 def test_its_board_is_the_one_that_pgdl_board_prints(tmp_path: Path, withheld: tuple[str, ...]) -> None:
     data, board = make(tmp_path, withheld)
@@ -138,6 +139,7 @@ STRANGE: list[tuple[Callable[[Path], None], str]] = [
 ]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(("change", "said"), STRANGE)
 def test_links_and_strange_files_are_named(site: Path, change: Callable[[Path], None], said: str) -> None:
     change(site)
@@ -241,6 +243,7 @@ FORGED: list[Callable[[dict[str, Any]], None]] = [
 ]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("change", FORGED)
 def test_settings_do_not_replace_what_is_computed(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     data, _ = make(tmp_path)
@@ -262,6 +265,7 @@ HIDDEN: list[Callable[[dict[str, Any]], None]] = [
 ]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("change", HIDDEN)
 def test_results_on_hidden_tasks_are_complete_and_plausible(
     tmp_path: Path, change: Callable[[dict[str, Any]], None]

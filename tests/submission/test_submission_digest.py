@@ -158,6 +158,7 @@ def families_in(submission: Submission) -> set[str]:
     return {path.split("/")[1] for path in submission.files if path.count("/") == 2} - {"core", "network"}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("family", families())
 def test_its_files_are_enough(family: str, tmp_path: Path) -> None:
     """A process that sees nothing else of the library imports them, and finds the measures of these families."""

@@ -221,6 +221,7 @@ def test_odd_characters_are_replaced(written: str, shown: str, tmp_path: Path) -
     assert name_of(with_metadata(tmp_path, written)) == shown
 
 
+@pytest.mark.rest
 @settings(deadline=None, max_examples=20)
 @given(st.text(min_size=1, max_size=100))
 def test_every_name_is_one_printable_cell_of_a_table(written: str) -> None:

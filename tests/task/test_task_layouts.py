@@ -123,6 +123,7 @@ def test_list_and_show(tmp_path, pgdl):
     assert described["gap_error"] == pytest.approx({"n_test": 48, "standard_error": variance**0.5, "share": share})
 
 
+@pytest.mark.rest
 def test_nothing_heavy_is_imported(tmp_path, task):
     """TensorFlow never is; listing tasks reads reference data without HDF5 and protocol buffers."""
     program = """if True:

@@ -212,6 +212,7 @@ def test_broken_shards_leave_nothing_in_the_cache(tmp_path, own_cache, task):
     assert [path.suffix for path in (own_cache / "training_data").iterdir()] == [".lock"]
 
 
+@pytest.mark.rest
 def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_cache, monkeypatch, new_processes, task):
     monkeypatch.setattr(shapes, "keras_process", keras_process)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))

@@ -16,6 +16,8 @@ from harness.torch_import.registry import translations
 from harness.torch_import.translate import translate
 from harness.worker.runtimes import RUNTIMES
 
+pytestmark = pytest.mark.rest
+
 #: Name -> the layers without weights-free helpers; what a network of PyTorch's modules has, in its order.
 LAYERS = {
     "plain": "ZeroPadding2D Conv2D BatchNormalization ReLU Dropout Flatten Dense",
