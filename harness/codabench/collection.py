@@ -162,14 +162,14 @@ def read_records(
             rows = list(islice(made, settings.planned + 1))
             settings.require_calls(rows, RECORDS)
             for digest in {row.submission_digest for row in rows} - {submission.digest}:
-                whose = f"those that {owners[digest]} handed in" if digest in owners else "others"
+                whose = f"the files of {owners[digest]}" if digest in owners else "unknown files"
                 raise UserError("its records are not of its own files", found=whose)
             if not rows:
                 raise UserError("no calls were made")
             evaluations = [_renamed(row, submission.name) for row in rows]
             asked = [request for request in records.requests() if request.submission == rows[0].submission]
             if {request.task for request in asked} != {row.task for row in rows}:
-                raise UserError("no request of each task")
+                raise UserError("not every task has a request")
             now, metadata = datetime.now(UTC), submission.metadata
             return evaluations, [
                 replace(

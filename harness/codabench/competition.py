@@ -141,7 +141,7 @@ class CodabenchCompetition(Section):
         )
         for phase in self.phases:
             both = sorted(set(phase.public_tasks) & set(self.hidden_tasks))
-            expected = f"public tasks: everybody gets them, and a hidden phase has {', '.join(both)}, too"
+            expected = f"public tasks, which everybody can download, but a hidden phase has {', '.join(both)}, too"
             require(not both, f"phase {phase.name!r}", expected)
             expected = f"at most {DEFAULT_QUEUE_S} s on the platform's workers, or the `queue` of your own"
             allowed = self.queue is not None or phase.execution_time_limit <= DEFAULT_QUEUE_S
@@ -205,7 +205,7 @@ def plan_phases(competition: CodabenchCompetition, where: Path) -> list[PlannedP
             raise UserError(f"{task.name!r} is marked as hidden: a bundle is public", file=where, remedy=remedy)
         if not task.hidden and task.name not in names:
             remedy = "write `hidden: true` into a file `metadata` beside its reference data"
-            raise UserError("not marked as hidden, as a board at home must know", file=task.directory, remedy=remedy)
+            raise UserError("not marked as hidden, although its phase is hidden", file=task.directory, remedy=remedy)
         if task.reference is None:
             raise UserError("no reference data", file=task.directory, expected="model_configs.json", found="none")
     files = {task.name: task for task in found if task.name in names}

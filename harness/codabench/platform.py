@@ -120,12 +120,12 @@ class Platform:
             if response.is_redirect:
                 remedy = "the token is not sent there; name the address that the platform has now"
                 found = origin(response.headers["Location"])
-                raise UserError("leads elsewhere", file=url, found=found, remedy=remedy)
+                raise UserError("redirects to another server", file=url, found=found, remedy=remedy)
             body = b""
             for chunk in response.iter_content(1 << 20):
                 body += chunk
                 if len(body) > MAX_ANSWER:
-                    raise UserError("too large an answer", file=url, expected=f"at most {MAX_ANSWER} bytes")
+                    raise UserError("the answer is too large", file=url, expected=f"at most {MAX_ANSWER} bytes")
             if self._token.encode() in body:
                 raise UserError("repeats the token in its answer", file=url)
             if response.status_code != requests.codes.ok:
@@ -137,7 +137,7 @@ class Platform:
         found = printable(f"{response.status_code} {response.reason}")
         with suppress(ValueError, LookupError, TypeError):
             found += f": {printable(str(parse_json(body)['detail']))[:200]}"
-        remedies = {401: HELP, 403: HELP, 404: "it is not there, or not for the user of the token"}
+        remedies = {401: HELP, 403: HELP, 404: "it does not exist, or the user of the token may not see it"}
         return UserError("refused", file=url, found=found, remedy=remedies.get(response.status_code, CONTINUE))
 
 

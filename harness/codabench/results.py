@@ -53,7 +53,7 @@ def read_result(directory: Path) -> PhaseResult:
     try:
         return PhaseResult.model_validate_json(read_regular(file, MAX_BYTES, links=False))
     except ValidationError as error:
-        raise UserError("not what the ingestion program writes", file=file) from error
+        raise UserError("not a result of the ingestion program", file=file) from error
 
 
 def copy_records(database: Path, target: Path) -> None:

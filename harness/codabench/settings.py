@@ -81,12 +81,12 @@ class PhaseSettings(BaseModel):
             task = self.tasks.get(row.task)
             digests = (task.models.get(row.model), task.data) if task else None
             if digests != (row.model_digest, row.data_digest):
-                raise UserError("calls on other models or data than those of the phase", file=file, found=row.task)
+                raise UserError("calls on models or data that the phase does not have", file=file, found=row.task)
             limits = (row.time_limit_s, row.memory_limit_bytes, row.sandbox, row.repeat)
             if limits != (self.time_limit_s, self.memory_bytes, Landlock.name, 0):
-                raise UserError("calls with other limits than those of the phase", file=file)
+                raise UserError("calls with limits that the phase does not have", file=file)
             if (row.task, row.model) in seen or len(owners) > 1 or row.is_baseline:
-                raise UserError("calls of another submission, or made twice", file=file)
+                raise UserError("calls of several submissions, or recorded twice", file=file)
             seen.add((row.task, row.model))
 
 

@@ -84,7 +84,7 @@ def _read(file: Path, n_axes: int) -> NDArray[np.uint8]:
         raise UserError("cannot be read", file=file, expected="a file compressed by gzip", found=found) from error
     if start != _BYTES + bytes([n_axes]) or not shape or len(content) != math.prod(shape):
         expected = f"bytes in an array of {n_axes} axes, in the format of MNIST"
-        raise UserError("damaged", file=file, expected=expected, found=f"{len(content)} bytes of something else")
+        raise UserError("damaged", file=file, expected=expected, found=f"other content, {len(content)} bytes")
     return np.frombuffer(content, np.uint8).reshape(shape)
 
 
@@ -221,7 +221,7 @@ def _directory(path: Path, seed: int) -> DistributedDataset:
             raise UserError("no such directory", file=path / part, expected=expected)
     classes, of_test = (sorted(entry.name for entry in visible_directories(path / part)) for part in ("train", "test"))
     if unknown := [name for name in of_test if name not in classes]:
-        raise UserError(f"class {unknown[0]}", file=path / "test", expected="a class of train", found="none of it")
+        raise UserError(f"class {unknown[0]}", file=path / "test", expected="a class of train", found="a new class")
     splits = []
     for part in ("train", "test"):
         files = [(file, label) for label, name in enumerate(classes) for file in images_in(path / part / name)]

@@ -61,10 +61,10 @@ def write_answer(answer: Answer, stream: BinaryIO) -> None:
 def parse_answer(content: bytes) -> Answer:
     """Parse and validate a whole answer, from `READY` on. Raise `AnswerError` if it is malformed."""
     if not content.startswith(READY):
-        raise AnswerError("it did not get ready")
+        raise AnswerError("it ended before it was ready")
     end = content.find(b"\n", len(READY), len(READY) + MAX_LINE)
     if end < 0:
-        raise AnswerError("it did not answer")
+        raise AnswerError("it ended without an answer")
     try:
         line = json.loads(content[len(READY) : end])
         files = _take_files(line["files"], memoryview(content)[end + 1 :])

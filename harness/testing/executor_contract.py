@@ -134,7 +134,7 @@ class ExecutorContract:
         except UserError as error:
             assert "changed since the task was read" in str(error)  # noqa: PT017 - pytest is not needed here
         else:
-            raise AssertionError("nobody was told")
+            raise AssertionError("no error was raised")
 
 
 def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int, FinishedCall[int]]:
