@@ -6,7 +6,7 @@ After an interruption, the same command reads the parts and computes only the ne
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,11 @@ from harness.format.archive import DAMAGE
 Arrays = dict[str, NDArray[Any]]
 
 
-def write_csv(file: Path, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
-    """Write a table to `file`, and return `file`. Raise `UserError` if the table cannot be written."""
+def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> Path:
+    """Write at least one row (heading -> cell) to `file`, and return `file`. Raise `UserError` if that fails."""
     with writing(file), file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(headings)
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
         writer.writerows(rows)
     return file
 

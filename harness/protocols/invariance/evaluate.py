@@ -49,48 +49,35 @@ class PerturbedAccuracies:
 
     def write(self, directory: Path) -> list[Path]:
         """Write tables and plots into an existing directory, and return their paths. Raise `UserError` on failure."""
-        tables = self._tables
-        written = [
-            write_csv(directory / "curves.csv", CURVE, self._curve_rows()),
-            _write(tables["scores"], directory / "scores.csv"),
-            *plot_curves(self.study, self.perturbations, self.gaps, directory / "curves"),
-            *plot_pairs(self.study, self.perturbations, self.gaps, directory / "pairs"),
-        ]
-        if self.lines:
-            written.append(_write(tables["table"], directory / "table.csv"))
+        tables = {name: rows for name, rows in self._tables().items() if rows}
+        written = [write_csv(directory / f"{name}.csv", rows) for name, rows in tables.items()]
+        written += plot_curves(self.study, self.perturbations, self.gaps, directory / "curves")
+        written += plot_pairs(self.study, self.perturbations, self.gaps, directory / "pairs")
         if self.points:
-            written.append(_write(tables["sensitivity"], directory / "sensitivity.csv"))
             written += plot_sensitivity(self.points, directory / "sensitivity")
         return written
 
     @property
     def content(self) -> dict[str, Any]:
         """The result as a JSON object: table -> rows, without the curves. None stands for a missing number."""
-        return self._tables | {
+        return {name: rows for name, rows in self._tables().items() if name != "curves"} | {
             "given": None if self.compared is None else self.compared.given,
             "failures": dict(self.study.failures),
         }
 
-    def _curve_rows(self) -> list[tuple[object, ...]]:
-        rows: list[tuple[object, ...]] = []
+    def _tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Return name of a table -> rows. None stands for a missing number."""
+        curves, scores, compared = [], [], self.compared.models if self.compared else ()
         for model, responses in self.study.responses.items():
             for chosen in self.perturbations:
-                curve = responses.curve(chosen)
-                places = zip(curve.magnitudes, *curve.cumulative, curve.accuracies, strict=True)
-                rows += [(model, chosen.name, m, t, accuracy, total) for m, t, total, accuracy in places]
-        return rows
-
-    @property
-    def _tables(self) -> dict[str, list[dict[str, Any]]]:
-        """Name of a table -> rows, without the curves. None stands for a missing number."""
-        compared = self.compared.models if self.compared else ()
-        scores = [
-            {"model": model, "perturbation": chosen.name}
-            | {name: responses.curve(chosen).scores.get(name) for name in ("gi", "pal", "mean_error", "subset_error")}
-            | {"gap": self.gaps.get(model), "compared": model in compared}
-            for model, responses in self.study.responses.items()
-            for chosen in self.perturbations
-        ]
+                curve, key = responses.curve(chosen), {"model": model, "perturbation": chosen.name}
+                columns = zip(curve.magnitudes, *curve.cumulative, curve.accuracies, strict=True)
+                curves += [
+                    key | {"magnitude": magnitude, "t": t, "accuracy": accuracy, "cumulative": cumulative}
+                    for magnitude, t, cumulative, accuracy in columns
+                ]
+                found = {name: curve.scores.get(name) for name in ("gi", "pal", "mean_error", "subset_error")}
+                scores.append(key | found | {"gap": self.gaps.get(model), "compared": model in compared})
         table = [
             {"perturbation": line.perturbation, "statistic": line.statistic, "n_models": line.n_models}
             | {name: getattr(line.score, name, None) for name in ("score", "low", "high")}  # None if there is a reason
@@ -104,14 +91,7 @@ class PerturbedAccuracies:
             }
             for point in self.points
         ]  # fmt: skip
-        return {"scores": scores, "table": table, "sensitivity": sensitivity}
-
-
-CURVE = ("model", "perturbation", "magnitude", "t", "accuracy", "cumulative")
-
-
-def _write(rows: Sequence[dict[str, Any]], file: Path) -> Path:
-    return write_csv(file, list(rows[0]), [list(row.values()) for row in rows])
+        return {"curves": curves, "scores": scores, "table": table, "sensitivity": sensitivity}
 
 
 def evaluate(

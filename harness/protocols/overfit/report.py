@@ -78,8 +78,7 @@ def _in_short(rows: Sequence[OverfitRow], n_radii: int) -> list[tuple[str, ...]]
 
 def write_rows(result: OverfitResult, file: Path) -> Path:
     """Write every figure of the result to `file` as CSV, and return `file`."""
-    rows = [_figures(row) | {"models": " ".join(row.group.models)} for row in result.rows]
-    return write_csv(file, list(rows[0]), [list(row.values()) for row in rows])
+    return write_csv(file, [_figures(row) | {"models": " ".join(row.group.models)} for row in result.rows])
 
 
 def result_object(result: OverfitResult) -> dict[str, Any]:
