@@ -64,15 +64,10 @@ class Address:
     __slots__ = ("_secrets", "_shown", "_text")
 
     def __init__(self, text: str, source: str) -> None:
-        """Parse an address, or the path of a file.
+        """Parse an address, or the path of a file. `source` is the option or file with the text, for messages.
 
-        Args:
-            text: the address or path as the user wrote it.
-            source: the option or file with the text, such as `--results`, for messages.
-
-        Raises:
-            UserError: the text is no address, or ambiguous, for instance by an unescaped @ in a password. The message
-                repeats nothing of the text.
+        Raise `UserError` if the text is no address, or ambiguous, for instance by an unescaped @ in a password. The
+        message repeats nothing of the text.
         """
         self._text, self._shown = text, text
         self._secrets: tuple[str, ...] = ()

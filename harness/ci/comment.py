@@ -83,7 +83,6 @@ def _table(lines: tuple[Line, ...], report: ChangeReport) -> list[str]:
 
 
 def _cells(line: Line, report: ChangeReport) -> dict[str, str]:
-    """Return heading -> cell of a submission's row in the table."""
     return {
         "submission": code(line.name),
         "change": code(line.change) + (f" from {code(line.renamed_from)}" if line.renamed_from else ""),

@@ -51,7 +51,10 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
     contents: dict[str, Content] = dict(pages.values())
     contents[description.NAME] = describe(competition, phases, names)
     step("looking for hidden tasks")
-    _require_public(competition, contents, archives, {name: path for path, name in names.items()}, source)
+    paths = {name: path for path, name in names.items()}
+    members = {paths.get(name, name): content for name, content in contents.items()}
+    members |= {f"{name}: {path}": content for name, parts in archives.items() for path, content in parts.items()}
+    _require_public(competition, members, source)
     step(f"writing {out}")
     with writing(out), tempfile.TemporaryDirectory(dir=out.absolute().parent) as temporary:
         for name, parts in archives.items():
@@ -63,13 +66,8 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
     return phases
 
 
-def _require_public(
-    competition: CodabenchCompetition, contents: Mapping[str, Content], archives: Mapping[str, Mapping[str, Content]],
-    own_names: Mapping[str, str], source: Path,
-) -> None:  # fmt: skip
-    """Raise `UserError` if a file names a hidden task or belongs to it. `own_names` has names for messages."""
-    members = {own_names.get(name, name): content for name, content in contents.items()}
-    members |= {f"{name}: {path}": content for name, parts in archives.items() for path, content in parts.items()}
+def _require_public(competition: CodabenchCompetition, members: Mapping[str, Content], source: Path) -> None:
+    """Raise `UserError` if a member names a hidden task or belongs to it. Keys are the names of members in messages."""
     names = competition.hidden_tasks
     found = hidden_in(members, TaskDirectory(Path(competition.tasks)).runnable(names) if names else ())
     if problems := [f"{source}: {line}" for line in found]:
@@ -77,7 +75,6 @@ def _require_public(
 
 
 def _archives(phases: Sequence[PlannedPhase]) -> dict[str, Mapping[str, Content]]:
-    """Return name of an archive in the bundle -> members of the archive."""
     found: dict[str, Mapping[str, Content]] = {
         description.STARTING_KIT: starting_kit(phases),
         description.SOLUTION: solution(),

@@ -51,21 +51,12 @@ def collect_results(
     html: Path | None = None,
     progress: Progress = SILENT,
 ) -> CollectedResults:
-    """Check the results of a public phase, and add them to a database.
+    """Check the results of a public phase of a competition, a TOML file, and add them to the database `results`.
 
-    Args:
-        competition: the TOML file of the competition.
-        source: the page of the competition, or a directory with files of the platform.
-        phase: name of the phase; needed if there are several.
-        downloads: directory of downloaded files, in a folder for each phase.
-        share: share of the calls of each submission that are made again, at random.
-        organiser: the access to the platform.
-        results: database of the records.
-        html: directory of a site to write and verify; None: no site.
-        progress: shows the work.
-
-    Raises:
-        UserError: a file is invalid, the platform refuses, or no sandbox works here.
+    `source` is the page of the competition, or a directory with files of the platform. Files are downloaded to a folder
+    of `downloads` for each phase. A random `share` of the calls of each submission is made again. With `html`, a site
+    is written to that directory and verified. Raise `UserError` if a file is invalid, the platform refuses, or no
+    sandbox works here.
     """
     read = read_competition(competition)
     chosen, tasks_dir = choose_phase(read, phase, competition), Path(read.tasks)
@@ -85,7 +76,6 @@ def collect_results(
 
 
 def _write_site(title: str, tasks: Sequence[str], results: Address, tasks_dir: Path, html: Path) -> str:
-    """Write and verify a site, and return the digest of all its records."""
     made = board(tasks_dir=tasks_dir, task_names=tasks, results=results, with_site=True, title=title)
     assert made.site is not None
     head = write_site(made.site, html)

@@ -155,7 +155,6 @@ class Build:
             raise UserError("belongs to another recipe or version", file=directory, expected=expected, remedy=remedy)
 
     def _trainer(self, slot: int) -> Process:
-        """Start the trainer number `slot`, with a GPU if there are GPUs."""
         gpus = find_gpus()
         gpu = gpus[slot % len(gpus)].uuid if gpus else False
         arguments = str(self.recipe.file.absolute()), str(self.building.absolute())

@@ -190,7 +190,6 @@ def read_recipe(path: Path) -> Recipe:
 
 
 def _settings(family: str) -> dict[str, Any]:
-    """Return setting -> default of a family."""
     parameters = inspect.signature(FAMILIES[family]).parameters
     return {name: p.default for name, p in parameters.items() if name not in _NOT_SETTINGS}
 

@@ -250,7 +250,6 @@ def _npz(path: Path) -> DistributedDataset:
 
 
 def _npz_part(arrays: Mapping[str, Array], part: str) -> tuple[Array, NDArray[np.int32]]:
-    """Return the checked images and labels (N,) of `part`, `train` or `test`."""
     x, y = f"x_{part}", f"y_{part}"
     images, labels = arrays[x], arrays[y]
     if labels.ndim == 2 and labels.shape[1] == 1:

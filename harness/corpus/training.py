@@ -39,18 +39,11 @@ def train(
     perturbation_range: tuple[float, float] | None,
     report: Callable[[TrainingProgress], None],
 ) -> dict[str, Any]:
-    """Train `model` in place, and return the keys of the model's record that describe the training.
+    """Train a Keras network that ends in logits in place, and return the record's keys on the training.
 
-    Args:
-        model: a Keras network that ends in logits.
-        inputs: float32, (N, height, width, channels) in [0, 1].
-        labels: int32, (N,).
-        training: the settings of the cell.
-        perturbation_range: lowest and highest magnitude of the parametric augmentations.
-        report: called after each evaluation on the training set.
-
-    Raises:
-        DivergedError: the loss or a weight became NaN or infinite.
+    Inputs are float32, (N, height, width, channels) in [0, 1], and labels (N,). Parametric augmentations draw their
+    magnitudes from `perturbation_range`. `report` is called after each evaluation on the training set. Raise
+    `DivergedError` if the loss or a weight becomes NaN or infinite.
     """
     steps = -(-len(inputs) // training.batch_size)
     model.compile(
@@ -89,7 +82,6 @@ def _optimizer(training: Training, steps_per_epoch: int) -> Any:
 def _batches(
     inputs: Any, labels: Any, training: Training, perturbation_range: tuple[float, float] | None
 ) -> tf.data.Dataset:
-    """Return the training batches, reshuffled in every epoch and augmented as the recipe says."""
     batches = tf.data.Dataset.from_tensor_slices((inputs, labels)).shuffle(len(inputs)).batch(training.batch_size)
     if training.augmentation != "none":
         change = augment(

@@ -110,7 +110,6 @@ def _skip_rest(first: Any, events: Iterator[Any]) -> None:
 
 
 def _is_plain(event: Any) -> bool:
-    """Return whether an event of the parser is a scalar without tag and anchor."""
     return isinstance(event, yaml.ScalarEvent) and event.tag is None and event.anchor is None
 
 

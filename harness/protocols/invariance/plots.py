@@ -45,17 +45,21 @@ def plot_curves(
     """
     with new_figure(2 * WIDTH, HEIGHT * len(perturbations)) as figure:
         panels = figure.subplots(len(perturbations), 2, squeeze=False)
-        colours = _Colours(gaps)
+        colours = mpl.colormaps["viridis"].resampled(N_COLOURS)
+        ends = mpl.colors.Normalize(min(gaps.values(), default=0.0), max(gaps.values(), default=0.0))
+        scale = mpl.cm.ScalarMappable(ends, colours)
         for (response, cumulative), chosen in zip(panels, perturbations, strict=True):
             curves = {model: responses.curve(chosen) for model, responses in study.responses.items()}
             for model, curve in curves.items():
-                style = {"color": colours.of(model), "linewidth": 0.8, "alpha": 0.8}
+                colour = scale.to_rgba(np.array(gaps[model])) if model in gaps else COLOUR
+                style = {"color": colour, "linewidth": 0.8, "alpha": 0.8}
                 response.plot(curve.magnitudes, curve.accuracies, **style)
                 cumulative.plot(*curve.cumulative, **style)
             _shade(cumulative, max(curves.values(), key=lambda curve: curve.scores["gi"]))
             response.set(xlabel=AXES[chosen.name], ylabel="accuracy", ylim=(0, 1.02))
             cumulative.set(xlabel="magnitude, from 0 to 1", ylabel="cumulative accuracy", xlim=(0, 1), ylim=(0, 1))
-        colours.explain(figure, panels)
+        if gaps:
+            figure.colorbar(scale, ax=panels, label="generalization gap", shrink=0.6, aspect=40)
         return write_pictures(figure, stem)
 
 
@@ -104,23 +108,6 @@ def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
             use_log_scale(axes.xaxis)
         figure.legend(loc="outside lower center", ncols=3, frameon=False)
         return write_pictures(figure, stem)
-
-
-class _Colours:
-    """The colour of each model on a scale of gaps, and the colour bar. Without gaps, all models have one colour."""
-
-    def __init__(self, gaps: Mapping[str, float]) -> None:
-        self._gaps = gaps
-        values = list(gaps.values()) or [0.0]
-        colours = mpl.colormaps["viridis"].resampled(N_COLOURS)
-        self._map = mpl.cm.ScalarMappable(mpl.colors.Normalize(min(values), max(values)), colours)
-
-    def of(self, model: str) -> Any:
-        return self._map.to_rgba(np.array(self._gaps[model])) if model in self._gaps else COLOUR
-
-    def explain(self, figure: Any, panels: Any) -> None:
-        if self._gaps:
-            figure.colorbar(self._map, ax=panels, label="generalization gap", shrink=0.6, aspect=40)
 
 
 def _shade(axes: Any, curve: Curve) -> None:

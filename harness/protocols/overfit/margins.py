@@ -62,18 +62,11 @@ def shifted_margins(
     black: NDArray[np.float32] | None,
     needs: Needs,
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays `near`, `far` and `far_images` of a part.
+    """Return the arrays `near`, `far` and `far_images` of a part for shifts by at most `radius` pixels (R).
 
-    Args:
-        predict: returns the logits (size, n_classes) of images (size, height, width, channels).
-        inputs: shape (n_images, height, width, channels).
-        labels: shape (n_images,).
-        radius: largest shift in pixels (R).
-        black: value of black in each channel; None for images that wrap around.
-        needs: returns the mask of the needed margins, from the known margins.
-
-    Raises:
-        FloatingPointError: an output is NaN or infinite.
+    `predict` returns the logits (size, n_classes) of images (size, height, width, channels). `inputs` have the shape
+    (n_images, height, width, channels), and `labels` (n_images,). `black` is the value of black in each channel; None
+    stands for images that wrap around. Raise `FloatingPointError` if an output is NaN or infinite.
     """
     height, width, channels = inputs.shape[1:]
     reach, size = 3 * radius, batch_size(inputs.shape[1:])

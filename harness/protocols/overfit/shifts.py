@@ -32,12 +32,9 @@ def black_of(images: Images) -> NDArray[np.float32]:
 
 
 class Shifts:
-    """All shifts of images by at most `reach` pixels, made in batches on demand.
+    """All shifts of images (n_images, height, width, channels) by at most `reach` pixels, made in batches on demand.
 
-    Args:
-        images: shape (n_images, height, width, channels).
-        reach: largest shift in rows and in columns.
-        black: value of each channel that fills the pixels left empty by a shift; None: images wrap around.
+    `black` has the value of each channel that fills pixels left empty by a shift. None lets the images wrap around.
     """
 
     def __init__(self, images: Images, reach: int, black: NDArray[np.float32] | None) -> None:

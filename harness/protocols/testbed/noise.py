@@ -35,18 +35,10 @@ def write_noisy_images(
 ) -> list[Path]:
     """Write noisy images for each target to a directory, and return a file for each target.
 
-    An image has a single draw of noise, which depends only on the seed and the image's position, and which is scaled
-    for each target. Noisy images are not clipped to [0, 1].
-
-    Args:
-        images: (n, height, width, channels) in [0, 1], at least 11 pixels high and wide.
-        targets: structural similarities in (0, 1).
-        seed: draws the noise.
-        directory: an existing directory.
-        advance: called after each part of the images, `number_of_parts` times in all.
-
-    Raises:
-        UserError: an image cannot be brought to a target.
+    Images are (n, height, width, channels) in [0, 1], at least 11 pixels high and wide, and targets are SSIMs in
+    (0, 1). An image has a single draw of noise, which depends only on the seed and the image's position, and which is
+    scaled for each target. Noisy images are not clipped to [0, 1]. `advance` is called `number_of_parts` times. Raise
+    `UserError` if an image cannot be brought to a target.
     """
     files = [directory / f"noisy_{number}.npy" for number in range(len(targets))]
     stored = [open_memmap(file, "w+", np.float32, images.shape) for file in files]

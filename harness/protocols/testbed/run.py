@@ -94,7 +94,6 @@ def _require_images(subject: StudiedTask) -> tuple[int, ...]:
 
 
 def _finished(files: dict[str, Path]) -> dict[str, Arrays]:
-    """Return the arrays of the finished parts, by model id."""
     return {name: part for name, file in files.items() if (part := read_part(file)) is not None}
 
 
