@@ -45,14 +45,8 @@ class AnswerError(Exception):
 
 def write_answer(answer: Answer, stream: BinaryIO) -> None:
     """Write the part of an answer after `READY`: the line of JSON, and the contents of the files."""
-    line = {
-        "files": [[name, len(content)] for name, content in answer.files.items()],
-        "metadata": dict(answer.metadata),
-        "problem": answer.problem,
-        "unreadable": answer.unreadable,
-        "unknown_keys": answer.unknown_keys,
-        "folder": answer.folder,
-    }
+    files = [[name, len(content)] for name, content in answer.files.items()]
+    line = answer._asdict() | {"files": files, "metadata": dict(answer.metadata)}
     stream.write(json.dumps(line).encode() + b"\n")
     for content in answer.files.values():
         stream.write(content)

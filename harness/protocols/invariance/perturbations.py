@@ -71,15 +71,12 @@ def choose(names: Sequence[str], ranges: Sequence[str]) -> list[ChosenMagnitudes
 
 
 def _parse(text: str) -> tuple[str, tuple[float, float]]:
-    number = r"([+-]?[\d.]+)"
+    number = r"([+-]?(?:\d+\.?\d*|\.\d+))"
     match = re.fullmatch(rf"(\w+)={number}\.\.{number}", text)
     expected = f"PERTURBATION=LOW..HIGH with one of {', '.join(PERTURBATIONS)}, e.g. rotation=-90..90"
     if match is None or match[1] not in PERTURBATIONS:
         raise UserError("--range", expected=expected, found=repr(text))
-    try:
-        low, high = float(match[2]), float(match[3])
-    except ValueError as error:
-        raise UserError("--range", expected=expected, found=repr(text)) from error
+    low, high = float(match[2]), float(match[3])
     if not -LARGEST <= low < high <= LARGEST:
         raise UserError("--range", expected=f"LOW below HIGH, both at most {LARGEST:g}", found=repr(text))
     return match[1], (low, high)
