@@ -67,7 +67,7 @@ class _Group:
 
 
 def usable_memory() -> Memory:
-    """Return the machine's memory, or the smallest memory of a control group around this process."""
+    """Return the memory of the machine, or of the control group around this process with the least memory."""
     machine = psutil.virtual_memory()
     memory = Memory(machine.total, machine.available)
     for group in _groups():

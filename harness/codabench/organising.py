@@ -51,12 +51,12 @@ def collect_results(
     html: Path | None = None,
     progress: Progress = SILENT,
 ) -> CollectedResults:
-    """Check the results of a public phase of a competition, a TOML file, and add them to the database `results`.
+    """Check the results of a public phase, and add them to the database `results`.
 
-    `source` is the page of the competition, or a directory with files of the platform. Files are downloaded to a folder
-    of `downloads` for each phase. A random `share` of the calls of each submission is made again. With `html`, a site
-    is written to that directory and verified. Raise `UserError` if a file is invalid, the platform refuses, or no
-    sandbox works here.
+    `competition` is the TOML file of the competition. `source` is the competition's page, or a directory with files of
+    the platform. Files are downloaded to a folder of `downloads` for each phase. A random `share` of the calls of each
+    submission is made again. With `html`, a site is written to that directory and verified. Raise `UserError` if a file
+    is invalid, the platform refuses, or no sandbox works here.
     """
     read = read_competition(competition)
     chosen, tasks_dir = choose_phase(read, phase, competition), Path(read.tasks)

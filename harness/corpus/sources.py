@@ -84,7 +84,7 @@ def _read(file: Path, n_axes: int) -> NDArray[np.uint8]:
         raise UserError("cannot be read", file=file, expected="a file compressed by gzip", found=found) from error
     if start != _BYTES + bytes([n_axes]) or not shape or len(content) != math.prod(shape):
         expected = f"bytes in an array of {n_axes} axes, in the format of MNIST"
-        raise UserError("damaged", file=file, expected=expected, found=f"other content, {len(content)} bytes")
+        raise UserError("damaged", file=file, expected=expected, found=f"{len(content)} bytes of other content")
     return np.frombuffer(content, np.uint8).reshape(shape)
 
 

@@ -96,7 +96,7 @@ def test_the_description_is_what_the_platform_reads(bundled):
         ("hidden = true", "hidden = false", "phase 'Final': check_task: expected a public task, if and only if the"),
         ('hidden = true\ncheck_task = "tiny"\n', "", "'secret' is marked as hidden: a bundle is public; write"),
         ('tasks = ["tiny"]', 'tasks = ["tiny", "secret"]', "expected public tasks, which everybody can download"),
-        ('tasks = ["secret"]', 'tasks = ["secret", "tiny"]', "and a hidden phase has tiny, too"),
+        ('tasks = ["secret"]', 'tasks = ["secret", "tiny"]', "but a hidden phase has tiny, too"),
         ('tasks = ["tiny"]', 'tasks = ["tinny"]', "no task 'tinny': expected one of"),
         ('"logo.png"', '"terms.md"', "terms.md: expected a whole PNG, JPEG, GIF for an icon"),
         ('"terms.md"', '"none.md"', "none.md: cannot be read: found No such file or directory"),
