@@ -154,6 +154,7 @@ def test_a_network_that_is_wrong_beyond_doubt_has_no_criterion(logit):
         tic_trace(dense([[logit, -logit]]), dataset(np.ones((4, 1)), np.ones(4)))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("measure", ALL)
 def test_no_gradient_at_all_gives_zero(measure):
     model = dense([[-1.0]], [[1.0, 2.0]])  # a dead unit

@@ -16,10 +16,11 @@ from submission_files import MEASURE, write_folder, write_zip
 
 import baselines
 from baselines.core.families import families
+from harness.digest import code_of
 from harness.inspector.archive import read_zip
 from harness.inspector.folder import read_folder
 from harness.inspector.main import inspect
-from harness.submission import Submission, code_of, find_baseline, find_named, find_submission, library, write_files
+from harness.submission import Submission, find_baseline, find_named, find_submission, library, write_files
 
 paths = st.sampled_from(["complexity.py", "a", "ab", "b/a", "b/c/a.py", "data.bin"])
 files = st.dictionaries(paths, st.binary(max_size=20))

@@ -225,9 +225,7 @@ def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch, new_processes, t
     monkeypatch.setattr(shapes, "keras_process", keras_process)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "executable", "false")
-    outcome = pgdl("task", "validate", tmp_path)
-    assert outcome.code == 2
-    assert outcome.err == (
+    assert pgdl("task", "validate", tmp_path).refusal() == (
         "pgdl: Keras could not infer the shapes of the weights: found exit code 1; run `pgdl doctor`\n"
     )
 
