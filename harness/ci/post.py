@@ -141,7 +141,7 @@ def main() -> int:
         print("harness.ci.post: expected a number in RUN_ID, and a commit in HEAD_SHA", file=sys.stderr)
         return 2
     token = os.environ["GITHUB_TOKEN"]
-    if not re.fullmatch("[!-~]+", token):  # an error of Python's library would repeat it
+    if not re.fullmatch("[!-~]+", token):  # otherwise the message of Python's library would repeat the token
         print("harness.ci.post: expected a token without spaces in GITHUB_TOKEN", file=sys.stderr)
         return 2
     repository = os.environ["GITHUB_REPOSITORY"]

@@ -121,7 +121,7 @@ def _stratified(labels: Labels, number: int, seed: int, key: str) -> tuple[NDArr
         chosen, rest = train_test_split(
             positions, train_size=number, stratify=labels, random_state=stream_seed("subset", seed, key)
         )
-    except ValueError as error:  # too many, or fewer than classes
+    except ValueError as error:  # more images than there are, or fewer images than classes
         setting = f"data.{key} = {number} of {len(labels)} images"
         raise UserError(setting, expected="a number that gives every class a share", found=error) from error
     return chosen, rest

@@ -267,7 +267,7 @@ def _npz_part(arrays: Mapping[str, Array], part: str) -> tuple[Array, NDArray[np
     if labels.min() < 0:
         raise UserError(y, expected="labels from 0", found=int(labels.min()))
     low, high = float(images.min()), float(images.max())
-    if is_float and not (low >= 0 and high <= 1):  # true for NaN too
+    if is_float and not (low >= 0 and high <= 1):  # also refuses NaN
         values = "NaN" if np.isnan(low) else f"{low:g} to {high:g}"
         raise UserError(x, expected="numbers in [0, 1], or uint8", found=values)
     return images, labels.astype(np.int32)

@@ -38,5 +38,5 @@ else:
         ):
             _, hard = resource.getrlimit(kind)
             bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # SIGXCPU tells the reason
+            spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # a kill by SIGXCPU shows the reason
             resource.setrlimit(kind, (bounded, bounded + spare))

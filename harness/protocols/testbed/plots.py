@@ -30,7 +30,7 @@ def draw_marginals(figure: Figure, summary: TestbedSummary) -> None:
             axes.plot(dimension.values, lowest, "s--", color=FAINT, ms=2.5, lw=1, label="10th percentile")
             axes.axvline(places[key], color=INK, lw=0.8, ls=":", label="trade-off point")
             scale = np.log if key == "size" else np.asarray
-            at = np.interp(scale(places[key]), scale(dimension.values), means)  # on the line as it is drawn
+            at = np.interp(scale(places[key]), scale(dimension.values), means)  # on the drawn line
             axes.plot([places[key]], [at], "*", color=INK, ms=8, zorder=5)
             _scale(axes, key, dimension)
         grid[row][0].set_ylabel(label)
