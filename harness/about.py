@@ -1,4 +1,4 @@
-"""Texts about a submission from its metadata: team, description, and paper."""
+"""The part of a submission's metadata that only readers need: team, description and paper."""
 
 import re
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 from harness.text import cut
 
-#: Maximum lengths of the texts in characters; longer texts are shortened.
+#: Text -> maximum length in characters; longer texts are cut.
 LONGEST = {"team": 80, "description": 500, "paper": 300}
 
 
 @dataclass(frozen=True)
 class About:
-    """Untrusted texts about a submission, each one printable line of limited length."""
+    """Texts of a participant with any content, but printable, of one line, and not too long."""
 
     team: str = ""
     description: str = ""
@@ -21,18 +21,18 @@ class About:
 
     @classmethod
     def from_texts(cls, team: str, description: str, paper: str) -> Self:
-        """Return the texts, each as one printable line of at most `LONGEST` characters."""
+        """Return the texts on one line each, with `?` for unprintable characters, and cut to `LONGEST`."""
         texts = {"team": team, "description": description, "paper": paper}
         return cls(**{key: cut(" ".join(text.split()), LONGEST[key]) for key, text in texts.items()})
 
     @property
     def link(self) -> str:
-        """The paper's address on the web; empty if `paper` is anything else, such as a title."""
+        """The address of the paper on the web; empty if `paper` is no address, but a title, for instance."""
         return self.paper if _is_address(self.paper) else ""
 
 
 def _is_address(text: str) -> bool:
-    """Whether a text is an address of http or https in ASCII without a user name, which could mislead readers."""
+    """Return whether a text is an address of http or https that cannot mislead by a user name or by foreign letters."""
     if not re.fullmatch(r"https?://[!#-;=?-~]+", text, re.IGNORECASE):  # printable ASCII, no quotes, no brackets
         return False
     try:

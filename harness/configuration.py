@@ -1,4 +1,4 @@
-"""The configuration of calls: settings and versions, which are equal for all calls of a score."""
+"""The configuration: settings that all calls behind a score have in common."""
 
 import hashlib
 import json
@@ -11,29 +11,32 @@ from harness.text import is_line
 
 MIB, GIB = 1024**2, 1024**3
 
-#: Suffixes of the name of a sandbox in records: how its workers start, on which no value depends.
+#: Ways to start a worker: suffixes of the name of a sandbox in records. No value depends on the way.
 WAYS = ("fast", "fresh")
 
 #: The isolation of calls without a sandbox, whose results never rank.
 UNSANDBOXED = "none"
 
-#: Maximum time limit in seconds: 30 days.
+#: Upper bound of a time limit: 30 days, in seconds.
 LONGEST_S = 30 * 24 * 3600
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """Everything besides submission and model that may affect the value or the failure of a call."""
+    """The settings of a run that may affect values and failures.
 
-    run_seed: int  #: seed of the run, from which the seeds of calls derive
-    runtime: str  #: name of the framework's runtime
+    All calls behind a score have the same configuration: a score never mixes seeds or limits.
+    """
+
+    run_seed: int  #: seed of the run, from which the seeds of calls are derived
+    runtime: str  #: name of the runtime, such as `tensorflow`
     time_limit_s: float
     time_budget: str  #: `each` or `average`
     memory_limit_bytes: int
-    isolation: str  #: kind of sandbox; results with `none` never rank
-    versions: str  #: versions of the libraries that affect values, e.g. "keras 3.12.0, numpy 2.3.5"
+    isolation: str  #: isolation of the sandbox; results with `UNSANDBOXED` never rank
+    versions: str  #: versions of libraries that affect values, e.g. "keras 3.12.0, numpy 2.3.5"
     harness_version: str
-    loader: str  #: digest of the harness' code that loads models and calls measures (`harness.execution.settings`)
+    loader: str  #: digest of the harness' own code that loads and calls (`harness.execution.settings`)
 
     @cached_property
     def id(self) -> str:
@@ -47,22 +50,22 @@ class Configuration:
 
     @property
     def settings(self) -> "Configuration":
-        """The configuration without versions: the settings that the user chooses."""
+        """The user's choices: the configuration with empty versions."""
         return replace(self, versions="", harness_version="", loader="")
 
     @property
     def software(self) -> str:
-        """The versions of the harness, its loader and the libraries, in words for readers."""
+        """The versions of harness and libraries, for readers."""
         return f"pgdl-harness {self.harness_version} ({self.loader[:8]}), {self.versions}"
 
     def to_json(self) -> str:
-        """Return all fields as JSON, which `configuration_from` reads."""
+        """Return all fields as JSON, which `configuration_from` parses."""
         return json.dumps(asdict(self))
 
 
 @lru_cache(maxsize=1024)  # requests have few different configurations
 def configuration_from(text: str) -> Configuration:
-    """Return the configuration in a text by `Configuration.to_json`; raises `ValueError` for any other text."""
+    """Return the configuration in a text of `Configuration.to_json`. Raise `ValueError` for any other text."""
     found = parse_json(text)
     types = get_type_hints(Configuration)
     if not isinstance(found, dict) or found.keys() != types.keys():

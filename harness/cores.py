@@ -1,11 +1,11 @@
-"""The processors that this process may use, and environment variables by which libraries use fewer."""
+"""The processor cores that this process may use, and variables that bound the threads of libraries."""
 
 import os
 
-#: Environment variables with the number of threads of matrix products, in NumPy's OpenBLAS and other libraries.
+#: Environment variables that bound the threads of matrix products, in OpenMP and in NumPy's OpenBLAS.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def available_cores() -> int:
-    """Return the number of processors that this process may use; without affinities, those of the machine."""
+    """Return the number of cores that this process may use; without affinities, the number of the machine's cores."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,7 @@
-"""Keeps secrets out of all texts: passwords in addresses of databases and servers, and values with telling names."""
+"""Addresses of databases and servers with a password or a key, and names of values that may be secrets.
+
+A secret is never printed, written or published.
+"""
 
 import re
 from pathlib import Path
@@ -7,19 +10,19 @@ from urllib.parse import quote, unquote, unquote_plus, urlsplit
 from harness.errors import UserError
 from harness.text import HIDDEN, without_passwords
 
-#: Default file of the records.
+#: The default file of the records.
 RESULTS = "results.db"
 
-#: Words in the names of values that may be secrets, in the singular.
+#: Words in the names of values that may be secrets, also in the plural.
 _SECRETS = {"apikey", "auth", "authorization", "bearer", "cookie", "key", "passcode", "passw", "pwd", "secret"}
 
-#: Ends of further words in such names: `dbpassword`, `MYTOKEN`.
+#: Ends of words in the names of values that may be secrets: `dbpassword`, `MYTOKEN`.
 _ENDS = ("accesskey", "credential", "passphrase", "passwd", "password", "privatekey", "secretkey", "token")
 
-#: Finds the words of a name in any style: API_KEY, api_key, ApiKey, apiKey2.
+#: The words of a name in any of Python's styles: API_KEY, api_key, ApiKey, apiKey2.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-#: An address with escaped delimiters in its parts, so that every library divides it in the same way.
+#: An address in which all delimiters inside a part are escaped, so that every library splits the address alike.
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][\w+.-]*)://"
     r"(?:(?P<user>[^\s@:/?#\[\]]*)(?P<colon>:(?P<password>[^@/?#\[\]]*))?@)?"
@@ -28,23 +31,23 @@ _URL = re.compile(
     r"(?:\?(?P<query>[^@#]*))?(?:#(?P<fragment>[^@]*))?"
 )
 
-#: Addresses of files, in whose names most characters are not escaped, and schemes of addresses on the web.
+#: Addresses of files, in whose names most characters need no escape, and schemes of addresses on the web.
 _OF_FILE = re.compile(r"(?P<start>sqlite(?:\+\w+)?:///?|file://)(?P<path>[^?]*)(?:\?(?P<query>.*))?", re.DOTALL)
 _WEB = ("http", "https")
 
-#: A percent sign that begins no escape sequence.
+#: A percent sign that begins no escape.
 _HALF = re.compile("%(?![0-9A-Fa-f]{2})")
 
-#: Names of databases on a server, and names of users, that messages may show.
+#: Names of databases on a server, and names of users that may be shown.
 _NAME, _USER = re.compile(r"[\w.~%+/ -]*"), re.compile(r"[\w.+%-]*")
 
-#: Parameters in place of an address, such as `host=db user=me`, and parameters with a password; both are refused.
+#: Parameters in place of an address, such as `host=db user=me`, and parameters with a password.
 _PARAMETERS = re.compile(
     r"(?:^|[\s;])(?:data source|database|dbname|host|hostaddr|port|server|service|uid|user|username)\s*=", re.IGNORECASE
 )
 _PASSWORD = re.compile(r"\b(?:ssl)?(?:password|passwd|pwd)\s*=", re.IGNORECASE)
 
-#: Names of parameters that are not scrubbed from messages.
+#: Names of parameters that messages may show.
 _PARAMETER_NAMES = {"connect_timeout", "host", "mode", "password", "port", "sslmode", "uri", "user"}
 
 #: Beginnings of paths that cannot be addresses with a mistyped scheme.
@@ -52,19 +55,19 @@ _PATH = re.compile(r"/(?!/)|\.{1,2}/|[A-Za-z]:[\\/]")
 
 
 class Address:
-    """The address of a database, a server or a file, whose text form shows no secret.
+    """The address of a database, a server or a file.
 
-    The text form hides passwords and parameters. For addresses on the web it also hides the user, because a user name
-    may be a key.
+    The text form shows neither a password nor parameters, which may be secret, however the object is printed, formatted
+    or written. Addresses on the web also hide the user, whose name may suffice to read a file.
     """
 
     __slots__ = ("_secrets", "_shown", "_text")
 
     def __init__(self, text: str, source: str) -> None:
-        """Parse an address, or the path of a file, from `source`, such as the option `--results`.
+        """Parse an address, or the path of a file. `source` is the option or file with the text, for messages.
 
-        Raises `UserError`, without quoting the text, if it is no address, or is ambiguous, for instance by an unescaped
-        @ in a password.
+        Raise `UserError` if the text is no address, or ambiguous, for instance by an unescaped @ in a password. The
+        message repeats nothing of the text.
         """
         self._text, self._shown = text, text
         self._secrets: tuple[str, ...] = ()
@@ -79,25 +82,25 @@ class Address:
 
     @classmethod
     def of(cls, given: "Address | Path | str", source: str) -> "Address":
-        """Return an address unchanged, and the address in a text or path; raises errors as the constructor."""
+        """Return an address unchanged, and parse a text or a path. Raise the errors of the constructor."""
         return given if isinstance(given, cls) else cls(str(given), source)
 
     @property
     def is_url(self) -> bool:
-        """Whether the address is not the path of a file."""
+        """Whether this is an address with a scheme, not the path of a file."""
         return "://" in self._text
 
     @property
     def has_secrets(self) -> bool:
-        """Whether the text form hides a part of the address, so that it cannot be used as an address."""
+        """Whether the text form hides a part of the address, so that nobody can paste it."""
         return self._shown != self._text
 
     def reveal(self) -> str:
-        """Return the whole text with its secrets, for the library that connects."""
+        """Return the whole address with its secrets, only for the library that connects."""
         return self._text
 
     def scrub(self, text: str) -> str:
-        """Return a text, such as the message of a database's driver, without the secrets of this address."""
+        """Return a text, such as the message of a database's driver, with the secrets of this address hidden."""
         for secret in self._secrets:
             alone = ("", "") if len(secret) > 3 else (r"(?<!\w)", r"(?!\w)")  # 1 would be a part of many numbers
             text = re.sub(re.escape(secret).join(alone), HIDDEN, text)
@@ -116,7 +119,11 @@ class Address:
         return hash(self._text)
 
     def _parse(self, text: str, source: str) -> None:
-        found = _URL.fullmatch(text) if _can_be_split(text) else None
+        found = _URL.fullmatch(text)
+        try:
+            urlsplit(text)  # Python's own library also checks hosts in brackets
+        except ValueError:
+            found = None
         if found is None or _PASSWORD.search(found["path"]) or _HALF.search(f"{found['user']}{found['colon']}"):
             raise _ambiguous(source)
         user, password, query, fragment = (found[part] or "" for part in ("user", "password", "query", "fragment"))
@@ -131,9 +138,9 @@ class Address:
         self._hide(start + (f"{who}@" if who else "") + end + f"?{HIDDEN}" * bool(query), query, password)
 
     def _hide(self, shown: str, query: str, *secrets: str) -> None:
-        """Set the text form, and the secrets to scrub, the longest first, since a secret may contain another.
+        """Set the text form and the secrets, the longest secret first, because a secret may contain another secret.
 
-        Names of parameters count as secrets, because an unescaped & makes the second half of a password a name.
+        Names of parameters are secrets, too: an unescaped & turns the second half of a password into a name.
         """
         self._shown = shown
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES
@@ -141,24 +148,15 @@ class Address:
         self._secrets = tuple(sorted(filter(None, forms), key=len, reverse=True))
 
 
-def _can_be_split(text: str) -> bool:
-    """Whether Python's library can parse the address; it refuses malformed hosts in brackets."""
-    try:
-        urlsplit(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _require_path(path: str, source: str) -> None:
-    """Raise `UserError` for a path that may contain a secret: parameters, or a mistyped address."""
+    """Raise `UserError` for a path that may hold a secret: parameters with a password, or a mistyped address."""
     before, at, _ = path.rpartition("@")
     if _PARAMETERS.search(path) or _PASSWORD.search(path) or (at and ":" in before and not _PATH.match(path)):
         raise _ambiguous(source)
 
 
 def may_be_secret(name: str) -> bool:
-    """Whether the name of a value says that the value may be a secret, such as `API_KEY`, `token` or `apikey`."""
+    """Return whether a value of this name may be a secret: `API_KEY`, `token` or `apikey`, for instance."""
     words = [word.lower().removesuffix("s") for word in _WORD.findall(name)]
     return any(word in _SECRETS or word.endswith(_ENDS) for word in words)
 

@@ -1,4 +1,4 @@
-"""Errors that the user can fix: each is printed as one line without a traceback, with exit code 2."""
+"""Errors that the user can fix: `pgdl` prints a line without a traceback, and ends with exit code 2."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +10,9 @@ from harness.text import safe_line
 class UserError(Exception):
     """An error that the user can fix; any other exception is a bug and keeps its traceback.
 
-    The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that are not
-    given. It is printable and shows no password of an address, even if it quotes untrusted text.
+    The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that do not
+    apply. The message is printable whatever text it quotes, and shows no password of an address. Any other exception is
+    a bug, and keeps its traceback.
     """
 
     def __init__(
@@ -33,12 +34,12 @@ class UserError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of the message, one for each error."""
+        """The message as lines: one line for each error."""
         return tuple(map(str, self.args))
 
 
 class UserErrors(UserError):
-    """Several errors that the user can fix; the message has a line for each."""
+    """Several errors that the user can fix, with a line for each."""
 
     def __init__(self, *lines: object) -> None:
         Exception.__init__(self, *(safe_line(str(line)) for line in lines))
@@ -49,7 +50,7 @@ class UserErrors(UserError):
 
 @contextmanager
 def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str | None = None) -> Iterator[None]:
-    """Raise `UserError` for an `OSError` in the context, with the file that the `OSError` names, otherwise `path`."""
+    """Raise `UserError` in place of an error of the operating system. The message names the error's file, or `path`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Finds missing modules, and the command that installs the extra of pyproject.toml that contains them."""
+"""The extras of pyproject.toml, and the commands that add an extra to this installation."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from harness.errors import UserError
 
 _NAME = "pgdl-harness"
 
-#: Module that an installation without extras lacks -> the extra that contains the module.
+#: Module that a plain installation lacks -> the extra that installs it.
 EXTRA_OF = {
     **dict.fromkeys(("keras", "landlockpy", "pyseccomp"), "tensorflow"),
     **dict.fromkeys(("PIL", "matplotlib", "requests", "sklearn"), "run"),
@@ -27,26 +27,26 @@ EXTRA_OF = {
     **dict.fromkeys(("skimage", "threadpoolctl", "xarray"), "testbed"),
 }
 
-#: Modules that are in the extras of all frameworks, and the words for the other extras.
+#: Modules that the extra of every framework installs, and the end of a remedy for these modules.
 IN_EVERY_FRAMEWORK = {"keras", "landlockpy", "pyseccomp"}
 OF_ANY_FRAMEWORK = ", or with [cpu], [jax] or [torch] in place of [tensorflow]"
 
 
 def require(purpose: str, *modules: str) -> None:
-    """Raise `UserError` if a module, which must be in `EXTRA_OF`, is not installed."""
+    """Raise `UserError`, which begins with `purpose`, if a module of `EXTRA_OF` is not installed."""
     if missing := [module for module in modules if find_spec(module) is None]:
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=_install(missing))
 
 
 def lacking(error: Exception) -> str:
-    """Return a line on the module that an import did not find; empty for other errors, and if no extra contains it."""
+    """Return a line with the remedy for a module that an import did not find; empty if no extra installs the module."""
     module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     return f"{module} is not installed; {_install([module])}" if module in EXTRA_OF else ""
 
 
 @contextmanager
 def extras_named() -> Iterator[None]:
-    """Raise `UserError` with the command that installs the extra of a module that the context does not find."""
+    """Raise `UserError`, with the command that installs an extra, in place of an error on a missing module."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -61,7 +61,7 @@ def _install(modules: Sequence[str]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the command that adds extras, separated by commas, to this installation."""
+    """Return the command that adds an extra, or several extras separated by commas, to this installation."""
     url, editable = _origin()
     parts = urlsplit(url)
     path = url2pathname(parts.path) if parts.scheme == "file" else ""
@@ -75,12 +75,12 @@ def install(extra: str) -> str:
 
 
 def install_for_gpu(arguments: str) -> str:
-    """Return the command that installs `arguments`, such as a framework with CUDA; without any, the extra `gpu`."""
+    """Return the command that installs `arguments`, a framework with CUDA; without `arguments`, the extra `gpu`."""
     return f"{_installer()} {arguments}" if arguments else install("gpu")
 
 
 def _installer() -> str:
-    """Return the beginning of the command by which this package was installed, such as `uv tool install --force`."""
+    """Return the beginning of the command by which this package was installed: of uv, pipx or pip."""
     home = Path(sys.prefix).as_posix()
     if "/uv/tools/" in home:
         return "uv tool install --force"

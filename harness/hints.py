@@ -3,12 +3,15 @@
 import difflib
 from collections.abc import Iterable
 
-#: Maximum length of a compared name in characters, since the comparison takes forty times the memory of the name.
+#: Maximum length of a compared name in characters: the comparison takes memory of forty times its length.
 LONGEST = 255
 
 
 def did_you_mean(name: str, known: Iterable[str], *, similarity: float = 0.6) -> str | None:
-    """Return a hint with the most similar known name, ignoring case; None if none has the `similarity` (0 to 1)."""
+    """Return a hint with the known name that is most similar to `name`, whatever the case of letters.
+
+    Return None if no known name has at least this similarity (0 to 1).
+    """
     if len(name) > LONGEST:
         return None
     written = {one.lower(): one for one in known}

@@ -1,11 +1,14 @@
-"""Escapes untrusted texts for Markdown; imports only the standard library, as `harness.ci.comment` must."""
+"""Texts of unknown origin for Markdown, escaped so that Markdown interprets nothing in them.
+
+This module imports the standard library only, as `harness.ci.comment` must.
+"""
 
 import re
 
 from harness.text import safe_line
 
-#: Characters of markup, entities and formulas, underscores outside of words, and characters that turn an address into a
-#: link, or a line into a list or a heading.
+#: Markup characters, also of entities and formulas; underscores, except inside a word; and characters that turn an
+#: address into a link, or a line into a list or a heading.
 _MARKUP = re.compile(
     r"[\\`*{}\[\]<>#|~&$@]|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])|:(?=//)|(?<=www)\."
     r"|^[-+=](?=[\s=-])|(?:(?<=^\d)|(?<=^\d\d))[.)](?=\s)"
@@ -13,9 +16,9 @@ _MARKUP = re.compile(
 
 
 def code(text: str, width: int | None = None) -> str:
-    """Return a text as code on one line, shortened to `width` characters, in which GitHub interprets nothing.
+    """Return a text as code on one line, which is neither markup, link, formula, HTML, mention nor issue on GitHub.
 
-    Characters that could end the code, or a cell of a table, are replaced.
+    The text is cut to `width` characters. Characters that could end the code, or a cell of a table, are replaced.
     """
     line = " ".join(safe_line(text).split()).replace("`", "'").replace("|", "¦")
     return f"`{line[:width]}{'...' if width and len(line) > width else ''}`" if line else "`-`"
@@ -28,5 +31,5 @@ def block(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text on one line with all markup escaped; GitHub finds mentions there, so that comments use `code`."""
+    """Return a text on one line with all markup escaped. GitHub still finds mentions, so comments use `code`."""
     return _MARKUP.sub(lambda found: "".join(f"\\{character}" for character in found[0]), safe_line(text))

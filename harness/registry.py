@@ -1,4 +1,4 @@
-"""Finds the entries of a registry: a package of which each module defines an entry."""
+"""Registries: packages in which each module is an entry, found without a list of entries."""
 
 import importlib
 import pkgutil
@@ -7,15 +7,12 @@ from typing import Any
 
 
 def sibling_names(path: Iterable[str]) -> list[str]:
-    """Return the sorted names of a package's modules, without importing them; `path` is the package's `__path__`."""
+    """Return the names of a package's modules in alphabetical order, from the package's `__path__`; import nothing."""
     return sorted(module.name for module in pkgutil.iter_modules(path))
 
 
 def find_siblings(package: str, base: Any) -> dict[str, Any]:
-    """Import all modules of a package, and return name -> subclass of `base` for the subclasses defined there.
-
-    The key is the attribute `name` of the subclass.
-    """
+    """Import all modules of a package. Return `name` -> subclass for the subclasses of `base` that they define."""
     module = importlib.import_module(package)
     for name in sibling_names(module.__path__):
         importlib.import_module(f"{package}.{name}")

@@ -1,13 +1,13 @@
-"""Words for the user's shell: quoted words, checks of untrusted words, and names of environment variables."""
+"""Words of commands and names of variables, as users type them into the shell of their system."""
 
 import re
 import shlex
 import sys
 
-#: Words that need no quotes in `cmd` and PowerShell.
+#: Words in which `cmd` and PowerShell interpret no character.
 PLAIN = re.compile(r"[\w.:/\\=+-]+")
 
-#: Untrusted words that a command may contain: names and paths, but no options.
+#: Words of unknown origin that a command for pasting may contain: names and paths, but no options.
 _NAMES = re.compile(r"[\w./\\][\w.:/\\=+ -]*")
 
 #: Versions of packages.
@@ -15,27 +15,22 @@ _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){0,3}(?:(?:a|b|rc|\.dev|\.post)[0-9]+)
 
 
 def is_version(text: str) -> bool:
-    """Whether an untrusted text has the form of a package's version."""
+    """Return whether a text of unknown origin has the form of a package's version."""
     return len(text) <= 40 and _VERSION.fullmatch(text) is not None
 
 
 def is_name(word: str) -> bool:
-    """Whether an untrusted word is harmless in a command that the user pastes into a shell."""
+    """Return whether a word of unknown origin is harmless in a command for pasting."""
     return _NAMES.fullmatch(word) is not None
 
 
-def typed(*words: str) -> str:
-    """Return the words of a command as the user types it: quoted where necessary, with spaces between them."""
-    if sys.platform == "win32":
-        return " ".join(word if PLAIN.fullmatch(word) else _quoted(word) for word in words)
-    return shlex.join(words)
-
-
-def _quoted(word: str) -> str:
-    """Return a word in quotes for Windows, where paths contain no quotes, and a last backslash would escape a quote."""
-    return '"' + re.sub(r"\\$", r"\\\\", word) + '"'
-
-
 def variable_of(option: str) -> str:
-    """Return the name of the environment variable of an option: `PGDL_TIME_LIMIT` for `--time-limit`."""
+    """Return the environment variable of an option of `pgdl`: `PGDL_TIME_LIMIT` of `--time-limit`."""
     return "PGDL_" + option.removeprefix("--").upper().replace("-", "_")
+
+
+def typed(*words: str) -> str:
+    """Return the words of a command as users type them into their shell: with spaces between, quoted if necessary."""
+    if sys.platform == "win32":  # where paths contain no quotes, and a final backslash would escape the quote
+        return " ".join(word if PLAIN.fullmatch(word) else '"' + re.sub(r"\\$", r"\\\\", word) + '"' for word in words)
+    return shlex.join(words)

@@ -1,4 +1,4 @@
-"""Yields the results of several threads as they arrive."""
+"""Yields the results of several threads as they come."""
 
 import queue
 import threading
@@ -11,9 +11,9 @@ Item = TypeVar("Item")
 def run_threads(
     threads: Sequence[threading.Thread], results: "queue.SimpleQueue[Item | BaseException | None]"
 ) -> Generator[Item]:
-    """Start the threads, and yield their results as they arrive.
+    """Start the threads, and yield their results from the queue until all threads have ended.
 
-    Each thread puts its results into the queue, and finally None. An error in the queue is raised.
+    Each thread puts results into the queue, and finally None. An exception in the queue is raised here.
     """
     for thread in threads:
         thread.start()

@@ -1,4 +1,4 @@
-"""Job objects of Windows, by which a process and its descendants are killed together."""
+"""Job objects of Windows, by which a process and all its descendants are killed together."""
 
 import ctypes
 import struct
@@ -15,7 +15,7 @@ if sys.platform == "win32":
     LIMITS, SIZE, FLAGS, KILL_ON_CLOSE = 9, 144, 16, 0x2000
 
     class WindowsJob:
-        """A process and its descendants; `kill`, and any end of this process, kills all of them."""
+        """A process and its descendants. Windows kills them, too, when this process ends."""
 
         def __init__(self, process: subprocess.Popen[bytes]) -> None:
             self._handle = ctypes.c_void_p(_kernel.CreateJobObjectW(None, None))
@@ -28,7 +28,7 @@ if sys.platform == "win32":
                 raise ctypes.WinError(ctypes.get_last_error())
 
         def kill(self) -> None:
-            """Kill all processes of the job, including orphans."""
+            """Kill all processes of the job, including orphans. A second call has no effect."""
             if self._close.alive:
                 _kernel.TerminateJobObject(self._handle, 1)
                 self._close()

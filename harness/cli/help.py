@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from harness import shipped
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.printing import say
+from harness.shipped import shipped_directory
 
 #: A page that has contents only on the site of `make docs`.
 _ON_SITE = "reference"
@@ -45,7 +45,7 @@ def command(topic: str | None) -> None:
 
 
 def _pages() -> dict[str, Path]:
-    return {page.stem: page for page in sorted(shipped.pages().glob("*.md")) if page.stem != _ON_SITE}
+    return {page.stem: page for page in sorted(shipped_directory("docs").glob("*.md")) if page.stem != _ON_SITE}
 
 
 def _section(text: str, name: str) -> str:

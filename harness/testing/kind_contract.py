@@ -1,4 +1,4 @@
-"""The tests that every kind of sandbox must pass."""
+"""The contract of kinds of sandbox: tests that every kind must pass."""
 
 import threading
 
@@ -18,21 +18,21 @@ from harness.sandbox import (
 )
 from harness.worker.runtimes import DEFAULT
 
-#: The only limit that also holds without a sandbox.
+#: The trap for the time limit, the only limit that also holds without a sandbox.
 CLOCK = next(trap for trap in TRAPS if trap.outcome is Outcome.TIMEOUT)
 
 
 class KindContract:
-    """Subclass it as a class of tests for pytest, and define `kind`; it has to work on the machine."""
+    """The tests of a kind of sandbox for pytest. A subclass defines `kind`, which must work on the machine."""
 
-    runtime = DEFAULT  #: in which the calls are made
+    runtime = DEFAULT  #: runtime of the calls
 
     def kind(self) -> Kind:
-        """Return the kind; its context is not entered."""
+        """Return the kind of sandbox. Its context is not entered yet."""
         raise NotImplementedError
 
     def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:
-        """The calls of `pgdl doctor`, two at a time; without a sandbox only the clock holds."""
+        """The traps of `pgdl doctor` are caught, two at a time. Without a sandbox, only the time limit holds."""
         with Staging() as staging, self.kind() as kind:
             assert kind.problem() is None
             kind.prepare([trial_job(staging, CONTROL, runtime=self.runtime)])
@@ -41,7 +41,7 @@ class KindContract:
         assert [trap.name for trap in expected if not trap.caught(results[trap])] == []
 
     def test_a_call_that_is_stopped_leaves_no_process(self) -> None:
-        """Ctrl-C may come at any time."""
+        """A call that Ctrl-C stops leaves no process, whenever Ctrl-C comes."""
         stop = threading.Event()
         with Staging() as staging, self.kind() as kind:
             job = trial_job(staging, CONTROL, runtime=self.runtime)
