@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,10 +14,7 @@ from harness.extras import install, install_for_gpu, lacking
 from harness.worker.runtimes import RUNTIMES, Runtime, version_of
 
 if TYPE_CHECKING:
-    from harness.sandbox import Gpu, Kind, Staging
-
-#: Time limit of a trial, in seconds.
-TRIAL_S = 60.0
+    from harness.sandbox import Job, Kind
 
 
 def doctor(executor: str = "local", parameters: dict[str, str | None] | None = None) -> Iterator[Finding]:
@@ -63,16 +60,18 @@ def _machine() -> Iterator[Finding]:
     from harness.cache import cache_directory
     from harness.configuration import GIB
     from harness.execution.machine import plan_lanes
+    from harness.gpus import find_gpus
     from harness.machine_memory import usable_memory
-    from harness.sandbox import default_memory_bytes, find_gpus, gpu_nodes
+    from harness.sandbox import Limits, examine_machine
 
     gpus = find_gpus()
     if gpus:
+        facts = examine_machine()
         yield Finding(GOOD, "GPUs", ", ".join(gpu.model for gpu in gpus), "one call per GPU at a time")
-        yield _driver_library()
-        if absent := sorted({node for gpu in gpus for node in gpu_nodes(gpu) if not Path(node).exists()}):
+        yield _driver(facts.driver_library)
+        if facts.missing_nodes:
             remedy = "the driver creates them when it is first used: nvidia-modprobe -u -c 0"
-            yield Finding(WARNING, "GPU device nodes", f"missing: {', '.join(absent)}", remedy)
+            yield Finding(WARNING, "GPU device nodes", f"missing: {', '.join(facts.missing_nodes)}", remedy)
     elif Path("/dev/nvidiactl").exists():
         found = "device nodes, but no GPU in /proc/driver/nvidia/gpus"
         yield Finding(
@@ -80,7 +79,7 @@ def _machine() -> Iterator[Finding]:
         )
     else:
         yield Finding(WARNING, "GPUs", "none", f"models run on the processor; if there is a GPU: {install('gpu')}")
-    limit = default_memory_bytes(len(gpus))
+    limit = Limits.default_memory_bytes(len(gpus))
     lanes = plan_lanes(None, limit)
     memory = usable_memory()
     follows = f"{lanes.workers} calls at once, {limit / GIB:g} GiB each (--workers, --memory)"
@@ -98,24 +97,25 @@ def _machine() -> Iterator[Finding]:
 
 
 def _sandbox() -> Iterator[Finding]:
-    from harness.sandbox import Fast, Landlock, becomes_others, not_linux
+    from harness.sandbox import KINDS, examine_machine
 
-    if (elsewhere := not_linux()) is not None:
-        yield Finding(BAD, "sandbox", "not on this system", str(elsewhere))
+    facts = examine_machine()
+    if facts.not_linux is not None:
+        yield Finding(BAD, "sandbox", "not on this system", str(facts.not_linux))
         warning = "tasks and submissions are read without the limit that Linux sets: only open those that you trust"
         yield Finding(WARNING, "memory", "not limited here", warning)
         return
     warnings: list[str] = []
-    best, second = Fast(instead=warnings.append), Landlock()
+    best, second = KINDS["fast"].for_auto(warnings.append), KINDS["landlock"]()
     problem, weaker = best.problem(), second.problem()
-    who = "root, which starts every call as another user" if becomes_others() else "an ordinary user"
-    if os.geteuid() == 0 and not becomes_others():
+    who = "root, which starts every call as another user" if facts.becomes_others else "an ordinary user"
+    if os.geteuid() == 0 and not facts.becomes_others:
         who = "root without the capabilities to start calls as other users"
     if problem is None:
         yield Finding(
             GOOD, "sandbox", f"bubblewrap at {shutil.which('bwrap')}, as {who}", "tried now with small submissions:"
         )
-        yield _memory_limit()
+        yield _memory_limit(facts.cgroup_problem)
         yield from _self_test(best, warnings)
         if weaker is None:
             yield Finding(
@@ -137,15 +137,17 @@ def _sandbox() -> Iterator[Finding]:
 def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
     """Try a kind of sandbox; `warnings` are the warnings that the kind has issued."""
     from harness.execution.machine import plan_lanes
-    from harness.sandbox import CONTROL, Staging, default_memory_bytes, find_gpus, run_traps, trial_job
+    from harness.gpus import find_gpus
+    from harness.sandbox import Limits, Staging
 
     gpu = next(iter(find_gpus()), None)
     if not _installed():
         yield Finding(WARNING, "  self-test", "not possible without a runtime", "")
         return
     with Staging() as staging, kind:
+        trials = kind.trials(staging, _installed(), gpu=gpu)
         try:
-            kind.prepare([trial_job(staging, CONTROL, runtime=runtime, gpu=gpu) for runtime in _installed()])
+            kind.prepare(trials)
         except UserError as error:
             yield Finding(BAD, "  self-test", "does not start", str(error))
             return
@@ -154,9 +156,9 @@ def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
         else:
             yield Finding(GOOD, "  fast starts", "a call starts in a fraction of a second", "")
         if gpu is not None:
-            yield from _devices(kind, staging, gpu)
-        workers = plan_lanes(None, default_memory_bytes(0)).workers
-        for trap, result in run_traps(kind.start, staging, workers, _installed()[0]):
+            yield from _devices(kind, trials)
+        workers = plan_lanes(None, Limits.default_memory_bytes(0)).workers
+        for trap, result in kind.run_traps(staging, workers, _installed()[0]):
             if trap.caught(result):
                 yield Finding(GOOD, "  self-test", trap.name, "")
             else:
@@ -164,12 +166,10 @@ def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
                 yield Finding(BAD, "  self-test", trap.name, f"{found}; do not run other people's code here")
 
 
-def _devices(kind: "Kind", staging: "Staging", gpu: "Gpu") -> Iterator[Finding]:
-    """Try in the sandbox whether each runtime uses the GPU."""
-    from harness.sandbox import CONTROL, run_trial, trial_job
-
-    for name in _installed():
-        result = run_trial(kind.start, trial_job(staging, CONTROL, runtime=name, gpu=gpu), 0, TRIAL_S)
+def _devices(kind: "Kind", trials: Sequence["Job"]) -> Iterator[Finding]:
+    """Try in the sandbox whether the runtime of each trial uses the GPU."""
+    for trial in trials:
+        name, result = trial.runtime, kind.run_trial(trial)
         device = result.environment.get("device")
         if device == "cpu":
             remedy = f"install a build with CUDA: {install_for_gpu(RUNTIMES[name].gpu_install)}"
@@ -180,10 +180,7 @@ def _devices(kind: "Kind", staging: "Staging", gpu: "Gpu") -> Iterator[Finding]:
             yield Finding(GOOD, f"  {name} and the GPU", f"runs on it: {device}", "")
 
 
-def _driver_library() -> Finding:
-    from harness.sandbox import driver_library
-
-    found = driver_library()
+def _driver(found: Path | None) -> Finding:
     if found is None:
         remedy = "install the driver's libraries, or name their directory in LD_LIBRARY_PATH"
         return Finding(WARNING, "GPU driver", "libcuda.so.1: not found; models run on the processor", remedy)
@@ -194,10 +191,7 @@ def _installed() -> list[str]:
     return [name for name, runtime in RUNTIMES.items() if not runtime.missing()]
 
 
-def _memory_limit() -> Finding:
-    from harness.sandbox import cgroup_problem
-
-    problem = cgroup_problem()
+def _memory_limit(problem: str | None) -> Finding:
     if problem is None:
         return Finding(GOOD, "  memory limit", "enforced by the kernel: every call has a control group", "")
     delegated = f"systemd-run {'' if os.geteuid() == 0 else '--user '}--scope -p Delegate=yes pgdl ..."

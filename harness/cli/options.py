@@ -291,14 +291,14 @@ def _values(name: str, choices: Mapping[str, Any], options: Mapping[str, Any]) -
 
 def _sandboxes() -> Iterator[Decorator]:
     """Yield `--sandbox` and the options for the parameters of each kind."""
-    from harness.sandbox import AUTO, AUTOMATIC, KINDS
+    from harness.sandbox import KINDS, SandboxChoice
 
-    *tried, last = (kind.name for kind in AUTOMATIC)
+    auto, (*tried, last) = SandboxChoice.AUTO, SandboxChoice.TRIED
     kinds = {name: kind for name, kind in KINDS.items() if kind.is_sandbox}
     meanings = "; ".join(f"{name}: {kind.summary}" for name, kind in kinds.items())
     yield _option(
-        "--sandbox", "sandbox_mode", type=click.Choice([AUTO, *kinds]), default=AUTO, show_default=True,
-        help=f"Sandbox of a call. {meanings}. {AUTO}: the first that works of {', '.join(tried)} and {last}. "
+        "--sandbox", "sandbox_mode", type=click.Choice([auto, *kinds]), default=auto, show_default=True,
+        help=f"Sandbox of a call. {meanings}. {auto}: the first that works of {', '.join(tried)} and {last}. "
         "Values are the same in each.",
     )  # fmt: skip
     yield from _parameters("sandbox", kinds)

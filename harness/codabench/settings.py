@@ -10,7 +10,6 @@ from harness.errors import UserError
 from harness.format.files import MAX_JSON
 from harness.format.layout import INPUTS, MODEL_FILES, REFERENCE, REFERENCES, find_shards
 from harness.reading import read_regular
-from harness.sandbox import Landlock
 from harness.task.layout import TaskFiles
 
 if TYPE_CHECKING:
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
 
 #: Files of both programs: these settings, and the command that the platform runs.
 SETTINGS, COMMAND = "phase.json", "metadata.yaml"
+
+#: Kind of sandbox of the calls, which works in the platform's containers.
+SANDBOX = "landlock"
 
 #: Seconds before the end of the container in which calls end: the platform starts its clock before the container, and
 #: keeps no output of a container that it ends. At most this share of the container's time.
@@ -80,7 +82,7 @@ class PhaseSettings(BaseModel):
             if digests != (row.model_digest, row.data_digest):
                 raise UserError("calls on other models or data than those of the phase", file=file, found=row.task)
             limits = (row.time_limit_s, row.memory_limit_bytes, row.sandbox, row.repeat)
-            if limits != (self.time_limit_s, self.memory_bytes, Landlock.name, 0):
+            if limits != (self.time_limit_s, self.memory_bytes, SANDBOX, 0):
                 raise UserError("calls with other limits than those of the phase", file=file)
             if (row.task, row.model) in seen or len(owners) > 1 or row.is_baseline:
                 raise UserError("calls of another submission, or made twice", file=file)

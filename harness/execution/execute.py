@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 
+from harness.errors import Warn
 from harness.execution.batches import grouped
 from harness.execution.dispatch import NEXT_CALL_S, Dispatch
 from harness.execution.evaluation import to_evaluation, unused_gpu
@@ -12,7 +13,6 @@ from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall
 from harness.execution.run import CallSummary, Plan, recorded
 from harness.records import Claims, Records, RecordWriter
-from harness.sandbox import Warn
 from harness.text import counted
 from harness.worker.runtimes import RUNTIMES
 

@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.execution.order import FinishedCall, Inputs, Order
-from harness.sandbox import Limits, Parameter, SandboxChoice, Warn
+from harness.registry import Parameter
+from harness.sandbox import Limits, SandboxChoice
 
 
 class Executor(ABC):

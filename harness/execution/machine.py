@@ -10,9 +10,10 @@ from pathlib import Path
 
 from harness.configuration import GIB, MIB
 from harness.cores import available_cores
-from harness.errors import UserError
+from harness.errors import UserError, Warn
+from harness.gpus import Gpu, find_gpus
 from harness.machine_memory import usable_memory
-from harness.sandbox import Gpu, Warn, default_memory_bytes, find_gpus
+from harness.sandbox import Limits
 
 #: Approximate memory for importing a framework, in bytes.
 LEAST_MEMORY = 256 * MIB
@@ -69,7 +70,7 @@ class Cores:
 def memory_for(memory_bytes: int | None, warn: Warn = lambda _: None) -> int:
     """Return the memory limit of a call, by default what fits this machine; raises `UserError` if it cannot be."""
     if memory_bytes is None:
-        return default_memory_bytes(len(find_gpus()), warn)
+        return Limits.default_memory_bytes(len(find_gpus()), warn)
     memory = usable_memory()
     if not LEAST_MEMORY <= memory_bytes <= memory.total:
         expected = f"from 256M, which imports need, to {memory.whose} {memory.total / GIB:.1f}G"

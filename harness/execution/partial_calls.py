@@ -12,7 +12,6 @@ from harness.execution.order import FinishedCall
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
-from harness.sandbox import AT
 from harness.submission import Submission
 from harness.task.selection import PartOfData, select_examples
 from harness.task.task import Task
@@ -134,8 +133,8 @@ def _with_part_named(done: FinishedCall[PlannedCall]) -> FinishedCall[PlannedCal
     where = f"on {data.n_samples:,} of {data.whole.n_samples:,} training examples"
     message = f"{result.message} ({where})"
     if result.outcome is Outcome.TIMEOUT:
-        _, at, place = result.message.rpartition(AT)
-        message = f"still running after {result.call_wall_s:.0f} s {where}" + (at + place if at else "")
+        at = f", at {result.place}" if result.place else ""
+        message = f"still running after {result.call_wall_s:.0f} s {where}{at}"
     return replace(done, result=replace(result, message=message))
 
 

@@ -13,8 +13,9 @@ from harness.execution.batches import Batch, make_batches, modules, write_batch
 from harness.execution.budget import Clocks
 from harness.execution.machine import Cores, Lanes, describe_machine
 from harness.execution.order import FinishedCall, Inputs, Order
-from harness.outcome import CallResult, Outcome
-from harness.sandbox import Call, Gpu, Job, Kind, Staging, StoppedError, prepare_call
+from harness.gpus import Gpu
+from harness.outcome import CallResult, Outcome, StoppedError
+from harness.sandbox import Call, Job, Kind, Staging
 
 
 class Pool:
@@ -119,7 +120,7 @@ class Pool:
         with ExitStack() as held:
             with self._cores.take(1):
                 job = self._job(batch, inputs, gpu, held)
-                call = prepare_call(self._kind.start, job, waiting[0].limits, slot, stopping=self._stopping.is_set)
+                call = Call.prepare(self._kind.start, job, waiting[0].limits, slot, stopping=self._stopping.is_set)
             if isinstance(call, CallResult):
                 self._end(waiting.popleft(), call, started_at, gpu)
             else:
@@ -156,7 +157,8 @@ class Pool:
 
     def _end(self, order: Order, result: CallResult, started_at: datetime, gpu: Gpu | None = None) -> None:
         given = {} if gpu is None else {"gpu": gpu.model}
-        self._returned.put(FinishedCall(order.number, result, started_at, self._machine | given, self._kind.recorded))
+        machine = self._machine | given
+        self._returned.put(FinishedCall(order.number, result, started_at, machine, self._kind.name_in_records))
         if result.survived_kill:
             self._is_retired = True
             self._stop()

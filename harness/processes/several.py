@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from harness.cores import available_cores
 from harness.errors import UserError
+from harness.gpus import find_gpus
 from harness.processes.client import NoAnswerError, Process
 from harness.processes.models import Answer, Question
 from harness.threads import run_threads
@@ -70,8 +71,6 @@ def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[t
 
     There is a process per core, or a single process if the machine has a GPU. Closing the generator kills them.
     """
-    from harness.sandbox import find_gpus  # here: slow to import, and services import this room
-
     cores = available_cores()
     number = min(1 if find_gpus() else cores, len(questions))
     with ExitStack() as stack:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from harness import children
 from harness.errors import UserError
-from harness.sandbox.devices import Gpu, gpu_files, gpu_nodes, search_path
+from harness.gpus import Gpu
+from harness.sandbox.devices import gpu_files, gpu_nodes, search_path
 from harness.sandbox.job import BOOTSTRAP, Job, Limits
 from harness.sandbox.proc import hide, show
 

@@ -3,16 +3,15 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from harness.configuration import MIB
 from harness.machine_memory import memory_kills, usable_memory
-from harness.outcome import CallResult, Outcome
+from harness.outcome import LONGEST_OUTPUT_TAIL, CallResult, Outcome, StoppedError
 from harness.sandbox.clock import TICK, Clock, Deadline
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.memory import MemoryWatch, Usage, end_and_measure, is_exhausted, measure
 from harness.sandbox.process import (
-    TAIL,
     Ended,
     Interrupted,
     ProtocolError,
@@ -35,42 +34,11 @@ LEAST_CPU_S = 0.001
 #: that keep their limits leave a tenth of the memory free, and a fast growing call is measured late.
 BLAMED = 0.5
 
-#: In the message of a timeout, between the duration and the line of the measure's own code.
-AT = ", at "
-
 #: In the message of a call whose worker SIGKILL ended: nothing tells who sent the signal.
 FROM_OUTSIDE = "by itself or from outside; if from outside, --force repeats the call"
 
 #: Outcomes after which the worker is intact and can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
-
-
-class StoppedError(Exception):
-    """The run is being stopped; the call has no result."""
-
-
-def prepare_call(
-    start: Starter, job: Job, limits: Limits, slot: int, stopping: Callable[[], bool]
-) -> "Call | CallResult":
-    """Start a worker and wait for its imports; returns a call that is ready to run, or the result of a failed start.
-
-    Preparing needs a core but no clock, so it may overlap with another call. Raises `StoppedError` once
-    `stopping` returns true.
-    """
-    started = time.monotonic()
-    try:
-        worker = WorkerProcess(start, job, limits, slot)
-    except StartError as error:
-        return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {printable(str(error))}")
-    call = Call(worker, limits, stopping)
-    try:
-        call.wait_until_ready(started)
-    except Ended as ended:
-        return call.finish(ended)
-    except BaseException:
-        call.discard()
-        raise
-    return call
 
 
 class Call:
@@ -94,7 +62,31 @@ class Call:
         self._result = CallResult(Outcome.INFRA_ERROR)
         self.is_over = False
 
-    def wait_until_ready(self, started: float) -> None:
+    @classmethod
+    def prepare(
+        cls, start: Starter, job: Job, limits: Limits, slot: int, stopping: Callable[[], bool]
+    ) -> "Self | CallResult":
+        """Start a worker and wait for its imports; return a call that is ready to run, or the result of a failed start.
+
+        Preparing needs a core but no clock, so it may overlap with another call. Raises `StoppedError` once
+        `stopping` returns true.
+        """
+        started = time.monotonic()
+        try:
+            worker = WorkerProcess(start, job, limits, slot)
+        except StartError as error:
+            return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {printable(str(error))}")
+        call = cls(worker, limits, stopping)
+        try:
+            call._wait_until_ready(started)
+        except Ended as ended:
+            return call.finish(ended)
+        except BaseException:
+            call.discard()
+            raise
+        return call
+
+    def _wait_until_ready(self, started: float) -> None:
         """Wait for the worker's imports; raises `Ended` if they fail or cannot be watched, `StoppedError`."""
         ready = self._expect("ready", lambda: self._limits.startup_s - (time.monotonic() - started))
         if self._worker.sandbox.storage() is None:
@@ -150,10 +142,11 @@ class Call:
             self._result,
             outcome=ended.outcome,
             value=ended.value,
-            message=f"{ended.message}{AT}{place}" if place else ended.message,
+            message=f"{ended.message}, at {place}" if place else ended.message,
+            place=place,
             interrupted=isinstance(ended, Interrupted),
             peak_memory_bytes=self._peak,
-            output_tail=output[-TAIL:],
+            output_tail=output[-LONGEST_OUTPUT_TAIL:],
         )
 
     def _load(self, seed: int, module: str) -> None:

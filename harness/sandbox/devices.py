@@ -6,13 +6,12 @@ the driver's libraries, unless the loader of a sandbox finds them.
 """
 
 import os
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from harness import children
+from harness.gpus import Gpu, find_gpus
 
 #: Device nodes of a call with a GPU, with the reason for each. Other GPUs are left out, as are nodes for displays
 #: (nvidia-modeset), debuggers (nvidia-uvm-tools) and parts of a GPU (nvidia-caps).
@@ -41,30 +40,6 @@ FILES = {
     "/sys/devices/system/node/node*/cpulist": "the same, as a list",
     "/sys/bus/pci/devices/{bus}/numa_node": "the GPU's memory node: XLA allocates host memory there",
 }
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """An NVIDIA GPU as its driver describes it."""
-
-    minor: int  #: its device node is /dev/nvidia{minor}
-    uuid: str  #: selects it in CUDA_VISIBLE_DEVICES independently of the other visible GPUs
-    model: str
-    bus: str  #: its address on the PCI bus, e.g. 0000:3b:00.0
-
-
-def find_gpus(root: Path = Path("/")) -> list[Gpu]:
-    """Return this machine's NVIDIA GPUs in the order of their minor numbers, read from the driver without a library.
-
-    A container may list GPUs that it cannot use: a GPU without a device node does not count.
-    """
-    gpus = []
-    for information in (root / "proc/driver/nvidia/gpus").glob("*/information"):
-        fields = dict(re.findall(r"^(.+?):\s*(.*?)\s*$", information.read_text(), re.MULTILINE))
-        gpu = Gpu(int(fields["Device Minor"]), fields["GPU UUID"], fields["Model"], information.parent.name)
-        if (root / f"dev/nvidia{gpu.minor}").exists():
-            gpus.append(gpu)
-    return sorted(gpus, key=lambda gpu: gpu.minor)
 
 
 def gpu_nodes(gpu: Gpu) -> list[str]:
@@ -100,7 +75,7 @@ def search_path() -> list[Path]:
     return list(_search_path(os.environ.get("LD_LIBRARY_PATH", ""))) if find_gpus() else []
 
 
-def library() -> Path | None:
+def driver_library() -> Path | None:
     """Return the path of the driver's library, None if no searched directory has it."""
     known = _known_to_loader()
     found = [directory / LIBRARY for directory in search_path()]

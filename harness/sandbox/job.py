@@ -7,8 +7,9 @@ from pathlib import Path
 
 from harness.configuration import GIB, MIB
 from harness.cores import THREADS
+from harness.gpus import Gpu
 from harness.machine_memory import usable_memory
-from harness.sandbox.devices import Gpu, search_path
+from harness.sandbox.devices import search_path
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 #: Program of the worker's interpreter. Its arguments are the runtime, and the directories of the worker, the
@@ -82,15 +83,15 @@ class Limits:
     #: More output than this ends the call.
     output_bytes: int = 64 * MIB
 
+    @staticmethod
+    def default_memory_bytes(n_gpus: int, warn: Callable[[str], object] = lambda _: None) -> int:
+        """Return 4 GiB, or 16 GiB on a machine with GPUs; at most 60 % of the memory; a multiple of 256 MiB.
 
-def default_memory_bytes(gpus: int, warn: Callable[[str], object] = lambda _: None) -> int:
-    """Return 4 GiB for a call on a CPU, 16 GiB with a GPU, at most 60 % of the memory; a multiple of 256 MiB.
-
-    `warn` receives a line if the memory of the machine lowers the limit.
-    """
-    wanted, memory = (16 if gpus else 4) * GIB, usable_memory()
-    limit = max(min(wanted, int(memory.total * 0.6)) // (256 * MIB), 1) * 256 * MIB
-    if limit < wanted:
-        of = f"at most 60 % of {memory.whose} {memory.total / GIB:.1f}G"
-        warn(f"the memory limit of a call is {limit / MIB:.0f}M, {of}; --memory sets another limit")
-    return limit
+        `warn` receives a line if the memory of the machine lowers the limit.
+        """
+        wanted, memory = (16 if n_gpus else 4) * GIB, usable_memory()
+        limit = max(min(wanted, int(memory.total * 0.6)) // (256 * MIB), 1) * 256 * MIB
+        if limit < wanted:
+            of = f"at most 60 % of {memory.whose} {memory.total / GIB:.1f}G"
+            warn(f"the memory limit of a call is {limit / MIB:.0f}M, {of}; --memory sets another limit")
+        return limit

@@ -26,9 +26,6 @@ CLAIMABLE = frozenset(
 #: Longest stored message, in characters.
 MESSAGE = 500
 
-#: Longest stored tail of the output, in characters.
-TAIL = 16_000
-
 #: Number of kept bytes from the end of the output.
 OUTPUT_KEPT = MIB
 

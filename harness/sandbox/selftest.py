@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.configuration import MIB
+from harness.gpus import Gpu
 from harness.outcome import CallResult, Outcome
-from harness.sandbox.call import prepare_call
+from harness.sandbox.call import Call
 from harness.sandbox.clock import Clock
-from harness.sandbox.devices import Gpu
-from harness.sandbox.job import Job, Limits, default_memory_bytes
+from harness.sandbox.job import Job, Limits
 from harness.sandbox.process import Starter
 from harness.sandbox.running_sandbox import StartError
 from harness.sandbox.staging import Staging
@@ -34,6 +34,7 @@ class Trap:
     outcome: Outcome
     value: float | None = None
     time_limit_s: float = 30.0
+    needs_sandbox: bool = True  #: whether the outcome is expected only in a sandbox
 
     def caught(self, result: CallResult) -> bool:
         """Return whether the call ended as expected."""
@@ -46,6 +47,7 @@ CONTROL = Trap(
     "import numpy as np; return float(model(np.ones((4, 3), np.float32)).shape[1] * len(dataset))",
     Outcome.OK,
     value=16.0,
+    needs_sandbox=False,
 )
 TRAPS = (
     CONTROL,
@@ -56,7 +58,7 @@ TRAPS = (
         Outcome.OK,
         value=0.0,
     ),
-    Trap("the time limit ends a call", "while True: pass", Outcome.TIMEOUT, time_limit_s=2.0),
+    Trap("the time limit ends a call", "while True: pass", Outcome.TIMEOUT, time_limit_s=2.0, needs_sandbox=False),
     Trap("the memory limit ends a call", "hog = []\n    while True: hog.append(b'x' * (32 << 20))", Outcome.MEMORY),
 )
 
@@ -64,7 +66,7 @@ TRAPS = (
 def run_traps(
     start: Starter, staging: Staging, workers: int, runtime: str = DEFAULT
 ) -> Iterator[tuple[Trap, CallResult]]:
-    """Run all traps in a runtime, `workers` at a time; yields each trap with its result."""
+    """Run all traps in a runtime, `workers` at a time, and yield each with its result, in the order of `TRAPS`."""
     with tempfile.NamedTemporaryFile(prefix="pgdl-canary-") as canary, ThreadPoolExecutor(workers) as threads:
         jobs = [trial_job(staging, trap, canary=canary.name, runtime=runtime) for trap in TRAPS]
         slots = range(len(jobs))
@@ -84,10 +86,9 @@ def trial_job(
 
 def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallResult:
     """Run the call of a staged trap."""
-    memory_bytes = (
-        MEMORY_BYTES if job.gpu is None else default_memory_bytes(1)
-    )  # CUDA's libraries alone take over 1 GiB
-    call = prepare_call(start, job, Limits(memory_bytes=memory_bytes), slot, stopping=lambda: False)
+    # CUDA's libraries alone take over 1 GiB.
+    memory_bytes = MEMORY_BYTES if job.gpu is None else Limits.default_memory_bytes(n_gpus=1)
+    call = Call.prepare(start, job, Limits(memory_bytes=memory_bytes), slot, stopping=lambda: False)
     if isinstance(call, CallResult):
         return call
     return call.run(seed=0, clock=Clock(time_limit_s, f"the time limit of {time_limit_s:g} s"))

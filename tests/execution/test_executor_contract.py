@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from harness.errors import Warn
 from harness.execution import machine
 from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
 from harness.execution.order import FinishedCall, Inputs, Order
-from harness.sandbox import Limits, SandboxChoice, Warn
+from harness.sandbox import Limits, SandboxChoice
 from harness.testing import STAGE, ExecutorContract
 
 

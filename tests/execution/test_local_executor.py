@@ -12,7 +12,7 @@ import pytest
 from planned_things import SETTINGS, make_submission, make_task
 
 from harness.api.calls import Run, record_calls
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.execution import machine
 from harness.execution.budget import TimeBudget
 from harness.execution.dispatch import make
@@ -24,7 +24,7 @@ from harness.execution.run import CallSummary
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.records import Records
-from harness.sandbox import Kind, Limits, SandboxChoice, Staging, Warn
+from harness.sandbox import Kind, Limits, SandboxChoice, Staging
 from harness.sandbox.process import WorkerProcess
 from harness.task.data import TrainingData
 from harness.task.model import Model

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.execution.batches import make_batches
 from harness.execution.cluster.fleet import Fleet
 from harness.execution.cluster.member import ClusterMember
@@ -17,7 +17,7 @@ from harness.execution.cluster.store import Supply
 from harness.execution.executor import Executor
 from harness.execution.order import FinishedCall, Inputs, Order
 from harness.outcome import CallResult, Outcome
-from harness.sandbox import Limits, SandboxChoice, Warn
+from harness.sandbox import Limits, SandboxChoice
 
 #: Seconds that a machine waits for an event before it reports.
 REPORT_S = 0.5

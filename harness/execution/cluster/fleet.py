@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.execution.cluster.agreement import CommonSetup, agree, difference_from_here
 from harness.execution.cluster.member import BEGIN, DESCRIBE, EXCHANGE, PREPARE, ClusterMember
 from harness.execution.cluster.messages import (
@@ -16,7 +16,7 @@ from harness.execution.cluster.messages import (
     ReadyMachine,
     UnavailableError,
 )
-from harness.sandbox import SandboxChoice, Warn
+from harness.sandbox import SandboxChoice
 
 #: Seconds that machines have to answer in the beginning, and to prepare; the run goes on without the others.
 START_S, PREPARE_S = 60.0, 600.0

@@ -14,7 +14,7 @@ from harness.errors import UserError
 from harness.execution.cluster.cache import Cache, digests_of, require_digests
 from harness.execution.cluster.messages import Bundle, Kind, OrderNeed, Supplies, needs_of
 from harness.execution.order import Inputs, Order
-from harness.sandbox import StoppedError
+from harness.outcome import StoppedError
 
 #: Seconds that a call waits for its inputs.
 SUPPLY_S = 3600.0

@@ -5,11 +5,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
+from harness.errors import Warn
 from harness.execution.executor import Executor
 from harness.execution.machine import memory_for, plan_lanes
 from harness.execution.order import FinishedCall, Inputs, Order
 from harness.execution.pool import Pool
-from harness.sandbox import CONTROL, Job, Limits, SandboxChoice, Staging, Warn, trial_job
+from harness.sandbox import Job, Limits, SandboxChoice, Staging
 
 
 class Local(Executor):
@@ -76,7 +77,7 @@ class Local(Executor):
         """Return a call of known value for each runtime that has not been prepared."""
         gpu = self._lanes.gpus[0] if self._lanes.gpus else None
         new = sorted(set(runtimes) - self._prepared)
-        return [trial_job(self._staging, CONTROL, runtime=name, threads=self._lanes.threads, gpu=gpu) for name in new]
+        return self._kind.trials(self._staging, new, threads=self._lanes.threads, gpu=gpu)
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         """Let the pool make the calls; a submission never shares a sandbox, baselines may."""

@@ -14,7 +14,7 @@ from harness.errors import UserError
 from harness.execution.cluster.executor import Cluster
 from harness.execution.cluster.messages import Engine, GoneError, UnavailableError
 from harness.extras import install
-from harness.sandbox import Parameter
+from harness.registry import Parameter
 
 #: Seconds to reach the address; Ray itself tries for minutes.
 CONNECT_S = 5.0

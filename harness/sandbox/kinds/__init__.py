@@ -1,12 +1,13 @@
 """The kinds of sandbox, each in a file; docs/security.md lists their promises."""
 
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.registry import find_siblings
-from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Warn
+from harness.sandbox.facts import not_linux
+from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
 
 #: All kinds by name.
 KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
@@ -44,17 +45,12 @@ def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
     raise UserError(f"{problem}; nor does the weaker sandbox work: {'; '.join(reasons)}", remedy=remedy)
 
 
-def not_linux() -> UserError | None:
-    """Return why this system's own means cannot sandbox calls; None on Linux."""
-    if (system := platform.system()) == "Linux":
-        return None
-    remedy = "with a Docker engine, --sandbox docker; for your own code only, --unsafe-no-sandbox (pgdl help systems)"
-    return UserError("sandboxed calls", expected="Linux", found=system, remedy=remedy)
-
-
 @dataclass(frozen=True)
 class SandboxChoice:
     """The requested kind of sandbox, from which each machine that makes calls chooses its own."""
+
+    AUTO: ClassVar[str] = AUTO  #: the name that leaves the choice to each machine
+    TRIED: ClassVar[tuple[str, ...]] = tuple(kind.name for kind in AUTOMATIC)  #: by `auto`, in this order
 
     name: str = AUTO  #: of a kind, or `auto`
     parameters: Mapping[str, str | None] = field(default_factory=dict)  #: of the kind's constructor
@@ -70,8 +66,8 @@ class SandboxChoice:
         kind.require()
         return kind
 
-
-def options_for(isolation: str) -> dict[str, str | None]:
-    """Return the options that ask for an isolation, with their values, as `Kind.options`."""
-    found = (kind.options(isolation) for kind in KINDS.values())
-    return next((options for options in found if options is not None), {SANDBOX: isolation.partition("/")[0]})
+    @staticmethod
+    def options_for(isolation: str) -> dict[str, str | None]:
+        """Return the command-line options that request an isolation, with their values, as `Kind.options` does."""
+        found = (kind.options(isolation) for kind in KINDS.values())
+        return next((options for options in found if options is not None), {SANDBOX: isolation.partition("/")[0]})

@@ -15,10 +15,11 @@ from functools import cache, cached_property
 import harness
 from harness import children
 from harness.errors import UserError
+from harness.registry import Parameter
 from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
 from harness.sandbox.container import CLIENT, EngineError, RunningContainer, ask, new_name, start_reaper
 from harness.sandbox.job import Job, Limits
-from harness.sandbox.kinds.kind import Kind, Parameter
+from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.seccomp import filter_program
 from harness.shell import typed
 

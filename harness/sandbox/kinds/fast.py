@@ -10,12 +10,11 @@ from contextlib import suppress
 from typing import Self
 
 from harness.cache import runs_programs
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.sandbox import bubblewrap
 from harness.sandbox.cgroup import RunGroup
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.fresh import Enclosure, Fresh, new_group
-from harness.sandbox.kinds.kind import Warn
 from harness.sandbox.running_sandbox import RunningSandbox, StartError, memory_file
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.staging import ECHO
@@ -29,7 +28,6 @@ class Fast(Fresh):
     """The sandbox of `Fresh` with a faster start; if forks do not work, it may fall back to fresh starts."""
 
     name = "fast"
-    way = "fast"
     auto = 1
     summary = "a fork of a process that has imported the framework, in a new sandbox"
 
@@ -40,9 +38,9 @@ class Fast(Fresh):
         self._zygotes = Zygotes()
 
     @property
-    def recorded(self) -> str:
-        """The name in a record: the name of fresh starts if forks do not work, or no longer work."""
-        return super().recorded if self._zygotes else f"{self.isolation}/{Fresh.way}"
+    def name_in_records(self) -> str:
+        """The isolation and the start of workers: the name of fresh starts if forks do not work, or no longer work."""
+        return f"{self.isolation}/{self.name if self._zygotes else Fresh.name}"
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:

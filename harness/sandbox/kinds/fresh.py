@@ -65,7 +65,6 @@ class Fresh(Kind):
     name = "fresh"
     summary = "a new process in a new sandbox"
     isolation = "bubblewrap"
-    way = "fresh"
     auto = 2
 
     def __init__(self) -> None:
@@ -75,6 +74,11 @@ class Fresh(Kind):
     def options(cls, isolation: str) -> dict[str, str | None] | None:
         """Return the options for bubblewrap's isolation, for any start of workers: `auto` prefers it."""
         return {SANDBOX: AUTO} if isolation == cls.isolation else None
+
+    @property
+    def name_in_records(self) -> str:
+        """The isolation and the start of workers, on which no value depends."""
+        return f"{self.isolation}/{self.name}"
 
     def problem(self) -> UserError | None:
         """Try an empty sandbox with the namespaces, mounts and filter of a call."""

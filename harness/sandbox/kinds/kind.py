@@ -2,33 +2,27 @@
 
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import ClassVar, Self
 
-from harness.errors import UserError
+from harness.errors import UserError, Warn
 from harness.extras import install
+from harness.gpus import Gpu
+from harness.outcome import CallResult
+from harness.registry import Parameter
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.running_sandbox import RunningSandbox
+from harness.sandbox.selftest import CONTROL, Trap, run_traps, run_trial, trial_job
+from harness.sandbox.staging import Staging
 from harness.worker.runtimes import RUNTIMES, version_of
 
 #: The option for the kind, and the value that leaves the choice to `choose_kind`.
 SANDBOX, AUTO = "--sandbox", "auto"
 
-#: Receives one-line warnings about reduced functionality or weaker guarantees.
-Warn = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a kind's constructor, given on the command line as `--KIND-NAME`."""
-
-    name: str
-    metavar: str
-    meaning: str
-    default: str | None = None
+#: Time limit of a trial, in seconds.
+TRIAL_S = 60.0
 
 
 class Kind(ABC):
@@ -42,7 +36,6 @@ class Kind(ABC):
     summary: ClassVar[str]  #: one phrase for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     auto: ClassVar[int | None] = None  #: rank among the kinds that `auto` tries, the smallest first; None: not tried
-    way: ClassVar[str] = ""  #: the start of workers, which distinguishes kinds with the same isolation
     is_sandbox: ClassVar[bool] = True  #: whether submissions are isolated from this machine
     needs_linux: ClassVar[bool] = True  #: whether it works only on Linux
     #: Promises of bubblewrap's sandbox that this kind does not keep.
@@ -54,9 +47,9 @@ class Kind(ABC):
         """The name in a configuration, shared by kinds that differ only in the start of workers."""
 
     @property
-    def recorded(self) -> str:
-        """The name in a record: the isolation, and the start of workers, on which no value depends."""
-        return f"{self.isolation}/{self.way}" if self.way else self.isolation
+    def name_in_records(self) -> str:
+        """The isolation, followed by the kind's name if several kinds share the isolation."""
+        return self.isolation
 
     @classmethod
     def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds that do with less than they should
@@ -79,6 +72,23 @@ class Kind(ABC):
         """Raise the error that `problem` returns, if any."""
         if (problem := self.problem()) is not None:
             raise problem
+
+    def trials(
+        self, staging: Staging, runtimes: Iterable[str], *, threads: int = 1, gpu: Gpu | None = None
+    ) -> list[Job]:
+        """Stage the arguments of `expect` and `prepare`: for each runtime a call of known value."""
+        return [trial_job(staging, CONTROL, runtime=runtime, threads=threads, gpu=gpu) for runtime in runtimes]
+
+    def run_trial(self, trial: Job) -> CallResult:
+        """Make the call of a trial after `prepare`, and return its result."""
+        return run_trial(self.start, trial, 0, TRIAL_S)
+
+    def run_traps(self, staging: Staging, workers: int, runtime: str) -> Iterator[tuple[Trap, CallResult]]:
+        """Make calls that try to exceed limits, `workers` at a time, after `prepare` for the runtime.
+
+        Yield each trap, which knows whether it `caught` the call, with the result.
+        """
+        return run_traps(self.start, staging, workers, runtime)
 
     def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - most have nothing to begin
         """Begin the long work of `prepare` for the same trials; does not wait, and raises nothing."""
