@@ -1,8 +1,8 @@
-"""The machine's GPUs, and the files that a sandbox shows to a call that uses one.
+"""The device nodes and files that a sandbox shows to a call with a GPU.
 
 `NODES` and `FILES` are the whole list; everything else of /dev, /proc and /sys stays as hidden as without a GPU.
 docs/security.md says which entries were seen in use, and which are only documented. A call also needs the directory of
-the driver's libraries, unless the loader of a sandbox finds them.
+the driver's libraries, unless the loader finds them in the system's directories.
 """
 
 import os
@@ -43,12 +43,12 @@ FILES = {
 
 
 def gpu_nodes(gpu: Gpu) -> list[str]:
-    """Return the paths of `NODES` for this GPU, whether or not they exist."""
+    """Return the paths of `NODES` for a GPU, whether or not they exist."""
     return [_fill(node, gpu) for node in NODES]
 
 
 def gpu_files(gpu: Gpu, root: Path = Path("/")) -> list[str]:
-    """Return the paths of `FILES` that exist for this GPU."""
+    """Return the paths of `FILES` that exist for a GPU; `root` is the directory with `proc` and `sys`."""
     found: Iterator[Path] = (path for file in FILES for path in sorted(root.glob(_fill(file, gpu).lstrip("/"))))
     return [f"/{path.relative_to(root)}" for path in found]
 
@@ -68,15 +68,15 @@ LOAD = f"import ctypes; ctypes.CDLL({LIBRARY!r}); print(*open('/proc/self/maps')
 
 
 def search_path() -> list[Path]:
-    """Return the directories that a call's loader must search besides the system's; empty without a GPU.
+    """Return the directories of the driver's library outside the system's directories; empty without a GPU.
 
-    Every sandbox shows the system's directories; calls with a GPU also see these, which are set as LD_LIBRARY_PATH.
+    Calls with a GPU see these directories and have them in LD_LIBRARY_PATH.
     """
     return list(_search_path(os.environ.get("LD_LIBRARY_PATH", ""))) if find_gpus() else []
 
 
 def driver_library() -> Path | None:
-    """Return the path of the driver's library, None if no searched directory has it."""
+    """Return the path of the driver's library; None if it is not found."""
     known = _known_to_loader()
     found = [directory / LIBRARY for directory in search_path()]
     return found[0] if found else known
@@ -96,7 +96,7 @@ def _search_path(given: str) -> tuple[Path, ...]:
 
 @cache
 def _known_to_loader() -> Path | None:
-    """Return the library that the loader finds without LD_LIBRARY_PATH, links resolved; None if not found."""
+    """Return the path of the library that the loader finds without LD_LIBRARY_PATH, links resolved; None without it."""
     without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     done = children.run(children.interpreter(LOAD, options=("-S",)), without, seconds=60)
     paths = (line.split(maxsplit=5)[-1] for line in os.fsdecode(done.stdout).splitlines() if "/libcuda.so" in line)

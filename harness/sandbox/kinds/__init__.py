@@ -17,12 +17,12 @@ AUTOMATIC = sorted((kind for kind in KINDS.values() if kind.auto is not None), k
 
 
 def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
-    """Return the default kind: bubblewrap, or Landlock if bubblewrap does not work.
+    """Return a kind with bubblewrap's sandbox, or Landlock if bubblewrap does not work.
 
-    `warn` receives the reason why bubblewrap does not work, and the promises that Landlock lacks. Raises `UserError`
-    with reasons and remedies if neither works, or if bubblewrap does not work and the sandbox may not promise less.
+    `warn` receives the reason why bubblewrap does not work, and the promises that Landlock lacks. Raise `UserError` if
+    no kind works, or if only Landlock works and the sandbox may not promise less.
     """
-    # A kind that another kind extends needs no trial: the other kind has the same sandbox, and falls back to it.
+    # A kind that another kind extends needs no trial: the other kind has the same sandbox and falls back to it.
     extended = {base for kind in AUTOMATIC for base in kind.__bases__}
     best, *weaker = (kind.for_auto(warn) for kind in AUTOMATIC if kind not in extended)
     problem = best.problem()
@@ -47,7 +47,7 @@ def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
 
 @dataclass(frozen=True)
 class SandboxChoice:
-    """The requested kind of sandbox, from which each machine that makes calls chooses its own."""
+    """The kind of sandbox that a user requests; each machine that makes calls chooses its own kind by it."""
 
     AUTO: ClassVar[str] = AUTO  #: the name that leaves the choice to each machine
     TRIED: ClassVar[tuple[str, ...]] = tuple(kind.name for kind in AUTOMATIC)  #: by `auto`, in this order
@@ -57,17 +57,18 @@ class SandboxChoice:
     may_promise_less: bool = True  #: whether `auto` may choose weaker isolation
 
     def kind(self, warn: Warn) -> Kind:
-        """Return a kind that works on this machine; raises `UserError` if no kind works."""
+        """Return a kind that works on this machine. Raise `UserError` if the requested kind does not work."""
         if (self.name == AUTO or KINDS[self.name].needs_linux) and (elsewhere := not_linux()) is not None:
             raise elsewhere
         if self.name == AUTO:
             return choose_kind(warn, may_promise_less=self.may_promise_less)
         kind = KINDS[self.name](**self.parameters)
-        kind.require()
+        if (problem := kind.problem()) is not None:
+            raise problem
         return kind
 
     @staticmethod
     def options_for(isolation: str) -> dict[str, str | None]:
-        """Return the command-line options that request an isolation, with their values, as `Kind.options` does."""
+        """Return the command-line options that request an isolation of any kind, as `Kind.options`."""
         found = (kind.options(isolation) for kind in KINDS.values())
         return next((options for options in found if options is not None), {SANDBOX: isolation.partition("/")[0]})
