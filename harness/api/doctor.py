@@ -202,10 +202,10 @@ def _memory_limit(problem: str | None) -> Finding:
 
 def _other() -> Iterator[Finding]:
     """Yield findings on the kinds of sandbox that `auto` never chooses."""
-    from harness.sandbox import KINDS
+    from harness.sandbox import KINDS, SandboxChoice
 
     for name, kind in KINDS.items():
-        if kind.is_sandbox and kind.auto is None:
+        if kind.is_sandbox and name not in SandboxChoice.TRIED:
             problem = kind().problem()
             if problem is None:
                 yield Finding(GOOD, f"sandbox {name}", f"would work: {kind.summary} for each call", f"--sandbox {name}")

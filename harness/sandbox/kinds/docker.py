@@ -78,12 +78,6 @@ class Docker(Kind):
         Parameter("runtime", "NAME", "the engine's container runtime, e.g. runsc. Default: the engine's own choice."),
     )
 
-    @classmethod
-    def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the options for containers and for their runtime."""
-        found = super().options(isolation)
-        return found and {**found, "--docker-runtime": isolation.partition("/")[2]}
-
     def __init__(self, image: str = IMAGE, runtime: str | None = None) -> None:
         """`image` names an image with Python and the frameworks; `runtime` is None for the engine's default."""
         self.image, self.runtime = image, runtime

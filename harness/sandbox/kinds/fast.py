@@ -28,7 +28,6 @@ class Fast(Fresh):
     """The sandbox of `Fresh` with a faster start; if forks do not work, it may fall back to fresh starts."""
 
     name = "fast"
-    auto = 1
     summary = "a fork of a process that has imported the framework, in a new sandbox"
 
     def __init__(self, instead: Warn | None = None) -> None:

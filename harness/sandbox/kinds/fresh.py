@@ -17,7 +17,7 @@ from harness.sandbox import bubblewrap
 from harness.sandbox.cgroup import NoCgroupError, RunGroup
 from harness.sandbox.devices import search_path
 from harness.sandbox.job import Job, Limits
-from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
+from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.processes import Namespace
 from harness.sandbox.running_sandbox import (
     RunningSandbox,
@@ -65,15 +65,9 @@ class Fresh(Kind):
     name = "fresh"
     summary = "a new process in a new sandbox"
     isolation = "bubblewrap"
-    auto = 2
 
     def __init__(self) -> None:
         self.groups: RunGroup | None = None  #: lets the kernel enforce the memory limit
-
-    @classmethod
-    def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the options for bubblewrap's isolation, for any start of workers: `auto` prefers it."""
-        return {SANDBOX: AUTO} if isolation == cls.isolation else None
 
     @property
     def name_in_records(self) -> str:

@@ -18,9 +18,6 @@ from harness.sandbox.selftest import CONTROL, Trap, run_traps, run_trial, trial_
 from harness.sandbox.staging import Staging
 from harness.worker.runtimes import RUNTIMES, version_of
 
-#: The option that names a kind, and its value that leaves the choice to `choose_kind`.
-SANDBOX, AUTO = "--sandbox", "auto"
-
 #: Time limit of `run_trial`, in seconds.
 TRIAL_S = 60.0
 
@@ -35,7 +32,6 @@ class Kind(ABC):
     name: ClassVar[str]  #: `--sandbox NAME`
     summary: ClassVar[str]  #: one phrase for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    auto: ClassVar[int | None] = None  #: rank among the kinds that `auto` tries, the smallest first; None: not tried
     is_sandbox: ClassVar[bool] = True  #: whether submissions are isolated from this machine
     needs_linux: ClassVar[bool] = True  #: whether the kind works only on Linux
     #: Promises of bubblewrap's sandbox that this kind does not keep.
@@ -55,14 +51,6 @@ class Kind(ABC):
     def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds with a fallback
         """Return the kind as `auto` uses it: with a warning instead of an error where the kind has a fallback."""
         return cls()
-
-    @classmethod
-    def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the command-line options that request `isolation`; None if it belongs to another kind.
-
-        The value of a flag is None. Options with an empty value are not needed.
-        """
-        return {SANDBOX: cls.name} if isolation.partition("/")[0] == cls.name else None
 
     @abstractmethod
     def problem(self) -> UserError | None:

@@ -73,7 +73,6 @@ class Landlock(Kind):
     name = "landlock"
     summary = "a sandbox that promises less, where user namespaces are refused"
     isolation = "landlock"
-    auto = 3
     missing = MISSING
 
     def __init__(self) -> None:

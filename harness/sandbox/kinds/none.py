@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness import children
 from harness.configuration import UNSANDBOXED
 from harness.sandbox.job import BOOTSTRAP, Job, Limits
-from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
+from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.processes import Tree
 from harness.sandbox.running_sandbox import RunningSandbox, shell_status
 
@@ -20,11 +20,6 @@ class Plain(Kind):
     is_sandbox = False
     needs_linux = False
     isolation = UNSANDBOXED
-
-    @classmethod
-    def options(cls, isolation: str) -> dict[str, str | None] | None:
-        """Return the flag --unsafe-no-sandbox."""
-        return {SANDBOX: AUTO, "--unsafe-no-sandbox": None} if isolation == cls.isolation else None
 
     def problem(self) -> None:
         """Return None: plain processes work everywhere."""
