@@ -43,7 +43,10 @@ def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
 
     `slot` numbers the sandboxes that exist at the same time.
     """
-    options = [*_base_options(limits, job.gpu, job.worker), *_job_mounts(job), *_SEAL]
+    options = [*_base_options(limits, job.gpu, job.worker), "--dir", "/job"]
+    for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
+        options += ["--ro-bind", str(source), target]
+    options += _SEAL
     for name, value in job.environment(home=HOME).items():
         options += ["--setenv", name, value]
     return options, _drop_root(slot)
@@ -96,12 +99,10 @@ def _namespaces() -> list[str]:
 
 def becomes_others() -> bool:
     """Return whether workers run as other users: if the harness is root with the `NEEDED` capabilities."""
-    return os.geteuid() == 0 and _capabilities() & NEEDED == NEEDED
-
-
-def _capabilities() -> int:
-    found = re.search(r"^CapEff:\s*([0-9a-f]+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
-    return int(found[1], 16) if found else 0
+    if os.geteuid() != 0:
+        return False
+    effective = re.search(r"^CapEff:\s*([0-9a-f]+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return effective is not None and int(effective[1], 16) & NEEDED == NEEDED
 
 
 def worker_uid(slot: int) -> int | None:
@@ -157,13 +158,6 @@ def interpreter() -> set[Path]:
     packages = {Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}
     own = {Path(site.getusersitepackages()), *map(Path, os.environ.get("PYTHONPATH", "").split(":"))}
     return prefixes | {path for path in packages - own if not any(path.is_relative_to(one) for one in prefixes)}
-
-
-def _job_mounts(job: Job) -> list[str]:
-    arguments = ["--dir", "/job"]
-    for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
-        arguments += ["--ro-bind", str(source), target]
-    return arguments
 
 
 def executable() -> str:

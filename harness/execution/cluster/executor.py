@@ -135,11 +135,9 @@ class Cluster(Executor):
             self._warn(f"machine {member.name} {why}; its {n_calls} calls under way are made again")
         self._attempts.update(begun)
         for number in [number for number in begun if self._attempts[number] >= ATTEMPTS]:
-            self._give_up(self._orders.pop(number))
+            message = f"{ATTEMPTS} machines were lost while they made this call"
+            result = CallResult(Outcome.INFRA_ERROR, message=message)
+            del self._orders[number]
+            self._returned.append(FinishedCall(number, result, datetime.now(UTC), {}, self.isolation))
         left = (tuple(order for order in batch if order.number in self._orders) for batch in batches)
         self._queue.put_back([batch for batch in left if batch], spent_s, member)
-
-    def _give_up(self, order: Order) -> None:
-        message = f"{ATTEMPTS} machines were lost while they made this call"
-        result = CallResult(Outcome.INFRA_ERROR, message=message)
-        self._returned.append(FinishedCall(order.number, result, datetime.now(UTC), {}, self.isolation))

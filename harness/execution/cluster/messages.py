@@ -15,13 +15,13 @@ def is_installed(versions: str) -> bool:
     return not versions.startswith(NOT_INSTALLED)
 
 
-Kind = Literal["submission", "model", "data"]
+InputKind = Literal["submission", "model", "data"]
 
 
 class OrderNeed(NamedTuple):
     """An input of a call, which a machine may lack."""
 
-    kind: Kind
+    kind: InputKind
     digest: str
 
 

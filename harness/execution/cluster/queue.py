@@ -31,9 +31,6 @@ class Queue:
         self._spent_s: dict[int, float] = {}  #: by budget: seconds outside the executor, according to the newest order
         self._elsewhere_s: dict[int, float] = {}  #: by budget: seconds on lost machines
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
     def add(self, batches: Iterable[Batch]) -> None:
         """Queue batches, after cutting those that may take longer than `BATCH_S` seconds."""
         for batch in batches:

@@ -12,7 +12,7 @@ import numpy as np
 from harness.configuration import GIB
 from harness.errors import UserError
 from harness.execution.cluster.cache import Cache, digests_of, require_digests
-from harness.execution.cluster.messages import Bundle, Kind, OrderNeed, Supplies, needs_of
+from harness.execution.cluster.messages import Bundle, InputKind, OrderNeed, Supplies, needs_of
 from harness.execution.order import Inputs, Order
 from harness.outcome import StoppedError
 
@@ -82,7 +82,7 @@ class Store:
         """Wait for training data, and link their files into a directory."""
         self._write("data", digest, directory)
 
-    def _write(self, kind: Kind, digest: str, directory: Path) -> None:
+    def _write(self, kind: InputKind, digest: str, directory: Path) -> None:
         need = OrderNeed(kind, digest)
         while not self._cache.link(kind, digest, directory):
             self._await(need, lambda: need in self._bundles)

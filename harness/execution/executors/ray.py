@@ -118,7 +118,8 @@ class RayEngine:
         except errors.RayTaskError:
             raise  # a fault of the harness on the machine
         except errors.RayError as error:
-            raise GoneError(_last_line(error)) from error
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            raise GoneError(lines[-1] if lines else type(error).__name__) from error
 
     def put(self, content: Sequence[Any]) -> Any:
         """Put bytes into the object store, and return Ray's reference."""
@@ -171,11 +172,6 @@ def _fetch(reference: Any) -> Any:
     except ray.exceptions.RayError as error:
         problem = f"the inputs of a call do not come from the cluster's object store: {str(error).splitlines()[0]}"
         raise UserError(problem, remedy=_MORE_ROOM) from error
-
-
-def _last_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
 
 
 def _require_reachable(address: str) -> None:

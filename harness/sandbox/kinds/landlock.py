@@ -203,14 +203,14 @@ class SupervisedSandbox(RunningSandbox):
         """Wait for the supervisor's process ID. Raise `StartError` if it does not come."""
         self._line, self._scratch, self._limits = line, scratch, limits
         self._report = WorkerReport(line.fileno(), zygote)
-        self._free = _free_bytes(scratch)
+        self._free = shutil.disk_usage(scratch).free
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
         """Return the usage of the scratch directory; removed files count if the disk has lost much free space."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
-            lost = self._free - _free_bytes(self._scratch)
+            lost = self._free - shutil.disk_usage(self._scratch).free
             if lost > self._limits.scratch_bytes:
                 size += nameless_bytes(self.processes, str(self._scratch), lost)
         return Storage(size, files)
@@ -289,7 +289,3 @@ def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
     except PermissionError:
         return lost
     return sum(sizes.values())
-
-
-def _free_bytes(directory: Path) -> int:
-    return shutil.disk_usage(directory).free
