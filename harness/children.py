@@ -157,7 +157,7 @@ else:
         *,
         answers: bool = False,  # noqa: ARG001 - always so on Windows
     ) -> Child:
-        """Start a process whose standard input and output threads connect with a socket."""
+        """Start a process, and threads that connect its standard input and output with the socket `control`."""
         child = InJob(
             command, env=environment, cwd=ROOT, bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, **OWN_GROUP,

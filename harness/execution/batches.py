@@ -47,7 +47,7 @@ def modules(batch: Batch) -> dict[int, str]:
 
 
 def write_batch(batch: Batch, files: Callable[[str], Mapping[str, bytes]], directory: Path) -> None:
-    """Write the files of all submissions of a batch, in which only the files complexity.py differ."""
+    """Write the files of a batch's submissions, which may share files, but differ in complexity.py."""
     together: dict[str, bytes] = {}
     names = modules(batch)
     for order in batch:

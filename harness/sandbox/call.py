@@ -274,7 +274,7 @@ class Call:
             self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _deadline_passed(self) -> bool:
-        """Whether the clock has killed the worker, whose memory can then no longer be measured."""
+        """Return whether the deadline has passed, after which the worker is killed and cannot be measured."""
         return self._deadline is not None and self._deadline.passed_at is not None
 
     def _timeout(self, exceeded: str | None) -> Ended:

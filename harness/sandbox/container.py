@@ -50,7 +50,7 @@ class RunningContainer(RunningSandbox):
         self.processes = Tree(*self._wait_until_running(time.monotonic() + patience_s))
 
     def exit_status(self) -> int | None:
-        """Return the exit status of the client, which is that of the worker."""
+        """Return the exit status of the client, which equals the exit status of the worker."""
         return shell_status(self._client.poll())
 
     def ran_out_of_memory(self) -> bool:

@@ -119,7 +119,7 @@ class WorkerProcess:
             self._control.sendall(json.dumps(fields).encode() + b"\n")
 
     def poll(self, timeout: float) -> None:
-        """Store what the worker sends and prints within `timeout` seconds, and return after the first bytes."""
+        """Wait up to `timeout` seconds for bytes from the worker, and store them."""
         with selectors.DefaultSelector() as selector:
             for stream in self._open:
                 selector.register(stream, selectors.EVENT_READ)
@@ -146,7 +146,7 @@ class WorkerProcess:
         return message
 
     def wait(self, timeout: float) -> int | None:
-        """Wait up to `timeout` seconds for the worker's exit status (128 + signal); None if it still runs."""
+        """Return the worker's exit status (128 + signal); None if it still runs after `timeout` seconds."""
         self._wait_until(lambda: self.sandbox.exit_status() is not None, time.monotonic() + timeout)
         return self.sandbox.exit_status()
 

@@ -17,7 +17,7 @@ class StartError(Exception):
 
 
 class LostError(Exception):
-    """The worker ended with a process of the harness outside the sandbox, which the message names."""
+    """The worker has ended because a process of the harness has ended, which the message names."""
 
 
 @dataclass(frozen=True)

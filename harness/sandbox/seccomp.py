@@ -155,9 +155,9 @@ def _low(seccomp: Any, position: int, value: int) -> Any:
 
 
 def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:
-    """Deny what namespaces and mounts would prevent.
+    """Deny operations that namespaces and mounts would prevent.
 
-    That is access to other processes of the same user, changes of files that calls share, and allocation of disk space
+    These are access to other processes of the same user, changes of files that calls share, and allocation of disk space
     without writing.
     """
     for kind in FILE_SYSTEM_REQUESTS:

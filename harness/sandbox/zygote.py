@@ -170,7 +170,8 @@ class Zygotes:
     def fork(self, job: Job, start: Callable[[Zygote], T]) -> T | None:
         """Return what `start` returns for the zygote of a job; None if no zygote is left for its runtime.
 
-        If the zygote ends meanwhile, `start` is called again with the next zygote. Other errors of `start` are raised.
+        If the zygote ends meanwhile, `start` is called again with the next zygote. Raise `StartError` if `start` fails
+        although the zygote lives.
         """
         while (zygote := self._living(job)) is not None:
             try:

@@ -31,7 +31,7 @@ def move_streams() -> tuple[int, int]:
 
 
 class Channel:
-    """The worker's end of the control channel, over a descriptor to read and one to write, which a socket unites."""
+    """The worker's end of the control channel; for a socket, `reader` and `writer` are the same descriptor."""
 
     def __init__(self, reader: int, writer: int) -> None:
         self._reader, self._writer = reader, writer

@@ -185,7 +185,7 @@ class Enclosure(RunningSandbox):
         return None if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
 
     def exit_status(self) -> int | None:
-        """Return the exit status of bubblewrap, which is that of its command."""
+        """Return the exit status of bubblewrap, which equals the exit status of its command."""
         return shell_status(self._process.poll())
 
     def ran_out_of_memory(self) -> bool:

@@ -17,7 +17,7 @@ class Keras2(TensorFlow):
     alike: ClassVar[Alike] = {("Conv3DTranspose", "dilation_rate"): (1, [1], [1, 1, 1])}
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return TensorFlow's environment, with Keras 2."""
+        """Return TensorFlow's environment variables, with Keras 2 as `tf.keras`."""
         return super().environment(threads, gpu=gpu) | {"TF_USE_LEGACY_KERAS": "1"}
 
     def import_libraries(self) -> None:
