@@ -157,8 +157,8 @@ def _low(seccomp: Any, position: int, value: int) -> Any:
 def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:
     """Deny operations that namespaces and mounts would prevent.
 
-    These are access to other processes of the same user, changes of files that calls share, and allocation of disk space
-    without writing.
+    These are access to other processes of the same user, changes of files that calls share, and allocation of disk
+    space without writing.
     """
     for kind in FILE_SYSTEM_REQUESTS:
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFF00, kind << 8))
