@@ -108,7 +108,7 @@ class Landlock(Kind):
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedSandbox":
         """Fork a worker that confines itself. Raise `StartError` if that fails."""
-        sandbox = self._zygotes.fork(job, lambda zygote: _fork(zygote, job, limits, slot, control, sink))
+        sandbox = self._zygotes.fork(job, lambda zygote: SupervisedSandbox(zygote, job, limits, slot, control, sink))
         if sandbox is None:
             raise StartError("the process from which workers are forked was ended twice")
         return sandbox
@@ -121,33 +121,6 @@ class Landlock(Kind):
         """Return the system's directories and the Python environment."""
         paths = [*map(Path, (*SYSTEM, *SETTINGS)), *bubblewrap.interpreter(), *search_path()]
         return frozenset(path.resolve() for path in paths if path.exists())
-
-
-def _fork(zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "SupervisedSandbox":
-    uid = bubblewrap.worker_uid(slot)
-    scratch = make_scratch(job.worker.parent, uid)
-    program = memory_file(filter_program(job.gpu is not None, namespaces=False))
-    ours, theirs = socket.socketpair()
-    order = {
-        "uid": uid,
-        "environment": job.environment(home=str(scratch)),
-        "home": str(scratch),
-        "trusted": str(job.worker),
-        "directories": [str(directory) for directory in job.directories[1:]],
-        "paths": granted_paths(job, scratch),
-        "other_processes": 0 if uid is not None else user_threads(),
-    }
-    try:
-        try:
-            zygote.order(order, [control, sink, program, theirs.fileno()])
-        finally:
-            theirs.close()
-            os.close(program)
-        return SupervisedSandbox(ours, scratch, limits, zygote)
-    except StartError:
-        ours.close()
-        remove(str(scratch))
-        raise
 
 
 def make_scratch(staging: Path, uid: int | None) -> Path:
@@ -199,11 +172,36 @@ def _inaccessible() -> UserError | None:
 class SupervisedSandbox(RunningSandbox):
     """A worker, its supervisor, and the scratch directory of the call."""
 
-    def __init__(self, line: socket.socket, scratch: Path, limits: Limits, zygote: Zygote) -> None:
-        """Wait for the supervisor's process ID. Raise `StartError` if it does not come."""
-        self._line, self._scratch, self._limits = line, scratch, limits
-        self._report = WorkerReport(line.fileno(), zygote)
-        self._free = shutil.disk_usage(scratch).free
+    def __init__(self, zygote: Zygote, job: Job, limits: Limits, slot: int, control: int, sink: int) -> None:
+        """Let the zygote fork the worker, and wait for the supervisor's process ID.
+
+        Raise `StartError` if the fork fails.
+        """
+        uid = bubblewrap.worker_uid(slot)
+        self._limits, self._scratch = limits, make_scratch(job.worker.parent, uid)
+        program = memory_file(filter_program(job.gpu is not None, namespaces=False))
+        self._line, theirs = socket.socketpair()
+        order = {
+            "uid": uid,
+            "environment": job.environment(home=str(self._scratch)),
+            "home": str(self._scratch),
+            "trusted": str(job.worker),
+            "directories": [str(directory) for directory in job.directories[1:]],
+            "paths": granted_paths(job, self._scratch),
+            "other_processes": 0 if uid is not None else user_threads(),
+        }
+        try:
+            try:
+                zygote.order(order, [control, sink, program, theirs.fileno()])
+            finally:
+                theirs.close()
+                os.close(program)
+            self._report = WorkerReport(self._line.fileno(), zygote)
+        except StartError:
+            self._line.close()
+            remove(str(self._scratch))
+            raise
+        self._free = shutil.disk_usage(self._scratch).free
         self.processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
