@@ -11,6 +11,7 @@ from typing import Self
 from harness.errors import UserError
 from harness.execution.batches import Batch, make_batches, modules, write_batch
 from harness.execution.budget import Clocks
+from harness.execution.executor import Executor
 from harness.execution.machine import Cores, Lanes, describe_machine
 from harness.execution.order import FinishedCall, Inputs, Order
 from harness.gpus import Gpu
@@ -18,11 +19,11 @@ from harness.outcome import CallResult, Outcome, StoppedError
 from harness.sandbox import Call, Job, Kind, Staging
 
 
-class Pool:
-    """Makes the calls of orders, which may be added at any time; leaving the context kills every sandbox."""
+class Pool(Executor):
+    """The part of an executor that makes calls on this machine; leaving the context kills every sandbox."""
 
-    def __init__(self, lanes: Lanes, kind: Kind, staging: Staging) -> None:
-        self._lanes, self._kind, self._staging = lanes, kind, staging
+    def __init__(self, lanes: Lanes, kind: Kind) -> None:
+        self._lanes, self._kind, self._stack = lanes, kind, ExitStack()
         self._machine = describe_machine() | {"threads": str(lanes.threads)}
         self._stopping = threading.Event()
         self._cores = Cores(lanes.cores)
@@ -38,12 +39,18 @@ class Pool:
         self._under_way: dict[int, int] = {}  #: number of a thread -> number of the order whose call it makes
 
     def __enter__(self) -> Self:
+        self._staging = self._stack.enter_context(Staging())
+        self._stack.enter_context(self._kind)
+        self._stack.callback(self._end_threads)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._stop()
-        for thread in self._threads:
-            thread.join()
+        self._stack.close()
+
+    @property
+    def workers(self) -> int:
+        """Number of concurrent calls under the clock."""
+        return self._lanes.workers
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         """Queue orders. Baselines on the same model share a sandbox if their orders are added together."""
@@ -83,6 +90,11 @@ class Pool:
     def under_way(self) -> frozenset[int]:
         """Numbers of the orders whose calls are being made, or whose sandbox is being started."""
         return frozenset(self._under_way.copy().values())
+
+    def _end_threads(self) -> None:
+        self._stop()
+        for thread in self._threads:
+            thread.join()
 
     def _stop(self) -> None:
         self._stopping.set()
