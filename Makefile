@@ -30,7 +30,7 @@ demo-full: $(TENSORFLOW) sandbox ## Compare all measures of the library on the s
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl compare --measures all --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/comparison $$unsafe
 
-pictures: setup demo-full ## Redraw the pictures of README and docs/, and docs/results.md (half an hour)
+pictures: setup demo-full ## Redraw the pictures of README and docs/, and docs/results.* (half an hour)
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && for seed in 1 2; do \
 	$(BIN)/pgdl compare --measures "$$($(BIN)/python .ci/write_results.py seeds $$seed)" --tasks task_data \
 		--task digits_nin --results $(DEMO)/results.db --quiet $$unsafe || exit 1; done
@@ -40,7 +40,7 @@ pictures: setup demo-full ## Redraw the pictures of README and docs/, and docs/r
 	$(BIN)/pgdl score --tasks task_data/recorded --results $(DEMO)/fashion.db --format json > $(DEMO)/fashion.json \
 		|| [ $$? = 1 ]  # some measures refuse some of the networks
 	$(BIN)/python .ci/write_results.py page task_data $(DEMO)/comparison.csv $(DEMO)/calls.csv $(DEMO)/fashion.json \
-		> docs/results.md
+		docs/results.csv > docs/results.md
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl run $(BASELINES) submissions/*/ --tasks task_data --results $(DEMO)/board.db $$unsafe
 	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/board.db --format json > $(DEMO)/board.json
@@ -60,7 +60,7 @@ test-rest: setup sandbox postgresql ## Run the tests that `make test` leaves out
 test-all: style sandbox postgresql ## Run all checks with every combination of runtime, sandbox and attack (an hour; nightly in CI)
 	PGDL_REDTEAM=full PGDL_REFEREE_EXAMPLES=150 $(PYTEST) -m "full or not full"
 
-durations: setup sandbox ## Record what the tests cost (tests/durations.json, docs/testing.md), on a quiet machine
+durations: setup sandbox ## Record what the tests cost (tests/durations.json), on a quiet machine
 	PGDL_RECORD_DURATIONS=1 $(PYTEST)
 
 style: setup ## Check style and format

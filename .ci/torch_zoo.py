@@ -5,7 +5,7 @@ Weights and statistics of normalization are random, images are small. `make torc
 
 import sys
 import tempfile
-import time
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from harness.api.chosen_measures import choose_measures
 from harness.errors import UserError
-from harness.importer.data import of_arrays, write_arrays
 from harness.processes import NoAnswerError, Process
 from harness.torch_import.check import OutputComparison
 from harness.torch_import.export import Exporter
@@ -27,9 +25,6 @@ from harness.worker.runtimes import RUNTIMES
 
 #: Larger networks are left out: they have the operations of their smaller siblings.
 MOST_WEIGHTS = 140_000_000
-
-#: Largest network of which measures are counted, and seconds that they may take.
-MEASURED, SECONDS = 2_000_000, 600.0
 
 EXAMPLES, CLASSES = 64, 10
 
@@ -56,16 +51,17 @@ TIMM = [
 
 @dataclass
 class Row:
-    """What became of an architecture."""
+    """What became of an architecture.
+
+    Attributes:
+        name: library and name, separated by a space.
+        refused: the reason; empty if it was translated, or left out.
+        difference: largest difference of the outputs, as a share of their spread; None unless it was translated.
+    """
 
     name: str
-    result: str = "translated"
-    difference: str = ""
-    seconds: str = ""
-    measures: str = ""
-
-    def __str__(self) -> str:
-        return f"| {self.name} | {self.result} | {self.difference} | {self.seconds} | {self.measures} |"
+    refused: str = ""
+    difference: float | None = None
 
 
 def libraries() -> tuple[Any, Any]:
@@ -114,18 +110,15 @@ def as_if_trained(module: nn.Module) -> nn.Module:
     return module.eval()
 
 
-def attempt(name: str, make: Any, side: int, process: Process, measures: list[str]) -> Row:
-    """Export, translate and compare an architecture, and count the measures that give a value."""
+def attempt(name: str, make: Any, side: int, process: Process) -> Row:
+    """Export, translate and compare an architecture."""
     torch.manual_seed(0)
-    started = time.monotonic()
-    row = Row(name)
     with tempfile.TemporaryDirectory() as directory, OutputComparison(process) as comparison:
         place = Path(directory)
         try:
             module = as_if_trained(make())
-            n_weights = sum(parameter.numel() for parameter in module.parameters())
-            if n_weights > MOST_WEIGHTS:
-                return Row(name, f"left out: {n_weights / 1e6:.0f} million weights")
+            if sum(parameter.numel() for parameter in module.parameters()) > MOST_WEIGHTS:
+                return Row(name)
             inputs = torch.randn(EXAMPLES, 3, side, side).numpy()
             exporter = Exporter(module, "model", lambda _: None)
             expected = exporter.outputs(inputs)
@@ -134,59 +127,67 @@ def attempt(name: str, make: Any, side: int, process: Process, measures: list[st
             model.write_canonical(place / "canonical", "weights.npz")
             last = np.moveaxis(inputs, 1, -1)
             difference = comparison.require_same(place / "model", place / "canonical", last, expected)
-            row.difference, row.seconds = f"{difference:.0e}", f"{time.monotonic() - started:.0f}"
         except (UserError, NoAnswerError) as error:
             reason = str(error).replace(f"{place}/", "").partition("; pgdl help")[0]
             reason = "the outputs of the translation differ" if "first differs" in reason else reason
-            return Row(name, "refused: " + reason.rpartition("found ")[2].replace("|", "\\|")[:160])
-        if measures and n_weights <= MEASURED:
-            labels = np.arange(EXAMPLES) % CLASSES
-            write_arrays(of_arrays("data", last, labels), place / "data", last.shape[1:], CLASSES, 1.0)
-            question = {"model": str(place / "canonical"), "data": str(place / "data"), "measures": measures}
-            try:
-                rows = process.ask(question, seconds=SECONDS)["rows"]
-                row.measures = str(sum(found["value"] is not None for found in rows))
-            except NoAnswerError as error:
-                row.measures = str(error)[:40]
-    return row
+            return Row(name, reason.rpartition("found ")[2].replace("|", "\\|")[:160])
+    return Row(name, difference=difference)
 
 
 def main() -> None:
     """Print the page."""
-    wanted, costs = sys.argv[1:], ["weights", "forward"]
-    measures = [one.submission.name for one in choose_measures(costs)]
+    wanted = sys.argv[1:]
     rows = []
-    with Process("harness.api.measuring", RUNTIMES["tensorflow"], own_data=True) as process:
+    with Process("harness.processes.accuracies", RUNTIMES["tensorflow"], own_data=True) as process:
         for name, make, side in architectures():
             if not wanted or name in wanted or name.split()[0] in wanted:
-                rows.append(attempt(name, make, side, process, measures))
+                rows.append(attempt(name, make, side, process))
                 print(rows[-1], file=sys.stderr, flush=True)
-    tried = [row for row in rows if not row.result.startswith("left out")]
-    translated = [row for row in tried if row.result == "translated"]
-    print(PAGE.format(n=len(translated), tried=len(tried), torch=torch.__version__, measures=len(measures)))
-    for row in rows:
-        print(row)
+    print(page(rows), end="")
+
+
+def page(rows: list[Row]) -> str:
+    """Return the page."""
+    translated = [row for row in rows if row.difference is not None]
+    refused = [row for row in rows if row.refused]
+    return PAGE.format(
+        n=len(translated),
+        tried=len(translated) + len(refused),
+        torch=torch.__version__,
+        difference=f"{max((row.difference or 0.0 for row in translated), default=0.0):.0e}",
+        torchvision=_names(translated, "torchvision"),
+        timm=_names(translated, "timm"),
+        refused="\n".join(f"| {row.name} | {row.refused} |" for row in refused),
+    )
+
+
+def _names(rows: list[Row], library: str) -> str:
+    """The names of a library's architectures, wrapped."""
+    names = [f"`{row.name.partition(' ')[2]}`" for row in rows if row.name.startswith(f"{library} ")]
+    return textwrap.fill(f"**{library}**: {', '.join(names)}.", 120, break_long_words=False, break_on_hyphens=False)
 
 
 PAGE = """\
 # Which architectures of PyTorch are translated
 
-For whoever imports networks of PyTorch. The table shows which of the classification architectures of torchvision, and
-of those of timm that differ in more than their size, `pgdl.import_torch` translates:
+For whoever imports networks of PyTorch. The page shows which of the classification architectures of torchvision, and of
+those of timm that differ in more than their size, `pgdl.import_torch` translates:
 
 ```sh
 make torch-zoo        # tries them with random weights and small images, and prints this page
 ```
 
-{n} of {tried} are translated (PyTorch {torch}).
+{n} of {tried} are translated (PyTorch {torch}). Their outputs for 64 images differ from PyTorch's by at most
+{difference} of their spread.
 
-- *difference*: the largest difference of the outputs for 64 images, as a share of their spread;
-- *seconds*: export, translation and comparison;
-- *measures*: how many of the library's {measures} measures of the costs `weights` and `forward` give a value; large
-  networks were not measured.
+{torchvision}
 
-| architecture | result | difference | seconds | measures |
-|---|---|---|---|---|"""
+{timm}
+
+| refused | reason |
+|---|---|
+{refused}
+"""
 
 
 if __name__ == "__main__":

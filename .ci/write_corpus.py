@@ -1,8 +1,9 @@
 """Prints the scores of measures on recorded corpora beside those on the demo tasks: the table of docs/fashion-mnist.md.
 
-`write_corpus.py SCORES RESULTS`: SCORES is what `pgdl score --format json` printed, RESULTS the page docs/results.md.
+`write_corpus.py SCORES RESULTS`: SCORES is what `pgdl score --format json` printed, RESULTS is docs/results.csv.
 """
 
+import csv
 import itertools
 import json
 import statistics
@@ -24,7 +25,7 @@ class Scores(NamedTuple):
 
 
 #: Measures in the table: the best.
-SHOWN = 30
+SHOWN = 15
 
 #: Measure -> its scores.
 Column = Mapping[str, Scores]
@@ -32,7 +33,7 @@ Column = Mapping[str, Scores]
 
 def main(scores: Path, results: Path) -> None:
     """Print how well the orders agree, and the table of the best measures."""
-    corpora, demo = read_scores(scores.read_text()), read_page(results.read_text())
+    corpora, demo = read_scores(scores.read_text()), read_results(results.read_text())
     everywhere = means(corpora)
     print(f"- Corpora and demo tasks: {agreement(everywhere, demo)}")
     for (name, one), (other_name, other) in itertools.combinations(corpora.items(), 2):
@@ -71,18 +72,14 @@ def means(corpora: Mapping[str, Column]) -> dict[str, Scores]:
     return {name: Scores(*map(statistics.fmean, zip(*found, strict=True))) for name, found in every.items()}
 
 
-def read_page(text: str) -> dict[str, Scores]:
-    """Return measure -> scores, from the table of docs/results.md, in which measures that are alike share a line."""
-    heading, _, *lines = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"
-    ]
-    found = {}
-    for line in lines:
-        row = dict(zip(heading, line, strict=True))
-        if row["score"] and row["Kendall"]:
-            for name in row["measure"].split(","):
-                found[name.strip(" `")] = Scores(float(row["score"]), float(row["Kendall"]))
-    return found
+def read_results(text: str) -> dict[str, Scores]:
+    """Return measure -> scores, from docs/results.csv, in which measures that are alike share a line."""
+    return {
+        name: Scores(float(row["score"]), float(row["Kendall"]))
+        for row in csv.DictReader(text.splitlines())
+        if row["score"] and row["Kendall"]
+        for name in row["measure"].split(", ")
+    }
 
 
 def agreement(here: Column, there: Column) -> str:

@@ -1,9 +1,9 @@
-"""Writes docs/results.md: all measures on the shipped tasks, from the records of `make pictures`.
+"""Writes docs/results.md and docs/results.csv: all measures on the shipped tasks, from the records of `make pictures`.
 
 `write_results.py seeds SEED` prints the measures that draw, with another seed, for `pgdl compare --measures`.
-`write_results.py page TASKS COMPARISON RECORDS CORPORA` prints the page: COMPARISON is what `pgdl compare` wrote as
-CSV, RECORDS what `pgdl results --format csv` printed of all runs, CORPORA what `pgdl score --format json` printed of
-the recorded corpora of real images.
+`write_results.py page TASKS COMPARISON RECORDS CORPORA TABLE` prints the page, and writes its whole table to TABLE as
+CSV: COMPARISON is what `pgdl compare` wrote as CSV, RECORDS what `pgdl results --format csv` printed of all runs,
+CORPORA what `pgdl score --format json` printed of the recorded corpora of real images.
 """
 
 import csv
@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from write_corpus import Column, Scores, agreement, means, read_scores
 
 import baselines
-from harness.board.oracle import Oracle, score_oracle
+from harness.board.yardsticks import Oracle, score_oracle
 from harness.format.reference import read_reference
 from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, ORACLE_NOISE
@@ -25,61 +25,53 @@ from scoring import ORACLE_DRAWS, ORACLE_NOISE
 #: The parameter that draws.
 SEED = "seed"
 
+#: Lines of the table on the page, before that of `random`.
+BEST = 40
+
 #: Measure -> task -> model -> value.
 Values = dict[str, dict[str, dict[str, float]]]
 
 HEAD = """\
-# All measures on the demo tasks
+# Measures on the demo tasks
 
 For readers who look for a measure to start from or to compare with.
 
 ```sh
 pgdl compare --measures all --tasks task_data      # such a table for any tasks, also as CSV, LaTeX, parquet and a plot
-make pictures                                      # writes this page
+make pictures                                      # writes this page, and results.csv
 ```
 
-The page shows {calls:,} calls of {measures} measures on {models} models, which took {seconds:.0f} s in sum.
-Measures that draw random numbers were also called with other seeds, on digits_nin.
+The table shows the best measures, and the level of chance (`random`). [results.csv](results.csv) has all measures.
+
+The page shows {calls:,} calls of {measures} measures on {models} models. Measures that draw random numbers
+were also called with other seeds, on digits_nin. Measures without a value for some models: {failed}.
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
-about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of chance; {oracle}
+about 0.007 ([task_data](../task_data/README.md)). For comparison, {oracle}
 Differences of a few points mean nothing. The order may differ for networks of another size or kind.
 
 - *measure*: measures in one line order the models of every task alike and so have the same score.
-- *score*: 100 times the official conditional mutual information, mean over the three tasks; the next three columns
+- *score*: 100 times the official conditional mutual information, mean over the three tasks; the last three columns
   show each task.
-- *Kendall*: rank correlation with the gap, mean over tasks. Unlike the score it has a sign: a negative coefficient
-  with a high score means that the measure orders the models in reverse.
-- *own*: the part of the spread over models that is due to the measure's own randomness, in percent. It is the variance
-  of a model's rank over seeds, divided by the variance over models and seeds, on digits_nin. Empty for measures without
+- *Kendall*: rank correlation with the gap, mean over tasks. Negative with a high score: the measure orders the models
+  in reverse.
+- *own*: the part of the spread over models that is due to the measure's own randomness, in percent: the variance of a
+  model's rank over seeds, divided by the variance over models and seeds, on digits_nin. Empty for measures without
   seed.
-- *s*: median seconds of a call. All measures of a model share a sandbox; shared work counts for the first measure that
-  needs it, in the order of `pgdl measures`.
-- *failed*: models on which the measure could not be computed.
 - *real images*: score and Kendall's coefficient on {corpora} corpora of small networks on
   [Fashion-MNIST](fashion-mnist.md), means; empty for measures that were not called there, or refuse a network.
 
-How far do the rankings agree? Between the demo tasks and the real images,
+Between the demo tasks and the real images,
 {agreement}
 
 ![Scores by family: the five best measures of each by name, with the noisy oracle and chance](comparison.svg)
 """
 
 FOOT = """
-## Why the Gi-score is not the mean accuracy
-
-`gi_*` and `pr_mean_error_*` are two summaries of one curve, the accuracy A(t) at magnitudes t from 0 to 1. The mean
-error is the mean of 1 - A. The Gi-score is twice the mean of (1 - t)(1 - A): errors at the smallest magnitudes weigh
-most, errors at the largest nothing. If a network errs on unchanged examples, the Gi-score is therefore close to the
-training error, and ignores what happens at large magnitudes. For rotations and shifts, t = 0 is the far end of one
-side, -180 degrees, and Gi weighs the two sides differently. In the table above neither is always ahead.
-
 ## How much depends on one answer
 
-Values repeat to the last bit on one machine, alone or among other measures. Another processor rounds differently. If
-two logits are nearly equal, the network then gives another answer, and with 32 models one answer can move a score. An
-example is an earlier form of `pal_intra_l0`, which had 9.27 on digits_nin, from 320 x 11 mixtures for each model. If
-the network answered one of them otherwise, the score was between 8.23 and 10.34; on another machine it was 9.51.
+Values repeat to the last bit on one machine. Another processor rounds differently: if two logits are nearly equal, the
+network gives another answer, and with 32 models one answer can move a score by a point.
 """
 
 
@@ -93,7 +85,11 @@ def main(arguments: Sequence[str]) -> None:
         )
         comparison, records = (read(Path(path)) for path in arguments[2:4])
         corpora = read_scores(Path(arguments[4]).read_text())
-        print(page(comparison, records, oracle, corpora), end="")
+        lines = table_of(comparison, values_of(records), means(corpora))
+        plain = ([cell.replace("`", "") for cell in cells] for cells in lines)
+        with Path(arguments[5]).open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(plain)
+        print(page(comparison, lines, oracle, corpora), end="")
 
 
 def draws(measure: baselines.Measure) -> bool:
@@ -108,9 +104,29 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def table_of(comparison: list[dict[str, str]], values: Values, there: Column) -> list[list[str]]:
+    """Return the cells of the table: its columns, and the measures, best first.
+
+    Args:
+        comparison: rows of the measures, best first.
+        values: the values of all measures, those with other seeds among them.
+        there: the scores on real images.
+    """
+    tasks = tasks_of(comparison)
+    columns = ["rank", "measure", "score", "Kendall", "real images: score", "real images: Kendall", "family", "own"]
+    columns += [task.removeprefix("digits_") for task in tasks]
+    called = [row for row in comparison if row["measure"] in values]
+    return [columns, *(line(rows, tasks, values, there) for rows in alike(called, tasks, values))]
+
+
+def tasks_of(comparison: list[dict[str, str]]) -> list[str]:
+    """The names of the tasks."""
+    return [name.partition(":")[2] for name in comparison[0] if name.startswith("score:")]
+
+
 def page(
     comparison: list[dict[str, str]],
-    records: Iterable[dict[str, str]],
+    lines: list[list[str]],
     oracle: Oracle,
     corpora: Mapping[str, Mapping[str, Scores]],
 ) -> str:
@@ -118,29 +134,27 @@ def page(
 
     Args:
         comparison: rows of the measures, best first.
-        records: rows of all calls, those with other seeds among them.
+        lines: the cells of the table.
         oracle: the noisy oracle on the tasks.
         corpora: the scores on each corpus of real images.
     """
-    there = means(corpora)
     here = {row["measure"]: Scores(float(row["score"]), float(row["kendall"])) for row in comparison if row["kendall"]}
-    values = values_of(records)
-    tasks = [name.partition(":")[2] for name in comparison[0] if name.startswith("score:")]
-    called = [row for row in comparison if row["measure"] in values]
+    columns, *rows = lines
+    names = {name.strip("`") for cells in rows for name in cells[1].split(", ")}
+    called = [row for row in comparison if row["measure"] in names]
     calls = [int(row["models"]) for row in called]
-    seconds = sum(float(row["seconds_per_model"] or 0) * number for row, number in zip(called, calls, strict=True))
+    failed = ", ".join(f"`{row['measure']}` ({row['failed']})" for row in called if int(row["failed"])) or "none"
     head = HEAD.format(
-        measures=len(called), models=max(calls), calls=sum(calls), seconds=seconds, oracle=of_oracle(oracle, tasks),
-        corpora=len(corpora), agreement=agreement(here, there),
+        measures=len(called), models=max(calls), calls=sum(calls), failed=failed,
+        oracle=of_oracle(oracle, tasks_of(comparison)), corpora=len(corpora), agreement=agreement(here, means(corpora)),
     )  # fmt: skip
-    short = [task.removeprefix("digits_") for task in tasks]
-    lines = [
-        f"| rank | measure | family | score | {' | '.join(short)} | Kendall | own | s | failed | real images: score "
-        "| real images: Kendall |",
-        "|---" * (10 + len(tasks)) + "|",
-    ]
-    lines += [line(rows, tasks, values, there) for rows in alike(called, tasks, values)]
-    return head + "\n" + "\n".join(lines) + "\n" + FOOT
+    shown = [*rows[:BEST], *(cells for cells in rows[BEST:] if cells[1] == "`random`")]
+    return "\n".join([head, row_of(columns), "|---" * len(columns) + "|", *map(row_of, shown), FOOT])
+
+
+def row_of(cells: Sequence[str]) -> str:
+    """A row of a table in Markdown."""
+    return f"| {' | '.join(cells)} |"
 
 
 def of_oracle(oracle: Oracle, tasks: Sequence[str]) -> str:
@@ -177,26 +191,19 @@ def alike(rows: Iterable[dict[str, str]], tasks: Sequence[str], values: Values) 
     return list(groups.values())
 
 
-def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, there: Column) -> str:
-    """A line of the table for measures that are alike."""
+def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, there: Column) -> list[str]:
+    """The cells of a line for measures that are alike."""
     first = rows[0]
-    names = ", ".join(f"`{row['measure']}`" for row in rows)
-    families = ", ".join(dict.fromkeys(row["family"] for row in rows))
-    scores = [figure(first[name], 2) for name in ("score", *(f"score:{task}" for task in tasks))]
-    own = own_share(first["measure"], tasks, values)
-    seconds = ", ".join(dict.fromkeys(figure(row["seconds_per_model"], 3) for row in rows))
-    cells = [
+    return [
         first["rank"],
-        names,
-        families,
-        *scores,
+        ", ".join(f"`{row['measure']}`" for row in rows),
+        figure(first["score"], 2),
         figure(first["kendall"], 3),
-        own,
-        seconds,
-        first["failed"].replace("0", "", first["failed"] == "0"),
         *elsewhere([there[row["measure"]] for row in rows if row["measure"] in there]),
+        ", ".join(dict.fromkeys(row["family"] for row in rows)),
+        own_share(first["measure"], tasks, values),
+        *(figure(first[f"score:{task}"], 2) for task in tasks),
     ]
-    return "| " + " | ".join(cells) + " |"
 
 
 def elsewhere(found: Sequence[Scores]) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Complexity measures, called by name wherever a submission is expected.
 
-`MEASURES` says what there is; `load("name:parameter=value")` returns a function of (model, dataset). Importing
-this package imports no TensorFlow, so the command line can list the names.
+`MEASURES` describes all measures; `load("name:parameter=value")` returns a function of (model, dataset). Importing
+this package does not import TensorFlow, so the command line lists the names quickly.
 """
 
 from baselines.core.families import import_families

@@ -1,15 +1,24 @@
-"""Digests of files, and of the harness' own code."""
+"""Digests of files and of code."""
 
+import ast
 import hashlib
+import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from harness.reading import open_regular
 
+#: Nodes of a syntax tree that may have a docstring.
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+#: Fields of a syntax tree without any effect on the computation.
+_IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
+
 
 def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
-    """Return the SHA-256 (hex) of paths and contents, in the given order; lengths keep them apart."""
+    """Return the SHA-256 (hex) over the paths and contents of files, in the given order."""
     digest = hashlib.sha256()
     for path, content in files:
         digest.update(f"{len(path.encode())} {path} {len(content)} ".encode() + content)
@@ -17,13 +26,38 @@ def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
 
 
 def digest_of_file(file: Path) -> str:
-    """Return the SHA-256 (hex) of a file's content; raises `UserError` if it is not a file, or cannot be opened."""
+    """Return the SHA-256 (hex) of a regular file's content; raises `UserError` if the file cannot be opened."""
     with open_regular(file, links=True) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @cache
 def digest_of_code(*packages: Path) -> str:
-    """Return the SHA-256 (hex) of the modules directly in some packages."""
+    """Return the SHA-256 (hex) over the modules in the directories of packages, without subpackages."""
     files = [file for package in packages for file in sorted(package.glob("*.py"))]
     return digest_of((f"{file.parent.name}/{file.name}", file.read_bytes()) for file in files)
+
+
+@cache
+def code_of(source: bytes) -> bytes:
+    """Return a digest of Python code that ignores comments, docstrings and layout; other content unchanged.
+
+    The digest covers the syntax tree. It is the same in every version of Python, because the fields that a newer
+    version adds to the tree are empty for older code.
+    """
+    try:
+        tree = json.dumps(_fields(ast.parse(source)), separators=(",", ":"))
+    except SyntaxError:
+        return source
+    return hashlib.sha256(tree.encode()).digest()
+
+
+def _fields(value: Any) -> Any:
+    """Return a syntax tree as JSON, without empty fields."""
+    if isinstance(value, ast.AST):
+        fields = {name: child for name, child in ast.iter_fields(value) if name not in _IGNORED}
+        if isinstance(value, _DOCUMENTED) and ast.get_docstring(value, clean=False) is not None:
+            fields["body"] = value.body[1:]
+        found = {name: _fields(child) for name, child in fields.items() if child is not None and child != []}
+        return [type(value).__name__, found]
+    return [_fields(one) for one in value] if isinstance(value, list) else repr(value)

@@ -1,4 +1,4 @@
-"""Logarithmic axes of matplotlib: ticks at 1, 2 and 5, as many as their labels have room for."""
+"""Logarithmic axes of Matplotlib with ticks at 1, 2 and 5 times powers of ten, as many as their labels have room."""
 
 import math
 from collections.abc import Iterator
@@ -6,18 +6,18 @@ from itertools import count, pairwise, takewhile
 
 from harness.plots import XAxis, YAxis, mpl, ticker
 
-#: Mean width of a character, and distance between labels side by side or one above the other; in sizes of the font.
+#: Mean width of a character, distance of labels side by side, and distance of lines of labels, in sizes of the font.
 CHARACTER, BESIDE, ABOVE = 0.62, 1.0, 1.6
 
-#: Plain labels: 0.05, 20, 1e-12.
+#: Writes labels as plain numbers: 0.05, 20, 1e-12.
 PLAIN = ticker.FuncFormatter(lambda value, _: f"{value:g}")
 
 
 def log_ticks(low: float, high: float, room: float) -> list[float]:
-    """Return the ticks from low to high, rising: neighbours are at least `room` decades apart.
+    """Return rising ticks from `low` to `high`, at least `room` decades apart.
 
-    Powers of ten come first, then 2 and 5 of every decade. If powers of ten are too close to each other, ticks are 2,
-    5, 10, ... decades apart. A range that holds fewer than two such ticks has equal steps instead.
+    Powers of ten precede 2 and 5 times powers of ten. If powers of ten are less than `room` apart, ticks are 2, 5, 10,
+    ... decades apart. A range with fewer than two such ticks has ticks in equal steps instead.
     """
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     every = next(step for step in _steps(1) if step >= room)
@@ -32,7 +32,7 @@ def log_ticks(low: float, high: float, room: float) -> list[float]:
 
 
 def _equal_steps(low: float, high: float, room: float) -> list[float]:
-    """Return at least two multiples of the smallest step with enough room; an empty list if there is no such step."""
+    """Return two or more multiples of the smallest step that leaves `room`; empty if no step does."""
     if high <= low:
         return []
     smallest = 10.0 ** (math.floor(math.log10(high - low)) - 1)
@@ -44,12 +44,12 @@ def _equal_steps(low: float, high: float, room: float) -> list[float]:
 
 
 def _steps(smallest: float) -> Iterator[float]:
-    """Yield 1, 2, 5, 10, 20, 50, ... times the smallest."""
+    """Yield 1, 2, 5, 10, 20, 50, ... times `smallest`, without end."""
     yield from (digit * 10**exponent * smallest for exponent in count() for digit in (1, 2, 5))
 
 
 def use_log_scale(axis: XAxis | YAxis, formatter: ticker.Formatter = PLAIN) -> None:
-    """Make an axis logarithmic, with labels by `formatter`."""
+    """Make an axis logarithmic, with ticks by `log_ticks` and labels by `formatter`."""
     if isinstance(axis, XAxis):
         axis.axes.set_xscale("log")
     else:
@@ -60,19 +60,19 @@ def use_log_scale(axis: XAxis | YAxis, formatter: ticker.Formatter = PLAIN) -> N
 
 
 class _LogTicks(ticker.LogLocator):
-    """The ticks of an axis, found anew whenever its length changes."""
+    """Finds the ticks of an axis for its present length."""
 
     def __init__(self, formatter: ticker.Formatter) -> None:
         super().__init__()
         self._label = formatter
 
     def tick_values(self, vmin: float, vmax: float) -> list[float]:
-        """Return the ticks between two values, whose order does not count."""
+        """Return the ticks between two values, in any order."""
         low, high = sorted((vmin, vmax))
         return log_ticks(low, high, self._room(low, high))
 
     def _room(self, low: float, high: float) -> float:
-        """Return the size of a label and its distance to the next, in decades of this axis."""
+        """Return the room that a label needs along this axis, in decades."""
         assert isinstance(self.axis, XAxis | YAxis)
         axes, font_size = self.axis.axes, mpl.rcParams["font.size"]
         points = 72 / axes.figure.dpi

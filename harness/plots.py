@@ -1,4 +1,4 @@
-"""The style of plots: text stays text, and the colours of an SVG follow the reader's light or dark mode."""
+"""The style of all plots of Matplotlib, and their SVG, whose colours follow the reader's light or dark mode."""
 
 import io
 import os
@@ -12,11 +12,11 @@ from harness.children import ROOT
 from harness.errors import writing
 from harness.text import printable_lines
 
-# The only import of Matplotlib, which reads `matplotlibrc` of the current directory: possibly a stranger's file.
+# The only import of Matplotlib, which would read `matplotlibrc` of the current directory, possibly a stranger's file.
 if "matplotlib" in sys.modules:
     import matplotlib as mpl
 else:
-    backend = os.environ.pop("MPLBACKEND", None)  # the import fails if the backend is not installed
+    backend = os.environ.pop("MPLBACKEND", None)  # the import fails if this backend is not installed
     with chdir(ROOT):
         import matplotlib as mpl
     if backend is not None:
@@ -31,17 +31,16 @@ __all__ = [
     "new_figure", "styled", "svg_element", "svg_file", "ticker", "write_figure", "write_pictures",
 ]  # fmt: skip
 
-#: Colours in light mode, as written to the files: text and axes, background, dots, secondary elements, and
-#: the level of chance.
+#: Colours in light mode of text and axes, background, dots, secondary elements, and the level of chance.
 INK, PAPER, COLOUR, FAINT, CHANCE = "#222222", "#fffffe", "#0b6e6e", "#8a8f98", "#a84a00"
 
 _DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#55c4bd", FAINT: "#7d838d", CHANCE: "#f0a050"}
 
-#: Text uses the reader's own font; element IDs are the same every time a figure is written.
+#: The parameters of Matplotlib that differ from its defaults.
 STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "text.parse_math": False,  # names and values of strangers may contain dollars
-    "svg.hashsalt": "pgdl",
+    "svg.fonttype": "none",  # text stays text, in the reader's font
+    "text.parse_math": False,  # names and values of strangers may contain dollar signs
+    "svg.hashsalt": "pgdl",  # the same figure has the same element IDs
     "font.family": "sans-serif",
     "text.color": INK,
     "axes.edgecolor": INK,
@@ -57,7 +56,7 @@ STYLE: dict[Any, Any] = {
 
 
 def dark_rules() -> str:
-    """Return the CSS rules that show plots in dark mode; they stay light where the CSS is not supported."""
+    """Return CSS rules that replace the colours of plots in dark mode."""
     rules = (
         f'[style*="{attribute}: {light}"] {{ {attribute}: {dark} !important }}'
         for light, dark in _DARK.items()
@@ -67,26 +66,22 @@ def dark_rules() -> str:
 
 
 def svg_element(figure: Figure) -> str:
-    """Return a figure as an `<svg>` element for a page whose styles include `dark_rules`."""
+    """Return a figure as an `<svg>` element, for a page whose styles include `dark_rules`."""
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = stream.getvalue()
-    return printable_lines(text[text.index("<svg") :])  # XML cannot contain control characters, which a label may have
+    return printable_lines(text[text.index("<svg") :])  # labels may have control characters, XML must not
 
 
 def svg_file(figure: Figure) -> str:
-    """Return a figure as a self-contained SVG file."""
+    """Return the content of an SVG file with a figure and its `dark_rules`."""
     element = svg_element(figure)
     head_ends = element.index(">") + 1
     return f"{element[:head_ends]}\n <style>{dark_rules()}</style>{element[head_ends:]}"
 
 
 def write_figure(figure: Figure, path: Path) -> Path:
-    """Write a figure in the format of the path's suffix: SVG, PNG or another format of matplotlib; returns the path.
-
-    Raises:
-        UserError: the file cannot be written.
-    """
+    """Write a figure in the format of the path's suffix, such as `.svg`, and return the path; raises `UserError`."""
     with writing(path):
         if path.suffix == ".svg":
             path.write_bytes(svg_file(figure).encode())
@@ -96,13 +91,13 @@ def write_figure(figure: Figure, path: Path) -> Path:
 
 
 def write_pictures(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure as SVG and PNG, and return the paths: `stem` with the suffix of each; raises `UserError`."""
+    """Write a figure to `stem` with the suffixes `.svg` and `.png`, and return the paths; raises `UserError`."""
     return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in (".svg", ".png")]
 
 
 @contextmanager
 def styled(font_size: float) -> Iterator[None]:
-    """Draw only in the house's style: the user's settings do not change a picture."""
+    """Set the style of plots within the context, whatever the user's settings of Matplotlib."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE | {"font.size": font_size})
@@ -111,6 +106,6 @@ def styled(font_size: float) -> Iterator[None]:
 
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator[Figure]:
-    """Provide an empty figure in the house's style; sizes are inches."""
+    """Provide an empty figure of a size in inches, with the style of plots within the context."""
     with styled(8):
         yield Figure(figsize=(width, height), layout="constrained")

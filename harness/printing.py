@@ -1,6 +1,6 @@
-"""The gate of all text to the terminal: content of strangers can neither control it nor pass for lines of the program.
+"""Prints text, so that content of strangers can neither control the terminal nor look like lines of the program.
 
-Consoles, for tables and progress, are in harness/tables.py; no other module prints (`tests/test_printing.py`).
+Only this module and harness/tables.py, for tables and progress, print (`tests/test_printing.py`).
 """
 
 import io
@@ -19,9 +19,9 @@ from harness.text import safe_line, wrapped
 
 
 def say(*lines: object, err: bool = False, **options: Any) -> None:
-    """Print lines, by default an empty line, on standard output or standard error; `options` as for `click.secho`.
+    """Print lines, by default an empty line, on standard output, or on standard error if `err`.
 
-    A terminal breaks them between words.
+    On a terminal, long lines are broken between words. `options` are those of `click.secho`.
     """
     width = _terminal_width(sys.stderr if err else sys.stdout)
     for line in lines or ("",):
@@ -31,22 +31,22 @@ def say(*lines: object, err: bool = False, **options: Any) -> None:
 
 
 def _terminal_width(stream: TextIO) -> int:
-    """Return the number of columns of the terminal behind a stream, 0 if there is none."""
+    """Return the width in characters of the terminal to which a stream writes; 0 if it writes to no terminal."""
     try:
         return os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):  # no terminal; a stream of another program without a descriptor
+    except (OSError, ValueError):  # no terminal, or a stream without a file descriptor
         return 0
 
 
 def put(content: str | bytes) -> None:
-    """Write content for programs to standard output, byte for byte; on a terminal, its lines are made printable."""
+    """Write content for other programs to standard output, unchanged, or with printable lines on a terminal."""
     with output() as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def output() -> Iterator[BinaryIO]:
-    """Return a stream for the content of `put`."""
+    """Provide a stream to standard output for content as of `put`; a terminal shows it at the end of the context."""
     if not sys.stdout.isatty():
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -58,19 +58,19 @@ def output() -> Iterator[BinaryIO]:
 
 
 def ask(question: str) -> bool:
-    """Ask the user a question; the answer is no without a terminal."""
+    """Return the user's answer to a yes-or-no question; False without a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(safe_line(question), err=True)
 
 
 def say_usage(error: click.ClickException) -> None:
-    """Print click's message on wrong arguments, which quotes them."""
+    """Print the message of click on wrong arguments, which may quote any text."""
     said = io.StringIO()
     error.show(said)
     say(*said.getvalue().splitlines(), err=True)
 
 
 def take_over() -> None:
-    """From now on, also print warnings of libraries, and errors that end a thread, in place of Python."""
+    """Make Python print warnings of libraries, and errors that end a thread, by `say` from now on."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,

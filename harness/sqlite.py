@@ -1,6 +1,6 @@
-"""Safe access to SQLite files of strangers: only tables of plain columns without code, read with bounded work.
+"""Safe access to SQLite files of strangers: only tables and indices without code, and statements with bounded work.
 
-The functions work on connections of Python's own driver, so that shell completion need not import SQLAlchemy.
+The functions take connections of Python's own driver, so that shell completion need not import SQLAlchemy.
 """
 
 import os
@@ -15,23 +15,23 @@ from harness.errors import UserError
 from harness.reading import require_regular
 from harness.text import printable
 
-#: Remedy for a file that the harness would not write.
+#: Remedy for a file that is not as the harness writes it.
 REMEDY = "name another file of results"
 
-#: Maximum size in bytes of a value in a read-only file.
+#: Maximum number of bytes of a value in a read-only file.
 LONGEST = 128 * 1024
 
-#: Instructions of SQLite between two checks of a statement, the maximum for a statement, and the maximum for each byte
-#: of the file; a statement that reads all records takes 320 per record, or 0.25 per byte.
+#: Number of SQLite's instructions between two checks of a statement, and its maximum for a statement: a constant, and a
+#: number for each byte of the file. Reading all records takes 320 instructions per record, or 0.25 per byte.
 LOOK, MOST, MOST_PER_BYTE = 10_000, 2_000_000, 5
 
-#: Maximum processor time of a statement in seconds.
+#: Maximum processor time of a statement, in seconds.
 DEADLINE_S = 300.0
 
-#: The last bytes of a journal that names another file, which SQLite deletes after it has applied the journal.
+#: The last bytes of a journal that names another file, which SQLite deletes when it applies the journal.
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
-# All repetitions are possessive, and no text matches in two ways: otherwise a stranger's text could take very long.
+# Repetitions are possessive, and no text matches in two ways, so that no text takes long to match.
 _NAME = r'(?:\w++|"[\w ]++"|`[\w ]++`|\[[\w ]++\])'
 _ORDER = r"(?: (?:ASC|DESC)\b)?+"
 _NAMES = rf"\( ?+{_NAME}{_ORDER}(?: ?+, ?+{_NAME}{_ORDER})*+ ?+\)"
@@ -42,7 +42,7 @@ _CLAUSE = rf" (?:(?:NOT )?+NULL\b|UNIQUE\b|PRIMARY KEY\b{_ORDER}(?: AUTOINCREMEN
 _COLUMN = rf"(?!(?:CHECK|CONSTRAINT|FOREIGN|PRIMARY|UNIQUE)\b){_NAME}{_TYPE}(?:{_CLAUSE})*+"
 _PART = rf"(?:{_COLUMN}|(?:CONSTRAINT {_NAME} )?+(?:PRIMARY KEY|UNIQUE) ?+{_NAMES})"
 
-#: Tables and indices without expressions: no view, trigger, virtual table or computed column, and no condition.
+#: Statements that create a table or an index without expressions; any other object of a database is refused.
 _PLAIN = re.compile(
     rf"CREATE TABLE {_NAME} ?+\( ?+{_PART}(?: ?+, ?+{_PART})*+ ?+\)(?: (?:WITHOUT ROWID|STRICT))?+"
     rf"|CREATE (?:UNIQUE )?+INDEX {_NAME} ON {_NAME} ?+{_NAMES}",
@@ -51,18 +51,18 @@ _PLAIN = re.compile(
 
 
 def beside(file: Path) -> tuple[Path, Path, Path]:
-    """Return the files that SQLite applies to a database or keeps beside it: a journal, a log, and the log's index."""
+    """Return the paths of the files that SQLite may keep beside a database: rollback journal, log, and log's index."""
     real = file.resolve()
     journal, log, index = (real.with_name(f"{real.name}-{suffix}") for suffix in ("journal", "wal", "shm"))
     return journal, log, index
 
 
 def require_sound(file: Path) -> None:
-    """Raise `UserError` if a database, which need not exist, or a file beside it must not be given to SQLite."""
-    with suppress(OSError):  # SQLite itself reports a file that is missing or unreachable
+    """Raise `UserError` if SQLite must not open a database, which need not exist, or a file `beside` it."""
+    with suppress(OSError):  # SQLite reports a file that cannot be opened
         require_regular(file, file.stat())
     for path in beside(file):
-        with suppress(OSError):  # another program that uses the database may just have removed it
+        with suppress(OSError):  # another program may just have removed it
             require_regular(path, path.lstat())
     with suppress(OSError), beside(file)[0].open("rb") as journal:
         journal.seek(-len(_NAMES_ANOTHER), os.SEEK_END)
@@ -71,16 +71,14 @@ def require_sound(file: Path) -> None:
 
 
 def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "StatementWatch":
-    """Make a new connection safe for a database of a stranger; returns the watch over its statements.
+    """Make a new connection to a stranger's database safe, and return the watch over its statements.
 
-    Args:
-        connection: a connection without any statement yet.
-        file: the database, for messages; see also `require_sound`.
-        read_only: whether to refuse every write, and values longer than `LONGEST`.
+    The connection has had no statement yet, and `require_sound` accepted the file. A connection that is `read_only`
+    refuses writes, and values longer than `LONGEST`.
 
     Raises:
-        UserError: the database has anything but plain tables and indices, or reading their list takes too long.
-        sqlite3.Error: it is no database, or cannot be read.
+        UserError: the database has other objects than plain tables and indices, or their list takes too long to read.
+        sqlite3.Error: the file is no database, or cannot be read.
     """
     watch = StatementWatch(connection, file)
     with watch.reasons():
@@ -96,29 +94,25 @@ def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "
 
 
 class StatementWatch:
-    """Ends a statement that takes too much work, or during which a signal arrives, before Python handles it.
-
-    Attributes:
-        reason: why the last statement was ended; None if SQLite itself ended it.
-    """
+    """Ends a statement that takes too much work, or during which a handler of a signal raises an exception."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._file = file
         self.begin()
-        # The driver drops exceptions of its callback, such as an exception of a signal's handler. Python calls handlers
-        # when its code resumes: at the beginning of a function, but inside of `try` in a started generator.
+        # The driver drops exceptions of its callback, and with them those of signal handlers. Python calls a handler
+        # when Python code resumes: in a function before its first line, but in a started generator inside of `try`.
         checks = self._checks()
         next(checks)
         connection.set_progress_handler(checks.__next__, LOOK)
 
     def begin(self) -> None:
         """Prepare for the next statement."""
-        self.reason: BaseException | None = None
+        self.reason: BaseException | None = None  #: why the watch ended the last statement; None if it did not
         self._instructions, self._began_s = 0, time.thread_time()
 
     @contextmanager
     def reasons(self) -> Iterator[None]:
-        """Raise the reason in place of the driver's error."""
+        """Raise the reason for which the watch ended a statement in place of the driver's error."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -127,10 +121,10 @@ class StatementWatch:
             raise self.reason from error
 
     def _checks(self) -> Iterator[bool]:
-        """Yield at each check whether to end the statement."""
+        """Yield at each check of a statement whether to end it."""
         while True:
             try:
-                while True:  # inside of `try`: Python also calls handlers of signals when a loop repeats
+                while True:  # inside of `try`, since Python may call signal handlers when a loop repeats
                     yield self.reason is not None
                     self._require_bounded()
             except GeneratorExit:

@@ -1,4 +1,4 @@
-"""Tables on the terminal and in pipes: names and numbers are never truncated."""
+"""Consoles and tables for output, whose content cannot control the terminal, and in which nothing is truncated."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -13,31 +13,31 @@ from rich.text import Text
 
 from harness.text import may_wrap, printable_lines, safe_line
 
-#: Width of output that is not a terminal, so that lines are never broken.
+#: Width in characters of output that is not a terminal, in which no line is broken.
 ENDLESS = 10_000
 
 
 class SafeConsole(Console):
-    """A console that content cannot control: only rich's own styles and cursor moves reach the terminal."""
+    """A console that removes control characters from content; only rich's own styles and moves reach the terminal."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print texts, each on a line that a terminal breaks between words, and other objects that rich can render."""
+        """Print texts, each on a line that a terminal breaks between words, or other objects that rich can render."""
         if self.is_terminal and all(isinstance(one, str) and may_wrap(one) for one in objects):
             options = {"soft_wrap": False} | options
         super().print(*(safe_line(one) if isinstance(one, str) else one for one in objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Return the segments of the output, also of tables and bars."""
+        """Return the segments of an object, such as a table or a bar, without control characters in its content."""
         for part in super().render(renderable, options):
             is_safe = part.control or part.text.isprintable() or part.text == "\n"
             yield part if is_safe else Segment(printable_lines(part.text), part.style)
 
 
 class PlainColumn(TextColumn):
-    """A column of text beside a bar, without markup."""
+    """A column of text beside a progress bar, without markup."""
 
     def render(self, task: Task) -> Text:
-        """Return the text for a bar."""
+        """Return the text beside the bar of a task."""
         return plain(self.text_format.format(task=task))
 
 
@@ -47,7 +47,7 @@ def plain(text: str) -> Text:
 
 
 def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
-    """Return a console without truncation or markup; with `quiet`, it prints nothing."""
+    """Return a console for standard output, or standard error, that prints whole lines, or nothing if `quiet`."""
     console = SafeConsole(quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS
@@ -55,7 +55,7 @@ def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
 
 
 def print_lines(console: Console, lines: Iterable[str], style: str = "dim") -> None:
-    """Print lines of text."""
+    """Print lines of text in a style of rich; `dim` is for remarks."""
     for line in lines:
         console.print(line, style=style)
 
@@ -69,7 +69,7 @@ def print_table(
     wrap: Collection[str] = (),
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print rows of cells under distinct headings, by which `left` and `wrap` name columns, as `print_columns`."""
+    """Print a table by `print_columns`; `left` and `wrap` are headings of columns, which must differ."""
     wraps = [heading in wrap for heading in headings]
     lefts = [heading in left or heading in wrap for heading in headings]
     print_columns(console, headings, rows, left=lefts, wrap=wraps, styles=styles)
@@ -84,11 +84,10 @@ def print_columns(
     wrap: Sequence[bool],
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print rows of cells under their headings, which may be equal.
+    """Print a table, whose headings may be equal; `styles` has a style of rich for each row, or is empty.
 
-    A column is aligned to the right unless `left` says otherwise. If the terminal is too narrow, headings are broken at
-    `_` and the cells of columns that `wrap` at spaces; if that is not enough, lines exceed the width of the terminal.
-    `styles` has one style per row.
+    Columns that are not `left` are aligned to the right. On a narrow terminal, headings are broken at `_`, and cells of
+    columns that `wrap` at spaces; if this is not enough, lines are longer than the terminal is wide.
     """
     cells = [[safe_line(str(cell)) for cell in row] for row in rows]
     wrap = [wraps and console.width < ENDLESS for wraps in wrap]
@@ -109,12 +108,12 @@ def print_columns(
 
 
 def table_width(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of columns that a terminal needs for a table whose lines are not broken."""
+    """Return the number of characters in the lines of a table without broken cells."""
     return sum(_widths(headings, rows, [False] * len(headings))) - 2
 
 
 def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]], wrap: Sequence[bool]) -> list[int]:
-    """Return the minimum width of each column, including the two spaces after it."""
+    """Return the minimum width of each column in characters, with the two spaces behind it."""
     widths = []
     for position, heading in enumerate(headings):
         parts = [*heading.splitlines(), *(row[position] for row in cells)]

@@ -1,7 +1,7 @@
-"""Streams of random numbers: one for every purpose, so that no two draws that should be independent are the same.
+"""Streams of random numbers, a separate stream for every purpose, so that draws for different purposes are independent.
 
-Two purposes that both began with `default_rng(0)` would draw the same permutation. This file is twice in the project,
-the same in `scoring` and `baselines/core`: a measure's sandbox contains nothing of `scoring`.
+With `default_rng(0)` for two purposes, both would draw the same permutation. `scoring` and `baselines/core` hold
+identical copies of this file, because a measure's sandbox contains nothing of `scoring`.
 """
 
 import hashlib
@@ -11,17 +11,17 @@ import numpy as np
 
 
 def stream(purpose: str, *seeds: int | str) -> np.random.Generator:
-    """Return the generator of a purpose.
+    """Return the random generator of a purpose.
 
     Args:
-        purpose: what is drawn; no other place in the project has the same.
-        seeds: what tells the draws for this purpose apart; the same seeds give the same draws.
+        purpose: name of the draws, unique in the project.
+        seeds: distinguish draws for the same purpose; equal seeds give equal draws.
     """
     return np.random.default_rng(_sequence(purpose, *seeds))
 
 
 def stream_seed(purpose: str, *seeds: int | str) -> int:
-    """Return a seed in [0, 2^31) for a library with generators of its own; arguments as for `stream`."""
+    """Return a seed in [0, 2^31) for a library with its own generators; arguments as for `stream`."""
     return int(_sequence(purpose, *seeds).generate_state(1)[0]) >> 1
 
 

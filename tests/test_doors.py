@@ -103,6 +103,7 @@ def test_what_is_no_file_is_refused(
 ELSEWHERE = [name for name in ALL if name.startswith(("submission: ", "results database"))]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("door", [door for name, door in ALL.items() if name not in ELSEWHERE],
                          ids=[name for name in ALL if name not in ELSEWHERE])  # fmt: skip
 def test_a_file_that_is_replaced_while_it_is_opened_is_refused(

@@ -49,6 +49,7 @@ def calls(file: Path) -> Iterator[ast.Call]:
     return (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
 
 
+@pytest.mark.rest
 def test_nothing_else_prints() -> None:
     found = {
         (file.relative_to(HARNESS).as_posix(), name)

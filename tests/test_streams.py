@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -29,25 +28,25 @@ MAY = {
 N, INDEPENDENT = 4000, 5 / 4000**0.5
 
 
-def purposes() -> Iterator[str]:
+@pytest.fixture(scope="module")
+def purposes() -> list[str]:
     """The purpose of every stream in the program, as often as it is written."""
+    found = []
     for file in FILES:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("stream", "stream_seed"):
                 assert isinstance(node.args[0], ast.Constant), f"{file}: a purpose is a plain text"
-                yield node.args[0].value
-
-
-PURPOSES = list(purposes())
+                found.append(node.args[0].value)
+    return found
 
 
 def correlation(one: np.ndarray, other: np.ndarray) -> float:
     return abs(float(np.corrcoef(one, other)[0, 1]))
 
 
-def test_every_purpose_is_at_one_place() -> None:
-    assert len(PURPOSES) > 30
-    assert sorted(PURPOSES) == sorted(set(PURPOSES))
+def test_every_purpose_is_at_one_place(purposes: list[str]) -> None:
+    assert len(purposes) > 30
+    assert sorted(purposes) == sorted(set(purposes))
 
 
 def test_nothing_draws_without_a_purpose() -> None:
@@ -61,10 +60,10 @@ def test_generators_of_tensorflow_get_seeds_of_streams() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 2020])
-def test_streams_with_the_same_seed_are_independent(seed: int) -> None:
-    orders = [stream(purpose, seed).permutation(N) for purpose in PURPOSES]
-    numbers = [stream(purpose, seed).standard_normal(N) for purpose in PURPOSES]
-    others = [np.random.default_rng(stream_seed(purpose, seed)).standard_normal(N) for purpose in PURPOSES]
+def test_streams_with_the_same_seed_are_independent(seed: int, purposes: list[str]) -> None:
+    orders = [stream(purpose, seed).permutation(N) for purpose in purposes]
+    numbers = [stream(purpose, seed).standard_normal(N) for purpose in purposes]
+    others = [np.random.default_rng(stream_seed(purpose, seed)).standard_normal(N) for purpose in purposes]
     assert max(correlation(*pair) for pair in combinations(orders, 2)) < INDEPENDENT
     assert max(correlation(*pair) for pair in combinations([*numbers, *others], 2)) < INDEPENDENT
 

@@ -1,4 +1,4 @@
-"""How short a code of the network is, and the bound on the error that follows."""
+"""Code length of a network with rounded weights, and the PAC-Bayes bound on the error that follows from it."""
 
 import math
 from collections.abc import Sequence
@@ -14,34 +14,33 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network import Network
 
-#: Most bits to which weights are rounded.
+#: Most bits per rounded weight.
 MOST_BITS = 8
 
-#: Bits of a number that is not rounded.
+#: Bits per number that is not rounded.
 FULL = 32
 
-#: delta, the chance that the bound does not hold.
+#: delta, the probability with which the bound may fail.
 CONFIDENCE = 0.05
 
 
 @measure(Need.LABELS)
 def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Bound on the error by the length of a code for the rounded weights.
+    """PAC-Bayes bound on the error from the code length of the rounded weights.
 
-    Formula: -ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, c the bits, e the rounded error.
-    Range: [0, inf). Source: Lotfi et al. 2022, arXiv 2211.13609, and its code, without their training in a random
-    subspace. Work: up to 8 F. Weights: folded. Refused: no training example is answered rightly after rounding to any
-    number of bits.
+    Formula: -ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, c code length in bits, e training
+    error after rounding. Range: [0, inf). Source: Lotfi et al. 2022, arXiv 2211.13609, and its code, without their
+    training in a random subspace. Work: up to 8 F. Weights: folded. Refused: after rounding, all training examples are
+    misclassified at every number of bits.
 
-    Bound p of PAC-Bayes on the error of the network with rounded weights, as -ln(1 - p). Each kernel is rounded as for
-    `quantization_bits`, and its entries are coded by arithmetic coding, with their frequencies in front. What is not a
-    kernel has 32 bits. Of 1 to 8 bits for a weight those count that give the smallest bound. Batch normalization is
-    folded into the kernels.
+    Each kernel is rounded as for `quantization_bits`. Its entries are coded by arithmetic coding, preceded by their
+    frequencies. All parameters that are not kernels cost 32 bits each. The value is the smallest bound of those with 1
+    to 8 bits per weight. Batch normalization is folded into the kernels.
 
-    The authors train few parameters, coordinates in a random subspace, with the rounding in mind, so that their bounds
-    are below 1. Here the network is taken as it is: with more weights than training examples p is nearly 1, and the
-    value is the bits of a weight times the weights over the examples. -ln(1 - p) tells these apart. Instead of Catoni's
-    bound at its best parameter it is the one with the relative entropy kl, which is the same but for small terms.
+    The authors train few parameters, coordinates in a random subspace, with quantization during training, so their
+    bounds are below 1. Here the trained network is coded unchanged. With more weights than training examples p is
+    nearly 1, which is why the value is -ln(1 - p): about bits per weight times weights per example. The bound with the
+    relative entropy kl replaces Catoni's bound at its best parameter; both agree up to small terms.
     """
     network, sample, m = subject.folded, subject.sample(n_samples, seed), subject.examples.population
     variables = kernel_variables(network)
@@ -64,7 +63,7 @@ _CHOICES = range(1, MOST_BITS + 1)
 
 
 def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
-    """Nats per example of the right side of the bound, of a network with rounded kernels."""
+    """Right side of the bound, in nats per example, for a network with these rounded kernels."""
     numbers = sum(array.size for node in network.nodes for array in node.weights)
     others = numbers - sum(kernel.size for kernel in kernels)
     bits = math.log2(MOST_BITS) + FULL * others + sum(map(code_length, kernels))
@@ -72,7 +71,7 @@ def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
 
 
 def code_length(kernel: Array) -> float:
-    """Bits of an arithmetic code for a kernel's entries, with its values' scale and frequencies."""
+    """Bits of an arithmetic code for a kernel's entries, including their scale and the frequencies of the values."""
     counts: Any = np.unique(kernel, return_counts=True)[1]
     shares = counts / kernel.size
     entropy = -float(np.sum(counts * np.log2(shares)))

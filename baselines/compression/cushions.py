@@ -1,7 +1,7 @@
-"""How much of a signal each layer of a network keeps, compared with what it would keep of noise.
+"""Cushions of Arora et al. 2018: how much of a signal each layer keeps, relative to random noise of the same norm.
 
-Layer i maps phi(x^(i-1)) to its pre-activation x^i; A_i is its linear part, phi what lies between it and the
-layer before. J_ij is the derivative of x^j with respect to x^i.
+Layer i maps phi(x^(i-1)) to its pre-activation x^i. A_i is the linear part of the layer, and phi are the operations
+between weight layers i-1 and i. J_ij is the Jacobian of x^j with respect to x^i.
 """
 
 import functools
@@ -21,30 +21,30 @@ from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
 from baselines.network.nodes import ACTIVATIONS
 
-#: Smallest cushion: that of a layer that sends a signal to zero.
+#: Lower bound of cushions, reached by a layer that maps a signal to zero.
 FLOOR = 1e-6
 
-#: Layers that give numbers another order or shape; those around a convolution with the channels in front among them.
+#: Layers that only reorder or reshape, such as the `Permute` around a convolution with channels first.
 _ORDERS = {"Flatten", "Permute", "Reshape"}
 
-#: Percentiles that stand for the smallest and the largest over examples.
+#: Percentiles over examples in place of the minimum and the maximum.
 LOW, HIGH = 5, 95
 
 
 @dataclass(frozen=True)
 class Norms:
-    """Norms (n, d) for each example and layer; `logits` (n, 1)."""
+    """Norms (n, d) per example and weight layer; `logits` (n, 1)."""
 
-    without_bias: Array  #: of the layer's pre-activation, its bias left out
+    without_bias: Array  #: of the pre-activations without the layer's bias
     taken_in: Array  #: of the layer's inputs
     pre_activations: Array
-    activations: Array  #: outputs of the activation; the pre-activations if the layer has no activation
+    activations: Array  #: of the activation's outputs; of the pre-activations if the layer has no activation
     logits: Array
 
 
 @shared
 def norms(subject: Subject, n_samples: int, seed: int) -> Norms:
-    """Norms of what goes through the network, with batch normalization folded."""
+    """Norms of inputs, pre-activations and activations of all weight layers, with batch normalization folded."""
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     found = joined(network.in_batches("norms", functools.partial(_norms, network), [images]))
     return Norms(*[part.astype(np.float64) for part in found])
@@ -63,7 +63,7 @@ def _norms(network: Network, images: Any) -> list[Any]:
 
 
 def _activation(network: Network, place: int) -> int:
-    """Where the activation of a weight layer is, its outputs in any order; the layer itself if none follows."""
+    """Position of the activation behind a weight layer, past layers that reorder; else the position of the layer."""
     ordered = [place]
     for position, node in enumerate(network.nodes):
         if len(node.sources) == 1 and node.sources[0] in ordered:
@@ -85,13 +85,13 @@ def _norm(values: Any) -> Any:
 def layer_cushions(subject: Subject, n_samples: int, seed: int, *, robust: bool) -> Array:
     """mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), (d,). Range: [`FLOOR`, 1].
 
-    For a convolution |A_i|_F is the norm of the kernel times the root of the number of its positions.
+    For a convolution |A_i|_F is the norm of the kernel times the square root of the number of its positions.
 
     Args:
         subject: the network and its training data.
         n_samples: training examples.
-        seed: draws them.
-        robust: take a low percentile over the examples in the place of the smallest.
+        seed: draws the examples.
+        robust: take the 5th percentile over examples in place of the minimum.
     """
     found = norms(subject, n_samples, seed)
     ratios = _ratios(found.without_bias, found.taken_in * _frobenius(subject.folded))
@@ -106,7 +106,7 @@ def _frobenius(network: Network) -> Array:
 
 def _frobenius_of(network: Network, place: int) -> float:
     node = network.nodes[place]
-    factors = [kernel.matrix for kernel in network.kernels if kernel.node == place]  # of a separable one: two
+    factors = [kernel.matrix for kernel in network.kernels if kernel.node == place]  # two of a separable convolution
     mapped = node.sources[0] if node.kind.endswith("Transpose") else place
     positions = math.prod(network.shape(mapped)[:-1])
     return float(np.linalg.norm(functools.reduce(np.matmul, factors))) * math.sqrt(positions)
@@ -116,15 +116,15 @@ def _frobenius_of(network: Network, place: int) -> float:
 def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: int, *, robust: bool) -> Array:
     """mu_i-> = min over j >= i of min_x |J_ij x^i| / (|J_ij|_F |x^i|), (d,). Range: [`FLOOR`, 1].
 
-    The term j = i is 1 / sqrt(h_i) for a layer with h_i outputs. |J_ij|_F is estimated from the norms of
-    J_ij^T v for random vectors v of entries 1 and -1, so it is exact where the rows of J_ij are orthogonal.
+    The term j = i is 1 / sqrt(h_i) for a layer with h_i outputs. |J_ij|_F^2 is estimated by the mean of
+    |J_ij^T v|^2 over random vectors v of signs (1 or -1); it is exact if the rows of J_ij are orthogonal.
 
     Args:
         subject: the network and its training data.
         n_samples: training examples.
         n_probes: vectors v.
         seed: draws examples and vectors.
-        robust: take a low percentile over the examples in the place of the smallest.
+        robust: take the 5th percentile over examples in place of the minimum.
     """
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     places = network.weight_nodes
@@ -148,7 +148,7 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
 
 
 def _least(network: Network, ratios: Array, robust: bool) -> Array:
-    """Smallest ratio (n, i, j) over examples and the layers j that layer i leads to."""
+    """Minimum (d,) of the ratios (n, d, d) of layers i and j over examples and over the layers j reached from i."""
     places = network.weight_nodes
     cushions = [1 / math.sqrt(math.prod(network.shape(place))) for place in places]
     for i, place in enumerate(places):
@@ -159,7 +159,7 @@ def _least(network: Network, ratios: Array, robust: bool) -> Array:
 
 
 def _behind(network: Network, place: int) -> set[int]:
-    """Positions that a layer leads to."""
+    """Positions whose values depend on the output of the layer at `place`, without `place`."""
     reached = {place}
     for position, node in enumerate(network.nodes):
         if reached.intersection(node.sources):
@@ -170,9 +170,9 @@ def _behind(network: Network, place: int) -> set[int]:
 def _carried(network: Network, images: Any) -> tuple[Any, Any]:
     """|J_ij x^i| (n, d, d) and |x^i| (n, d).
 
-    All i are followed at once: at layer i a copy of the examples joins whose x^i is scaled by 1 + s. Its derivative
-    with respect to s is x^i there, and J_ij x^i behind. It is taken by going backward twice, as the derivative of
-    <u, dy/ds> with respect to u: TensorFlow's forward mode takes much longer to compile.
+    One pass serves all i: at layer i a copy of the examples joins the batch, with x^i scaled by 1 + s. Its derivative
+    with respect to s is x^i at layer i, and J_ij x^i at a later layer j. This derivative is taken by two backward
+    passes, as the gradient of <u, dy/ds> with respect to u: TensorFlow's forward mode takes much longer to compile.
     """
     places, number = network.weight_nodes, tf.shape(images)[0]
     scale, values, found = tf.constant(0.0), {INPUT: images}, []
@@ -194,9 +194,9 @@ def _carried(network: Network, images: Any) -> tuple[Any, Any]:
 
 
 def _probed(network: Network, images: Any, signs: Callable[[Sequence[int]], Any]) -> Any:
-    """|J_ij^T v|^2 (n, d, d) for random v: `signs` returns entries (n, *shape) for a shape.
+    """|J_ij^T v|^2 (n, d, d) for random v, whose entries (n, *shape) are `signs(shape)`.
 
-    All j are followed at once: there is a copy of the examples for each, which ends at layer j.
+    One pass serves all j: the batch holds d copies of the examples, and copy j leaves the batch at layer j.
     """
     places, number = network.weight_nodes, tf.shape(images)[0]
     values = {INPUT: tf.tile(images, [len(places)] + [1] * (len(images.shape) - 1))}
@@ -214,19 +214,19 @@ def _probed(network: Network, images: Any, signs: Callable[[Sequence[int]], Any]
 
 
 def _by_layer(values: Any, shape: list[Any], others: list[int]) -> Any:
-    """Norms (d, n) of copies of n examples that lie behind each other; zeros where layers have no copy."""
+    """Norms (d, n) of copies of n examples, concatenated layer by layer; zeros for layers without a copy."""
     return tf.pad(tf.reshape(_norm(values), shape), [others, [0, 0]])
 
 
 def _ratios(numerators: Array, denominators: Array) -> Array:
-    """Ratios, at most 1 but for rounding and the randomness of norms; NaN where there is nothing to compare with."""
+    """Ratios, clipped to 1, which rounding and the estimated norms may exceed; NaN where the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Array = np.minimum(np.where(denominators > 0, numerators / denominators, np.nan), 1)
     return found
 
 
 def _smallest(ratios: Array, names: list[str], robust: bool) -> Array:
-    """Smallest of ratios (n, k) over those examples that have one (k,), at least `FLOOR`."""
+    """Minimum, or with `robust` 5th percentile, of ratios (n, k) over examples (k,), without NaN, at least `FLOOR`."""
     dead = np.isnan(ratios).all(axis=0)
     if dead.any():
         raise MeasureUnavailable(f"needs a signal that is not zero, which layer {names[int(dead.argmax())]} lacks")

@@ -1,26 +1,26 @@
-"""Random numbers for examples that are the same in batches of any size."""
+"""Random numbers per example that do not depend on the batch size."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from baselines.core.lazy import tf
 
-#: Examples whose numbers are drawn at once; one by one takes long.
+#: Examples per draw: a draw for each example would be slow.
 BLOCK = 8
 
 
 def whole_blocks(size: int) -> int:
-    """The number of examples of a batch, at most `size` if that is a block or more: only whole blocks."""
+    """Return `size` rounded down to a multiple of `BLOCK`, at least `BLOCK`."""
     return max(size // BLOCK, 1) * BLOCK
 
 
 def drawn(draw: Callable[[Sequence[int], Any], Any], examples: Any, shape: Sequence[int]) -> Any:
-    """Numbers (n, *shape) for a batch of examples.
+    """Draw random numbers (n, *shape) for a batch of n examples.
 
     Args:
-        draw: returns numbers of a shape for the block whose first example it is given.
-        examples: their positions (n,) among all, one after the other, from the beginning of a block.
-        shape: of one example's numbers.
+        draw: returns numbers of a shape for the block that begins at a position.
+        examples: consecutive positions (n,) in the sample, from the first position of a block.
+        shape: of the numbers of an example.
     """
     blocks = tf.map_fn(lambda first: draw((BLOCK, *shape), first), examples[::BLOCK], fn_output_signature=tf.float32)
     return tf.reshape(blocks, (-1, *shape))[: tf.size(examples)]

@@ -1,4 +1,4 @@
-"""How much noise a network bears, and what that says about how far its layers can be compressed.
+"""Noise stability: how much noise moves a network's outputs, and the compression bound that follows.
 
 Weights: folded.
 """
@@ -20,42 +20,41 @@ from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject
 from baselines.network import INPUT, Network, joined
 
-#: Logits of a norm below it count as this in logarithms.
+#: Lower bound of the arguments of logarithms.
 TINY = 1e-30
 
-#: Weight layers behind which noise is added, besides the input.
+#: Weight layers whose pre-activations get noise; 0, the input, is added below.
 NOISY_LAYERS = (1, 2, 3)
 
 
 @measure(Need.DATA)
 def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Mean over layers of the inverse squared layer cushion: how much of noise, but not of signals, they keep.
+    """Mean over weight layers of the inverse squared layer cushion: large if layers damp signals like noise.
 
     Formula: mean_i 1 / mu_i^2, mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|). Range: [1, 1e12]. Source:
-    Arora et al. 2018, arXiv 1802.05296, definition 4. Refused: a layer takes in nothing but zeros, or all its weights
-    are zeros.
+    Arora et al. 2018, arXiv 1802.05296, definition 4. Refused: all inputs, or all weights, of a layer are zero.
 
-    Mean of 1 / mu_i^2 over weight layers, batch normalization folded into them. It is 1 if every layer is of rank one
-    and all inputs lie along it, and the width for layers that are rotations.
+    Batch normalization is folded into the layers. The value is 1 if every layer has rank one and all its inputs lie
+    along its singular vector, and the width if the layers are rotations.
 
     Args:
-        robust: take the 5th percentile over examples, not the smallest.
+        robust: take the 5th percentile over examples in place of the minimum.
     """
     return float(np.mean(layer_cushions(subject, n_samples, seed, robust=robust) ** -2.0))
 
 
 @measure(Need.DATA)
 def activation_contraction(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
-    """How much an activation shrinks the norm of a layer's pre-activations.
+    """Largest factor by which an activation shrinks the norm of a layer's pre-activations.
 
     Formula: c = max over x and i of |x^i| / |phi(x^i)|. Range: [0, 1e6]; at least 1 for ReLU. Source: Arora et al.
     2018, arXiv 1802.05296, definition 6.
 
-    A layer without activation right behind it counts as 1, and so does an example whose pre-activations and activations
-    are all zero.
+    The ratio is 1 for a layer without activation right behind it, and for an example whose pre-activations and
+    activations are all zero.
 
     Args:
-        robust: take the 95th percentile over examples, not the largest.
+        robust: take the 95th percentile over examples in place of the maximum.
     """
     return _contraction(subject, n_samples, seed, robust=robust)
 
@@ -72,20 +71,20 @@ def arora_compression_bound(
     subject: Subject, *, robust: bool = True, n_probes: int = 4, n_jacobians: int = 256, n_samples: int = 10_000,
     margin_floor: float = 1e-6, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Generalization bound by compression: cushions of layers and between them, over the margin.
+    """Generalization bound by compression, from layer cushions, interlayer cushions and the margin.
 
     Formula: ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma. Source: Arora et al. 2018, arXiv
     1802.05296, theorem 4.1, without its constants. Work: 2 F, and 2.75 x d B of 256 examples. Draws: by example.
-    Refused: a layer takes in nothing but zeros, or no signal gets from one layer to another.
+    Refused: all inputs of a layer are zero, or no signal passes from a layer to a later layer.
 
-    Logarithm of the bound's main term. mu_i-> is the smallest part of a signal that gets from layer i to a layer behind
-    it, in proportion to noise.
+    Logarithm of the bound's main term. mu_i-> is the smallest interlayer cushion of layer i: the share of a signal that
+    passes from layer i to any later layer, relative to noise.
 
     Args:
-        robust: take the 5th and 95th percentile over examples, not the smallest and largest.
-        n_probes: random vectors for the norm of the derivatives between layers.
-        n_jacobians: training examples at which these derivatives are taken.
-        n_samples: training examples for all else.
+        robust: take the 5th and 95th percentile over examples in place of the minimum and maximum.
+        n_probes: random vectors for the norms of the Jacobians between layers.
+        n_jacobians: training examples at which these Jacobians are taken.
+        n_samples: training examples for all other terms.
     """
     cushions = layer_cushions(subject, n_samples, seed, robust=robust)
     between = interlayer_cushions(subject, n_jacobians, n_probes, seed, robust=robust)
@@ -98,7 +97,7 @@ def arora_compression_bound(
 
 
 def _noise_sensitivity(subject: Subject, layer: int, tau: float, n_draws: int, n_samples: int, seed: int) -> float:
-    """Mean over x of E |f(x + noise) - f(x)|^2 / (tau^2 |f(x)|^2), with noise on what layer `layer` puts out."""
+    """Mean over x of E |f(x + noise) - f(x)|^2 / (tau^2 |f(x)|^2); noise on the output of `layer`, 0 for the input."""
     network, places = subject.folded, subject.folded.weight_nodes
     if layer > len(places):
         raise MeasureUnavailable(f"needs {layer} weight layers, which this network lacks")
@@ -127,9 +126,9 @@ def _mean_ratio(numerators: Array, denominators: Array) -> float:
 def _moved(
     network: Network, position: int, images: Any, tau: Any, n_draws: int, noise: Callable[[Sequence[int]], Any]
 ) -> tuple[Any, Any]:
-    """Mean square of how far noise at `position` moves the logits (n,), and their squared norms (n,).
+    """Mean squared change (n,) of the logits under noise at `position`, and the squared norms (n,) of the logits.
 
-    `noise` returns normal numbers (n, *shape) for a shape.
+    `noise(shape)` returns normal numbers (n, *shape).
     """
     clean, logits = network.run({INPUT: images}, [position, network.output])
     axes = list(range(1, len(clean.shape)))
@@ -152,17 +151,17 @@ def _register_noise(layer: int) -> None:
     def noise_sensitivity(
         subject: Subject, *, tau: float = 0.1, n_draws: int = 2, n_samples: int = 2048, seed: int = 0
     ) -> float:
-        """How far noise on $where moves the logits, in proportion to their norm.
+        """Squared change of the logits under noise on $where, relative to their squared norm.
 
         Formula: mean over x and eta ~ N(0, tau^2) of |f(x + eta |x|) - f(x)|^2 / (tau^2 |f(x)|^2)$at. Range: [0, inf).
         Source: Arora et al. 2018, arXiv 1802.05296, definition 3. Work: 3 F. Draws: $draws. Refused: the logits are
         zero for all examples, or the network has too few layers.
 
-        Every number gets noise of standard deviation tau times the norm of all of them, so the noise of
-        high-dimensional layers is larger than the signal. Examples whose logits are all zero do not count.
+        Every entry gets noise of standard deviation tau times the norm of the whole vector, so the noise of
+        high-dimensional layers is larger than the signal. Examples whose logits are all zero are left out.
 
         Args:
-            tau: size of the noise; the paper has 1.
+            tau: scale of the noise; Arora et al. have 1.
             n_draws: draws of the noise for each example.
         """
         return _noise_sensitivity(subject, layer, tau, n_draws, n_samples, seed)

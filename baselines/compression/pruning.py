@@ -1,4 +1,4 @@
-"""How far the weights of a network can be pruned or rounded before it answers its training examples worse.
+"""Pruning and quantization: how far weights can be removed or rounded at little loss of training accuracy.
 
 Weights: folded.
 """
@@ -15,13 +15,13 @@ from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject
 from baselines.network import Network
 
-#: Halvings of the interval of fractions.
+#: Halvings of the interval [0, 1] of fractions.
 N_HALVINGS = 12
 
-#: What weights count as that cannot be rounded to fewer bits.
+#: Value if every smaller number of bits loses too much accuracy.
 MOST_BITS = 16
 
-#: Differences of accuracies below it are rounding.
+#: Differences of accuracies below this bound are rounding errors.
 ROUNDING = 1e-9
 
 
@@ -29,17 +29,17 @@ ROUNDING = 1e-9
 def pruning_tolerance(
     subject: Subject, *, accuracy_drop: float = 0.1, per_layer: bool = True, n_samples: int = 10_000, seed: int = 0
 ) -> float:
-    """Minus the largest fraction of weights that can be set to zero, smallest first.
+    """Minus the largest fraction of weights that can be pruned at little loss of training accuracy.
 
     Formula: -max {p : accuracy without the fraction p of weights >= accuracy - 0.1}. Range: [-1, 0]. Source: definition
     of this library; pruning by magnitude as in Han et al. 2015, arXiv 1506.02626. Work: 14 F.
 
-    Minus the largest harmless fraction, by bisection, to 1/4096. Batch normalization is folded into the kernels first;
-    biases are not pruned. The value is -1 if the network without any kernel loses at most 0.1 of its accuracy.
+    The smallest weights are set to zero first. Bisection finds the fraction to 1/4096. Batch normalization is folded
+    into the kernels; biases are not pruned. The value is -1 if all kernels can be zero.
 
     Args:
-        per_layer: prune the same fraction of each kernel; otherwise the smallest of all weights, which depends on the
-            scale of each layer even if the next layer cancels this scale.
+        per_layer: prune the same fraction of each kernel; otherwise the smallest weights of the network, which depend
+            on the scale of each layer even if the next layer cancels this scale.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]
@@ -57,13 +57,14 @@ def pruning_tolerance(
 
 @measure(Need.LABELS)
 def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Smallest number of bits to which weights can be rounded.
+    """Smallest number of bits per weight that keeps the training accuracy.
 
     Formula: min {b : accuracy with 2^b - 1 equidistant values for each layer's weights >= accuracy - 0.1}. Range: 1, 2,
-    ..., 16, which counts without being tried. Source: definition of this library. Work: about 5 F, up to 17.
+    ..., 16. Source: definition of this library. Work: about 5 F, up to 17.
 
-    The 2^b - 1 values lie at equal distances from minus to plus the largest weight of the kernel; one bit is the sign,
-    of weights of the kernel's mean size. Batch normalization is folded into the kernels; biases stay.
+    The 2^b - 1 values are equidistant between minus and plus the largest magnitude of the kernel. With b = 1 a weight
+    is its sign times the mean magnitude of the kernel. The value is 16, untested, if 15 bits lose too much accuracy.
+    Batch normalization is folded into the kernels; biases are not rounded.
     """
     network = subject.folded
     kernels = [kernel.numpy() for kernel in kernel_variables(network)]
@@ -74,7 +75,7 @@ def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples
 
 
 def rounded(kernel: Array, bits: int) -> Array:
-    """The kernel with its entries rounded to 2^bits - 1 values, at equal distances about zero; one bit is a sign."""
+    """Round a kernel's entries to 2^bits - 1 equidistant values about zero; one bit leaves sign and mean magnitude."""
     sizes = np.abs(kernel)
     largest, steps = sizes.max(), 2 ** (bits - 1) - 1
     if not largest:
@@ -84,12 +85,12 @@ def rounded(kernel: Array, bits: int) -> Array:
 
 
 def kernel_variables(network: Network) -> list[Any]:
-    """Variables of the kernels, biases left out."""
+    """Return the variables of the kernels, without biases."""
     return [variable for variable in network.variables if len(variable.shape) > 1]
 
 
 def _judge(subject: Subject, n_samples: int, seed: int, accuracy_drop: float) -> Callable[[list[Array]], bool]:
-    """Return what tells whether the network is accurate enough with other kernels."""
+    """Return a test of other kernels: whether they lose at most `accuracy_drop` of the training accuracy."""
     network, sample = subject.folded, subject.sample(n_samples, seed)
     least = accuracy(folded_logits(subject, n_samples, seed), sample.labels) - accuracy_drop - ROUNDING
 
@@ -106,7 +107,7 @@ def _accuracy(network: Network, sample: Sample) -> float:
 
 
 def _ranks(kernels: Sequence[Array], *, per_layer: bool) -> list[Array]:
-    """For each weight, the fraction of weights of its kernel, or of all, that are no larger; ties by position."""
+    """Rank of each weight's magnitude in its kernel, or among all weights, in (0, 1]; ties by position."""
     if per_layer:
         return [_rank(kernel.reshape(-1)).reshape(kernel.shape) for kernel in kernels]
     together = _rank(np.concatenate([kernel.reshape(-1) for kernel in kernels]))

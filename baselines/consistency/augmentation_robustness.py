@@ -1,4 +1,4 @@
-"""How steady a network's answers are when training images are changed as in data augmentation."""
+"""Robustness of the predictions on training images to the transformations of data augmentation."""
 
 import math
 from collections.abc import Sequence
@@ -14,29 +14,28 @@ from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network import INPUT, Network
 
-#: What a changed answer costs: flipped, saturation, cropped, edges, brighter, flipped and saturation, erased.
+#: Penalty P_t of a changed class: flip, saturation, crop, edges, brightness, flip and saturation, erasing.
 PENALTIES = (6.0, 1.0, 2.0, 3.0, 1.0, 12.0, 2.0)
 
-CROP = 0.9  #: part of height and width that is left
-BRIGHTNESS = 0.5  #: is added
-SATURATION = (0.6, 1.6)  #: bounds of its factor
-ERASED = (0.02, 0.4)  #: bounds of the erased part of the area, at the narrowest
-ASPECT = 0.3  #: of the narrowest erased rectangle
+CROP = 0.9  #: share of height and width that the crop keeps
+BRIGHTNESS = 0.5  #: added to pixels
+SATURATION = (0.6, 1.6)  #: bounds of the factor of the saturation
+ERASED = (0.02, 0.4)  #: bounds of the erased share of the area, for the narrowest rectangles
+ASPECT = 0.3  #: aspect ratio of the narrowest erased rectangle
 
 
 @measure(Need.CLASSES, Need.QUANTITIES)
 def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Changes of the answers to training images that are flipped, cropped, erased, ... : runner-up of PGDL.
+    """Penalty for changed predictions on training images that are flipped, cropped, erased, ... : runner-up of PGDL.
 
     Formula: mean over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t). Range: [0, 27].
     Source: Aithal et al. 2021, arXiv 2101.06459. Work: 8 F. Refused: inputs are not images of 1, 3 or 4 channels, the
     first three of which are colours.
 
-    Mean penalty over images for seven changes of each. A change of the image that leaves the predicted class as it is
-    costs the change of its probability. P_t is 6 for a flip from left to right, 1 for a random saturation, 2 for the
-    centre enlarged, 3 for edges, 1 for more brightness, 12 for flip and saturation together, 2 for a random rectangle
-    set to 0. At chance accuracy it says nothing: a network that gives one answer to all has the best value, 0, too. The
-    changes are made for pixels in [0, 1].
+    Each image undergoes seven transformations t. If the predicted class stays the same, the penalty is the change of
+    its probability, else P_t: 6 for a horizontal flip, 1 for a random saturation, 2 for a central crop, 3 for Sobel
+    edges, 1 for more brightness, 12 for flip and saturation together, 2 for a random rectangle set to 0. Pixels are in
+    [0, 1]. At chance accuracy the value is meaningless: a network with constant outputs has the best value, 0.
     """
     require_unit_range(subject)
     inputs = subject.sample(n_samples, seed).inputs
@@ -46,13 +45,13 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
 
 
 def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: np.random.Generator) -> float:
-    """Sum of the penalties of images (n, H, W, C) for all changes, which the order of images does not alter.
+    """Sum of the penalties of images (n, H, W, C) over all transformations, exact for any order of the images.
 
     Args:
         network: the network.
         inputs: the images.
-        saturations: factors (2, n), without and with a flip.
-        rng: draws what is erased.
+        saturations: factors (2, n) of the saturation, without and with a flip.
+        rng: draws the erased rectangles.
     """
     shape = network.shape(INPUT)
     if len(shape) != 3 or shape[-1] not in (1, 3, 4) or min(shape[:2]) < 2:
@@ -74,12 +73,12 @@ def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: n
 
 
 def changed(images: Any, saturations: Any, rectangles: Any) -> Sequence[Any]:
-    """Make the seven changes of images (n, H, W, C), in the order of `PENALTIES`.
+    """Return images (n, H, W, C) after each of the seven transformations, in the order of `PENALTIES`.
 
     Args:
         images: the images.
-        saturations: factors (2, n), without and with a flip.
-        rectangles: what is erased (n, 4): top, left, bottom, right.
+        saturations: factors (2, n) of the saturation, without and with a flip.
+        rectangles: erased rectangles (n, 4): top, left, bottom, right.
     """
     flipped = tf.image.flip_left_right(images)
     height, width = images.shape[1:3]
@@ -95,9 +94,9 @@ def changed(images: Any, saturations: Any, rectangles: Any) -> Sequence[Any]:
 
 
 def saturate(images: Any, factors: Any) -> Any:
-    """Multiply the saturation (max - min) / max of each pixel by its image's factor, but not beyond 1.
+    """Multiply the saturation (max - min) / max of each pixel by its image's factor (n,), up to saturation 1.
 
-    Images of one channel have none, a fourth channel is no colour.
+    Images of one channel, and a fourth channel, stay the same.
     """
     if images.shape[-1] == 1:
         return images
@@ -109,7 +108,7 @@ def saturate(images: Any, factors: Any) -> Any:
 
 
 def erase(images: Any, rectangles: Any) -> Any:
-    """Set a rectangle of each image to 0: rows from top to bottom, columns from left to right (n, 4)."""
+    """Set a rectangle of each image to 0; rectangles (n, 4) are top, left, bottom, right, without the last two."""
     top, left, bottom, right = (edge[:, None] for edge in tf.unstack(rectangles, axis=1))
     rows, columns = tf.range(images.shape[1]), tf.range(images.shape[2])
     is_row, is_column = (rows >= top) & (rows < bottom), (columns >= left) & (columns < right)
@@ -118,7 +117,7 @@ def erase(images: Any, rectangles: Any) -> Any:
 
 
 def draw_rectangles(number: int, height: int, width: int, rng: np.random.Generator) -> Array:
-    """Draw rectangles (number, 4), int32: top, left, bottom, right."""
+    """Draw rectangles (number, 4), int32: top, left, bottom, right, in pixels."""
     area = height * width
     low = round(float(np.sqrt(ERASED[0] * area * ASPECT)))
     high = round(float(np.sqrt(ERASED[1] * area / ASPECT)))

@@ -1,4 +1,4 @@
-"""How badly the classes are clustered in the outputs of a layer."""
+"""Davies-Bouldin index: overlap of the classes in the outputs of a layer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
 from baselines.network.nodes import ACTIVATIONS
 
-#: Distances below this part of the largest coordinate are rounding.
+#: Distances below this fraction of the largest coordinate are rounding errors.
 ROUNDING = 1e-8
 
 
@@ -23,25 +23,24 @@ def davies_bouldin_index(
     subject: Subject, *, layer: str = "initial", pool: int = 4, n_batches: int = 40, batch: int = 120,
     stratified: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Overlap of the classes in the first convolution's output: Davies-Bouldin index.
+    """Davies-Bouldin index of the classes in the first convolution's output: large if classes overlap.
 
     Formula: mean over k of max over l of (s_k + s_l) / |c_k - c_l|, s = mean distance to the class' centroid c. Range:
     [0, inf). Source: Natekar and Sharma 2020, arXiv 2012.02775. Work: 1 F of 4800 examples up to the layer. Refused:
     all examples are of one class, or there is no such layer.
 
-    Davies-Bouldin index of the true classes, averaged over batches. It is 0 for classes that are single points, and
-    where all classes have the same centroid. At chance accuracy it says nothing: the latter is no better than chance,
-    and has the best value.
+    Averaged over batches. The index is 0 if every class is a single point, and if all classes have the same centroid.
+    At chance accuracy the value is meaningless: equal centroids have the best value, 0.
 
     Args:
-        layer: whose output is looked at: "initial", or its number among the model's layers, from 0, without those that
-            do nothing outside training. "initial" is the first convolution, as in the authors' code, or a pooling layer
-            if one comes behind a dense layer first; pooling in front of all weight layers would give pixels. A network
-            without either has its first hidden layer looked at that is more than a linear map of the input.
-        pool: side of the windows over which the maximum is taken; smaller outputs are taken whole.
+        layer: the layer whose output is clustered: "initial", or its number among the model's layers, from 0, without
+            layers that act in training only. "initial" is the first convolution, as in the authors' code, or the first
+            pooling layer behind a weight layer if that comes earlier. A network without either takes its first hidden
+            layer that is more than a linear map of the input.
+        pool: side of the max-pooling windows; outputs smaller than a window are not pooled.
         n_batches: batches, each drawn without replacement.
         batch: examples in a batch.
-        stratified: draw each class in proportion, and at least two examples of it: of many classes most would have a
+        stratified: draw each class in proportion, with at least two examples; otherwise, with many classes, most have a
             single example, which has no spread.
     """
     return mean_index(
@@ -60,7 +59,7 @@ def mean_index(
 
 
 def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, pool: int) -> float:
-    """Mean over batches of the index of a layer's outputs; those with examples of one class do not count."""
+    """Mean over batches of the index of a layer's outputs, without batches that hold a single class."""
     position = _position(network, layer)
     features = _features(network, np.concatenate([part.inputs for part in batches]), position, pool)
     ends = np.cumsum([len(part) for part in batches])
@@ -72,7 +71,7 @@ def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, po
 
 
 def index(points: Array, labels: Array) -> float:
-    """Davies-Bouldin index of points (n, ...) in clusters (n,); two clusters in one place do not count as a pair."""
+    """Davies-Bouldin index of points (n, ...) with clusters `labels` (n,); pairs with equal centroids contribute 0."""
     points = points.reshape(len(points), -1).astype(np.float64)
     points = points - points.mean(axis=0)
     _, labels = np.unique(labels, return_inverse=True)
@@ -89,7 +88,7 @@ def index(points: Array, labels: Array) -> float:
 
 
 def _position(network: Network, layer: str) -> int:
-    """Where the output of a layer is."""
+    """Position of a layer's output; `layer` as for `davies_bouldin_index`."""
     outputs = [output for _, output in network.layers]
     if layer == "initial":
         first = next((place for place, node in enumerate(network.nodes) if node.has_kernel), len(network.nodes))
@@ -101,7 +100,7 @@ def _position(network: Network, layer: str) -> int:
 
 
 def _features(network: Network, inputs: Array, position: int, pool: int) -> Array:
-    """Outputs of a layer with the maximum over windows, (n, ...)."""
+    """Outputs (n, ...) of a layer after max pooling."""
     shape = network.shape(position)
     is_turned = _has_channels_in_front(network, position)
     sides = shape[1:] if is_turned else shape[:-1]
@@ -119,7 +118,7 @@ def _features(network: Network, inputs: Array, position: int, pool: int) -> Arra
 
 
 def _has_channels_in_front(network: Network, position: int) -> bool:
-    """Whether a feature map is that of a convolution or pooling with the channels in front."""
+    """Whether the feature map at a position comes from a convolution or pooling with channels first."""
     node = network.nodes[position]
     while node.kind in ACTIVATIONS and node.sources[0] != INPUT:
         node = network.nodes[node.sources[0]]

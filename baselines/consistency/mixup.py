@@ -1,4 +1,4 @@
-"""Error on averages of two training examples of one class, in the input or behind the first hidden layer.
+"""Mixup errors: error on averages of two training examples of a class, of inputs or of first hidden outputs.
 
 Source: Natekar and Sharma 2020, arXiv 2012.02775. Draws: by example.
 """
@@ -22,20 +22,19 @@ from baselines.network.hidden import before_activation, first_hidden
 def mixup_error(
     subject: Subject, *, per_class: int = 10, n_batches: int = 40, parity_unshuffled: bool = False, seed: int = 0
 ) -> float:
-    """Error on averages of two examples of a class.
+    """Error on averages of two training examples of the same class.
 
     Formula: 1 - mean over classes of P(f((x_i + x_j) / 2) = y), y_i = y_j = y, of pairs within batches. Range: [0, 1].
     Work: 1 F of 1800 x kappa mixtures. Refused: no class has two examples.
 
-    Error rate on the midpoints of all pairs of examples of a class in a batch. All classes weigh alike, and so do all
-    pairs of a class. Batches are full, and there are as many as asked for: a small training set is passed over several
-    times, in another order each time.
+    Error rate on the midpoints of all pairs of examples of a class in a batch. All classes have equal weight, and so
+    have all pairs of a class. Small training sets are passed over several times, in a new order each time, until there
+    are `n_batches` full batches.
 
     Args:
-        per_class: a batch has this times the number of classes, or all examples if there are fewer.
-        n_batches: batches; one where it holds all examples.
-        parity_unshuffled: take the examples in the order of the training set, again from its beginning when it ends, as
-            the authors do.
+        per_class: examples in a batch divided by the number of classes; a smaller training set is a single batch.
+        n_batches: batches, unless a batch holds all examples.
+        parity_unshuffled: take examples in the order of the training set, cyclically, as in the authors' code.
     """
     return midpoint_error(
         subject, per_class=per_class, n_batches=n_batches, parity_unshuffled=parity_unshuffled, seed=seed
@@ -56,20 +55,20 @@ def midpoint_error(subject: Subject, *, per_class: int, n_batches: int, parity_u
 def manifold_mixup_error(
     subject: Subject, *, batch: int = 50, n_batches: int = 120, preactivation: bool = False, seed: int = 0
 ) -> float:
-    """Error on averages of the first hidden layer's outputs for two examples of a class.
+    """Error on averages of the first hidden layer's outputs for two training examples of the same class.
 
     Formula: 1 - mean over classes of P(f from (x_i^1 + x_j^1) / 2 = y), y_i = y_j = y, of pairs within batches. Range:
     [0, 1]. Work: 1 F of 12,000 mixtures. Refused: no class has two examples in a batch, or there is no such hidden
     layer.
 
-    The layer is the first that is more than a linear map of the input, its normalization and activation included. All
-    batches and classes count; in the authors' code the last batch alone does.
+    The layer is the first that is more than a linear map of the input, including its normalization and activation. All
+    batches count; in the authors' code only the last batch does.
 
     Args:
         batch: examples in a batch.
-        n_batches: batches; one where it holds all examples.
-        preactivation: average before the activation of the layer, as the authors do, if it has one. Behind a single
-            linear layer that is the same as averaging inputs.
+        n_batches: batches, unless a batch holds all examples.
+        preactivation: average before the layer's activation, if it has an activation, as in the authors' code. Behind a
+            single linear layer this equals averaging inputs.
     """
     network = subject.network
     position = first_hidden(network)
@@ -80,23 +79,24 @@ def manifold_mixup_error(
 
 @measure(Need.LABELS, Need.QUANTITIES)
 def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
-    """Overlap of the classes times error on averages of two examples: winner of the PGDL competition.
+    """Davies-Bouldin index times mixup error: winner of the PGDL competition.
 
     Formula: davies_bouldin_index mixup_error. Range: [0, inf); 0 if either is 0. Work: 1 F of 1800 x kappa mixtures,
     and 1 F of 4800 examples up to the first convolution.
 
-    `davies_bouldin_index` times `mixup_error`, with their defaults. `dbi_mixup_winner` has the draws of the authors'
-    file. At chance accuracy it says nothing: the index is 0, its best value, where all examples are in one place, too.
+    Other parameters have the defaults of `davies_bouldin_index` and `mixup_error`. `dbi_mixup_winner` has the draws of
+    the authors' file. At chance accuracy the value is meaningless: the index has its best value, 0, if all
+    representations coincide.
     """
     overlap = mean_index(subject, **MEASURES["davies_bouldin_index"].parameters | {"seed": seed})
     return overlap * midpoint_error(subject, **MEASURES["mixup_error"].parameters | {"seed": seed})
 
 
 def _drawn(subject: Subject, size: int, n_batches: int, seed: int) -> tuple[Sample, Array]:
-    """Draw full batches; returns examples, and the positions of each batch's among them (batches, size).
+    """Draw full batches; returns examples and, per batch, positions (batches, size) among these examples.
 
-    What is left of a pass over the training set and is too little for a batch is not used; the next pass has another
-    order. If there are fewer examples than a batch has, one batch has them all.
+    Each pass over the training set has a new order, and an incomplete batch at its end is dropped. If there are fewer
+    examples than `size`, a single batch holds all examples.
     """
     sample = subject.sample(size * n_batches, seed)
     if len(sample) < size:
@@ -110,7 +110,7 @@ def _drawn(subject: Subject, size: int, n_batches: int, seed: int) -> tuple[Samp
 
 
 def _error(network: Network, sample: Sample, batches: Array, position: int) -> float:
-    """1 - mean over classes of the accuracy on all pairs of them within the batches, without rounding in between."""
+    """1 - mean over classes of the accuracy on all pairs of a class within batches, in exact fractions."""
     first, second = pairs_of(sample.labels, batches)
     if not len(first):
         raise MeasureUnavailable("needs two examples of a class, which this training set lacks")
@@ -123,7 +123,10 @@ def _error(network: Network, sample: Sample, batches: Array, position: int) -> f
 
 
 def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
-    """All pairs of one class within batches (batches, size) of positions of examples: the positions of both (n,)."""
+    """All pairs of examples of a class within batches: positions (n,) of the first and of the second examples.
+
+    Batches (batches, size) hold positions of examples in `labels`.
+    """
     found = []
     for batch in batches:
         order = batch[np.argsort(labels[batch], kind="stable")]
@@ -134,7 +137,7 @@ def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
 
 
 def predicted_class(network: Network, inputs: Array, first: Array, second: Array, position: int) -> Array:
-    """Predicted classes (n,) of pairs whose representations at a position are averaged, each pair once."""
+    """Predicted classes (n,) for averages of the representations of pairs at a position; repeated pairs run once."""
     numbers = np.minimum(first, second) * len(inputs) + np.maximum(first, second)
     different, places_of_pairs = np.unique(numbers, return_inverse=True)
     first, second = np.divmod(different, len(inputs))

@@ -1,4 +1,4 @@
-"""The submissions that came first and second in the competition, with the draws of their published files."""
+"""First and second place of the PGDL competition, with the draws of the published submissions."""
 
 from fractions import Fraction
 
@@ -14,10 +14,10 @@ from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network import INPUT
 
-#: Examples among which the next one is drawn, and TensorFlow's seeds: of all operations, and of the shuffling.
+#: Size of TensorFlow's shuffle buffer, and TensorFlow's seeds: the global seed, and the seed of the shuffling.
 BUFFER, SEEDS = 5000, (0, 1)
 
-#: Batches, examples of one for clusters, examples of one for mixtures per class, and examples that tell the classes.
+#: Batches, examples of a batch for clusters and, per class, for mixtures, and examples whose labels count the classes.
 N_BATCHES, CLUSTERED, PER_CLASS, SEEN = 10, 120, 10, 50
 
 
@@ -30,13 +30,13 @@ def dbi_mixup_winner(subject: Subject) -> float:
     kappa mixtures, and 1 F of 1200 examples up to the first convolution. Draws: by example. Refused: no class has
     examples in every batch, or all examples are of one class.
 
-    `dbi_mixup` as it was submitted, on the examples that the published file draws. It depends on the order of the
-    dataset, and on no seed. The clusters are those of the first 1,200 examples of the dataset when it is repeated and
-    shuffled with a buffer of 5,000 and fixed seeds, 120 at a time. Mixtures are made of the dataset's first examples
-    without shuffling, in ten batches. A batch has ten examples for each class up to the largest among the first 50
-    shuffled ones, and others do not count, nor does a class that a batch lacks. Where a batch has a single example of a
-    class, which makes the authors' value no number, it is left out for this class. `dbi_mixup` draws more examples by
-    seed and weighs all pairs of a class alike. At chance accuracy it says nothing, as `dbi_mixup`.
+    The value depends on the order of the dataset, and on no seed. Clusters are computed on the first 1,200 examples of
+    the dataset, repeated and shuffled with a buffer of 5,000 and fixed seeds, in batches of 120. Mixtures are made of
+    the dataset's first examples in their order, in ten batches of ten examples per class. The number of classes is one
+    more than the largest label among the first 50 shuffled examples; classes beyond it are ignored, and so is a class
+    that any batch lacks. A batch with a single example of a class, where the authors' code yields NaN, is left out for
+    this class. `dbi_mixup` draws more examples by seed and gives all pairs of a class equal weight. At chance accuracy
+    the value is meaningless, as for `dbi_mixup`.
     """
     shuffled = _shuffled(len(subject.examples), CLUSTERED * N_BATCHES)
     batches = [subject.examples.take(positions) for positions in shuffled.reshape(N_BATCHES, CLUSTERED)]
@@ -46,7 +46,7 @@ def dbi_mixup_winner(subject: Subject) -> float:
 
 
 def _shuffled(n_examples: int, number: int) -> Array:
-    """The first positions of a dataset that is repeated and shuffled by TensorFlow, whatever seed the call has."""
+    """First `number` positions of a dataset repeated and shuffled by TensorFlow with fixed seeds."""
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         tf.compat.v1.set_random_seed(SEEDS[0])
         positions = tf.data.Dataset.range(n_examples).repeat().shuffle(BUFFER, seed=SEEDS[1]).batch(number)
@@ -55,7 +55,7 @@ def _shuffled(n_examples: int, number: int) -> Array:
 
 
 def _accuracy(subject: Subject, n_classes: int) -> Fraction:
-    """Accuracy on all pairs of a class, averaged over batches and then over classes, without rounding."""
+    """Accuracy on all pairs of a class, averaged over batches and then over classes, as an exact fraction."""
     examples = subject.examples
     size = PER_CLASS * n_classes
     batches = (np.arange(N_BATCHES * size) % len(examples)).reshape(N_BATCHES, size)
@@ -79,19 +79,18 @@ def _accuracy(subject: Subject, n_classes: int) -> Fraction:
 def augmentation_robustness_runner_up(
     subject: Subject, *, batch: int = 64, n_batches: int = 201, seed: int = 0
 ) -> float:
-    """Changes of the answers to augmented training images, summed over the dataset's first: runner-up of PGDL.
+    """Penalty for changed predictions on augmented images, summed over the dataset's first: runner-up of PGDL.
 
     Formula: sum over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t). Range: [0, inf).
     Source: Aithal et al. 2021, arXiv 2101.06459, and their submission, team Always Generalize. Work: 8 F of min(m,
     12,864) examples. Refused: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
 
-    Sum of the penalties of `augmentation_robustness_penalty`, as finally submitted. That submission is this term alone,
-    P = (6, 1, 2, 3, 1, 12, 2), with nothing added. It differs from the mean of `augmentation_robustness_penalty` in
-    four ways. It reads the dataset from its start, unshuffled. It stops after 201 batches. All images of a batch get
-    the same factor of saturation, and their flipped images a second factor. It sums. It returned
-    minus the sum, which is small where the gap should be large: the score of the competition hardly asks for the sign,
-    and here it is changed. As there, pixels of any range are taken. At chance accuracy it says nothing: a network that
-    gives one answer to all has the best value, 0.
+    The team's final submission consists of this term alone, with P = (6, 1, 2, 3, 1, 12, 2). It differs from
+    `augmentation_robustness_penalty` in five ways. It reads the dataset from its start, unshuffled. It stops after 201
+    batches. All images of a batch share a factor of saturation, and their flipped images share a second factor.
+    Penalties are summed, not averaged. Pixels may have any range. The submission returned minus the sum, to which the
+    competition's score is nearly indifferent; here larger values predict larger gaps. At chance accuracy the value is
+    meaningless: a network with constant outputs has the best value, 0.
 
     Args:
         batch: images that share a factor of saturation.

@@ -1,4 +1,4 @@
-"""Random measures, to compare the others with."""
+"""A random measure, whose score shows the level of chance."""
 
 import hashlib
 
@@ -11,12 +11,11 @@ from baselines.core.subject import Subject
 
 @measure()
 def random(subject: Subject, *, seed: int = -1) -> float:
-    """A random number: what a measure scores that knows nothing.
+    """A random number, independent of generalization.
 
     Formula: U(0, 1). Source: control. Draws: by input.
 
-    A number between 0 and 1 that depends on nothing but the weights' bytes and a seed. Two models differ even under one
-    seed; the same model under the same seed gives the same number.
+    The number depends only on the bytes of the weights and on the seed, so two models get different numbers.
     """
     digest = hashlib.sha256()
     for weights in subject.weights:

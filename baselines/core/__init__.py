@@ -1,1 +1,1 @@
-"""What the families share: registering measures, training examples, outputs, margins, and work that is done once."""
+"""Shared by the families: registration of measures, training examples, outputs, margins, and caches of results."""

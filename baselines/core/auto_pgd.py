@@ -1,4 +1,4 @@
-"""Auto-PGD: ascent along the gradient's sign within a box, whose steps are halved where it stalls.
+"""Auto-PGD: ascent along the gradient's sign within a box, with steps that are halved when the ascent stalls.
 
 Croce and Hein 2020, arXiv 2003.01690, algorithm 1.
 """
@@ -12,15 +12,15 @@ from baselines.core.sample import Array
 #: Values (rows,) of points (rows, n), with their gradients (rows, n).
 Value = Callable[[Array], tuple[Array, Array]]
 
-#: Weight of the new place against momentum, alpha.
+#: Weight alpha of the new point against momentum.
 NEW = 0.75
 
-#: Share of the steps that must improve the loss, or else the next ones are halved, rho.
+#: Share rho of steps between two checkpoints that must increase the value; otherwise the step length is halved.
 IMPROVING = 0.75
 
 
 def checkpoints(n_steps: int) -> list[int]:
-    """Return the steps after which the search may halve its step length: ceil(p_j n_steps), p_j of its paper."""
+    """Return the steps w_j = ceil(p_j n_steps) after which the step length may be halved (section 3 of the paper)."""
     percent = [0, 22]
     while percent[-1] < 100:
         percent.append(percent[-1] + max(percent[-1] - percent[-2] - 3, 6))
@@ -28,13 +28,13 @@ def checkpoints(n_steps: int) -> list[int]:
 
 
 def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Array, n_steps: int) -> Array:
-    """Climb from `start` (rows, n) within |u_i| <= radii_i, each row by itself; returns the highest values met (rows,).
+    """Maximize a function within a box, independently for each row; returns the largest values found (rows,).
 
     Args:
-        value: values (rows,) of points, with their gradients (rows, n).
-        start: the middles of the boxes.
-        at_start: the values there, with their gradients.
-        radii: (rows, n) or (rows, 1); the first steps have twice their length.
+        value: values (rows,) of points (rows, n), with their gradients (rows, n).
+        start: centres (rows, n) of the boxes, where the ascent starts.
+        at_start: values and gradients at `start`.
+        radii: half sides of the boxes, (rows, n) or (rows, 1); the first steps are twice as long.
         n_steps: calls of `value`.
     """
 

@@ -1,15 +1,15 @@
-"""Bisection: finds the largest scale that still passes a test."""
+"""Bisection for the largest number that passes a monotone test."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 
 class Bracket(NamedTuple):
-    """An interval in which the place is."""
+    """An interval that contains the largest number that passes."""
 
-    low: float  #: not too much
-    high: float  #: too much
-    tried: float  #: the end that was tried last
+    low: float  #: passes
+    high: float  #: is too much
+    tried: float  #: the end that was tested last
 
 
 def _mean(low: float, high: float) -> float:
@@ -21,15 +21,15 @@ def bisect(
     middle: Callable[[float, float], float] = _mean,
     is_enough: Callable[[float, float, float], bool] = lambda *_: False,
 ) -> Bracket:  # fmt: skip
-    """Halve the interval from `low`, which is not too much, to `high`, which is.
+    """Halve the interval [low, high] repeatedly, so that `low` passes and `high` is too much.
 
     Args:
-        is_too_much: is asked once for each halving.
-        low: lower end.
-        high: upper end.
-        n_halvings: at most so many, and at least one.
-        middle: where an interval is parted.
-        is_enough: whether to end, given an interval's (low, high, tried).
+        is_too_much: the test, called once for each halving.
+        low: a number that passes.
+        high: a number that is too much.
+        n_halvings: largest number of halvings, 1 or more.
+        middle: the point that divides an interval (low, high).
+        is_enough: whether to stop early at an interval (low, high, tried).
     """
     bracket = Bracket(low, high, high)
     for _ in range(n_halvings):

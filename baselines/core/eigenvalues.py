@@ -1,9 +1,8 @@
-"""Largest eigenvalues of symmetric matrices that are known by their products with vectors, by Lanczos' iteration.
+"""Largest eigenvalues of symmetric matrices, from products with vectors, by Lanczos' iteration.
 
-The largest one comes in two ways. A product with a Hessian costs passes over the training set, so these are counted,
-and the value is as good as so many make it. A product with a layer and its adjoint is cheap, so ARPACK goes on until
-the value is good; it looks for the largest in size, which is the same for a matrix without negative eigenvalues.
-Computing several eigenvalues stores all Lanczos vectors, each as long as the weights.
+A product with a Hessian costs passes over the training set, so `largest_eigenvalue` makes a fixed number of products.
+A product with a layer and its adjoint is cheap, so `largest_eigenvalue_of_positive` runs ARPACK until convergence.
+`ritz_values` computes several eigenvalues and stores all Lanczos vectors, each as long as the weights.
 """
 
 import itertools
@@ -14,20 +13,21 @@ import numpy as np
 from baselines.core.product import product
 from baselines.core.sample import Array
 
-#: Relative error, or change between two steps, at which an eigenvalue is good enough.
+#: Relative error, or relative change between two steps, at which an eigenvalue has converged.
 TOLERANCE = 1e-4
 
-#: Rows, and columns, of a basis that are multiplied at once.
+#: Rows and columns of a block of the basis.
 ROWS, COLUMNS = 4, 2**18
 
-#: Part of the largest product below which what is left of a product is rounding.
+#: A remainder below this fraction of the largest product's norm is a rounding error.
 ROUNDING = 1e-6
 
 
 def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
-    """Largest eigenvalue of a symmetric matrix that is known by its products with vectors (n,).
+    """Largest eigenvalue of a symmetric matrix, after at most `n_steps` products with vectors (n,).
 
-    Old directions are not kept: rounding lets them come back, which repeats eigenvalues but moves none.
+    Old Lanczos vectors are not stored. Rounding brings their directions back, which repeats eigenvalues but does not
+    change their values.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 
@@ -49,7 +49,7 @@ def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps
 
 
 def largest_eigenvalue_of_positive(multiply: Callable[[Array], Array], begin: Array) -> float:
-    """Largest eigenvalue of a symmetric matrix without negative ones; vectors (n,) are float32."""
+    """Largest eigenvalue of a positive semidefinite matrix, from products with float32 vectors (n,)."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     operator = LinearOperator((len(begin), len(begin)), multiply, dtype=np.float32)
@@ -57,16 +57,16 @@ def largest_eigenvalue_of_positive(multiply: Callable[[Array], Array], begin: Ar
 
 
 def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng: np.random.Generator) -> Array:
-    """Eigenvalues, the extreme ones first to be right, after `n_steps` of Lanczos' iteration on all old directions.
+    """Approximate eigenvalues (n_steps,), largest first, by Lanczos' iteration with full reorthogonalization.
 
-    All eigenvalues if there are as many steps as the matrix has rows. Where the iteration ends early, it begins again
-    in a direction not seen yet, so that an eigenvalue comes as often as the matrix has it.
+    Extreme eigenvalues converge first, and with `size` steps all eigenvalues are exact up to rounding. If the iteration
+    breaks down, it restarts in a new orthogonal direction, so that eigenvalues keep their multiplicity.
 
     Args:
         multiply: the product of a symmetric matrix with a vector (size,).
         size: rows of the matrix.
-        n_steps: products; as many float32 vectors are kept.
-        rng: draws the directions to begin with.
+        n_steps: products; as many float32 vectors are stored.
+        rng: draws the starting directions.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 
@@ -89,12 +89,11 @@ def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng
 
 
 def _orthogonal(vector: Array, basis: Array) -> Array:
-    """What is left of a vector (n,) orthogonal to orthonormal rows (steps, n); twice, because of rounding.
+    """Component of a vector (n,) orthogonal to orthonormal rows `basis` (steps, n), projected twice against rounding.
 
-    A product makes several copies of its factors, so it is made of a part of the basis at a time: rows of the first,
-    columns of the second one.
+    Products copy their factors, so they take blocks of the basis: of rows first, then of columns.
     """
-    # No row is alone: its sum would be rounded otherwise.
+    # No block has a single row, whose sum would be rounded differently.
     starts = [*range(0, max(len(basis) - 1, 1), ROWS), len(basis)]
     for _ in range(2):
         column = vector.astype(np.float32)[:, None]

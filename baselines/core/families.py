@@ -1,10 +1,10 @@
-"""The families of measures: one package beside `core` and `network` for each, one module for each group of measures."""
+"""The families of measures: each is a package beside `core` and `network`, with a module for each group of measures."""
 
 import importlib
 import pkgutil
 from pathlib import Path
 
-#: Packages beside the families, which all of them share.
+#: Packages that all families share.
 COMMON = ("core", "network")
 
 #: The first families of the catalogue; others follow in alphabetical order.
@@ -23,9 +23,9 @@ def import_families() -> None:
 
 
 def families() -> list[str]:
-    """Return the families in the order of the catalogue: each package here but `COMMON`.
+    """Return the families in the order of the catalogue: all packages of `baselines` except `COMMON`.
 
-    A sandbox is shown only the families that its measures are made of: the others are not there.
+    In a sandbox only the packages of its measures exist.
     """
     there = set(_modules(Path(__file__).parents[1])) - {*COMMON}
     return [*(family for family in FIRST if family in there), *sorted(there - {*FIRST})]

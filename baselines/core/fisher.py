@@ -1,4 +1,4 @@
-"""The Fisher matrix of a network's own probabilities."""
+"""The Fisher information matrix under the network's own predicted probabilities."""
 
 import math
 from typing import Any
@@ -14,15 +14,15 @@ from baselines.network.per_example import PASSES, weight_moments
 
 
 def fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int, *, folded: bool = False) -> Array:
-    """Diagonal (weights,) of the Fisher matrix with the network's own probabilities, in the order of `weight_moments`.
+    """Diagonal (weights,) of the Fisher matrix of the predicted probabilities p, in the order of `weight_moments`.
 
-    An example's part is J' A A' J, with J the Jacobian of the logits and A = (I - p 1') diag(sqrt(p)). One backward
-    pass for each column of A gives it whole; where there are more classes than `n_probes`, as many random
-    combinations of the columns have it as their mean. Weights are all that training moved; with normalization `folded`
+    An example contributes J' A A' J, with J the Jacobian of the logits and A = (I - p 1') diag(sqrt(p)). A backward
+    pass for each column of A makes it exact. With more classes than `n_probes`, the contribution is estimated from
+    `n_probes` random combinations of the columns. Weights are all trained parameters; with normalization `folded`,
     kernels and biases.
 
     Raises:
-        MeasureUnavailable: a layer whose gradients cannot be taken apart.
+        MeasureUnavailable: gradients of a layer cannot be separated by example.
     """
     return _fisher_diagonal(subject, n_samples, min(n_probes, subject.network.n_classes), seed, folded=folded)
 

@@ -1,24 +1,24 @@
-"""The bound that PAC-Bayes theorems give for an error, from its value on the training set and a complexity."""
+"""PAC-Bayes bound on the error, from the training error and a complexity, by inverting the relative entropy kl."""
 
 import math
 
 from baselines.core.needs import MeasureUnavailable
 
-#: Nats; less than rounding of the training error makes.
+#: Tolerance of the root in nats, below the effect of rounding the training error.
 TOLERANCE = 1e-12
 
 
 def log_bound(error: float, complexity: float) -> float:
-    """-ln(1 - p) of the largest p with kl(error || p) <= complexity, kl of two coins. Range: [0, inf).
+    """-ln(1 - p) for the largest p with kl(error || p) <= complexity, kl of two Bernoulli laws. Range: [0, inf).
 
-    It is about p where p is small. Where p is so near to 1 that it says nothing as a bound, networks still differ.
+    -ln(1 - p) is about p for small p, and still tells networks apart whose p is nearly 1.
 
     Args:
-        error: on the training set, in [0, 1).
-        complexity: nats per example, the whole right side of the theorem.
+        error: training error, in [0, 1).
+        complexity: right side of the theorem, in nats per example.
 
     Raises:
-        MeasureUnavailable: the error is 1, which bounds nothing.
+        MeasureUnavailable: the training error is 1, for which no bound exists.
     """
     from scipy.optimize import brentq  # here: listing the measures must not wait for it
 
@@ -31,6 +31,6 @@ def log_bound(error: float, complexity: float) -> float:
         return (1 - error) * value - of_wrong - entropy - complexity
 
     low, high = -math.log1p(-error), (complexity + entropy) / (1 - error) + 1  # + 1: a margin for rounding
-    if excess(low) >= 0:  # no complexity at all
+    if excess(low) >= 0:  # the complexity is 0
         return low
     return float(brentq(excess, low, high, xtol=TOLERANCE))

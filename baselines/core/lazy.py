@@ -1,4 +1,4 @@
-"""TensorFlow, imported when it is first used: listing the measures must not take seconds."""
+"""TensorFlow, imported at its first use, so that listing the measures takes no seconds."""
 
 import importlib
 from typing import Any

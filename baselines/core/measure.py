@@ -1,7 +1,8 @@
-"""The description of a measure, and the decorator that registers a function as one.
+"""The description of a measure, and the decorator that registers a function as a measure.
 
-Texts stand in the function's docstring, which no digest covers: the meaning in the first line, then a paragraph of
-`FIELDS`, then all else that its page tells. The docstring of a file has the fields that its measures share.
+Descriptions are read from the function's docstring, which no digest covers: the meaning in the first line, then a
+paragraph of `FIELDS`, then further text for the page of the measure. Fields in a module's docstring hold for all its
+measures.
 """
 
 import functools
@@ -22,13 +23,13 @@ from baselines.core.work import Passes, Sizes, cost_of, passes_of
 #: `measure(model, dataset, **parameters)`: a finite float, larger for a larger predicted generalization gap.
 Complexity = Callable[..., float]
 
-#: Texts in the docstring of a measure; all but formula and source may be left out. docs/measures.md explains them.
+#: Fields in the docstring of a measure; only formula and source are required. CONTRIBUTING.md explains them.
 PLAIN = ("Formula", "Range", "Source", "Draws", "Order", "Refused")
 FIELDS = (*PLAIN, "Work", "Weights")
 
 _FIELD = re.compile(rf"(?:^|\. )({'|'.join(FIELDS)}): ")
 
-#: Keeps the argument of a logarithm positive.
+#: Added to the argument of a logarithm, to keep it positive.
 TINY = 1e-30
 
 
@@ -36,28 +37,28 @@ TINY = 1e-30
 class Measure:
     """One measure of the library.
 
-    A measure leaves the model as it found it, runs every layer in inference mode, and returns the same value
-    for the same seeds.
+    A measure does not change the model, runs every layer in inference mode, and returns the same value for the same
+    seeds.
     """
 
     name: str
     family: str
-    meaning: str  #: one line for people
-    formula: str  #: symbols are those of docs/measures.md
-    range: str  #: of its values; empty where nothing is said
+    meaning: str  #: one line
+    formula: str  #: in the symbols of docs/measures.md
+    range: str  #: of the values; empty for all numbers
     source: str  #: paper or code that defines the measure
     cost: Cost
-    work: str  #: its passes over examples, as `baselines.core.work` reads them
-    weights: Form | None  #: whether it sees weights as trained, or with normalization folded; None if it sees none
-    draws: str  #: `by input` or `by example`, if the order of these changes the draws
-    order: str  #: a measure that orders all networks alike; empty where there is none
+    work: str  #: passes over examples, as `baselines.core.work` reads them
+    weights: Form | None  #: weights as trained, or with normalization folded; None if the measure reads no weights
+    draws: str  #: `by input` or `by example`, if the order of inputs or examples changes the draws
+    order: str  #: name of a measure that orders all networks alike; empty without such a measure
     refused: str  #: when the measure raises `MeasureUnavailable` of its own accord
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 
     @property
     def is_cheap(self) -> bool:
-        """Whether it reads weights only, or makes a few forward passes."""
+        """Whether the measure reads weights only, or makes a few forward passes."""
         return self.cost in (Cost.WEIGHTS, Cost.FORWARD)
 
     @property
@@ -67,7 +68,7 @@ class Measure:
         return {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
 
     def passes(self, sizes: Sizes) -> Passes:
-        """Examples of its passes with the default parameters: none for a measure that reads weights alone."""
+        """Examples in all passes with the default parameters; 0 for a measure that reads weights only."""
         return passes_of(self.work, self.parameters.get("n_samples"), sizes)
 
 
@@ -78,14 +79,14 @@ MEASURES: dict[str, Measure] = {}
 def measure(
     *needs: Need, name: str | None = None, log: bool = False, **words: object
 ) -> Callable[[Callable[..., float]], Complexity]:
-    """Make a measure of a function of a `Subject` and keyword parameters, and put it into `MEASURES`.
+    """Register a function of a `Subject` and keyword parameters as a measure in `MEASURES`.
 
-    The result takes `(model, dataset, **parameters)`. The family is the package of the function's module.
+    The decorated function takes `(model, dataset, **parameters)`. The family is the package of the function's module.
 
     Args:
-        needs: inputs beyond the trained weights; all but initial weights include data.
+        needs: inputs beyond the trained weights; all needs except initial weights imply data.
         name: by default the name of the function.
-        log: whether its logarithm is a measure `log_NAME`, too.
+        log: also register the logarithm of the measure as `log_NAME`.
         words: replacements for each `$word` in the docstring.
     """
     looked_at = frozenset(needs) | ({Need.DATA} if {*needs} - {Need.INITIAL_WEIGHTS} else set())
@@ -102,8 +103,6 @@ def measure(
 
 
 def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Complexity:
-    """Put a measure into `MEASURES`."""
-
     @functools.wraps(compute)
     def complexity(model: Any, dataset: Any, **parameters: Any) -> float:
         subject = subject_of(model, dataset)
@@ -132,7 +131,7 @@ def _add(name: str, compute: Callable[..., float], needs: frozenset[Need]) -> Co
 
 
 def fields_of(doc: str) -> dict[str, str]:
-    """Return the `FIELDS` that a docstring has."""
+    """Return the texts of a docstring by field: the first paragraph that begins with any of `FIELDS`."""
     lines = map(_line, doc.split("\n\n"))
     paragraph = next((line for line in lines if _FIELD.match(line)), "")
     _, *parts = _FIELD.split(paragraph)
@@ -144,7 +143,7 @@ def _line(text: str) -> str:
 
 
 def _logarithm(name: str, compute: Callable[..., float]) -> Callable[..., float]:
-    """Return the logarithm of a measure as a function of a subject, with its texts."""
+    """Return the logarithm of a measure as a function of a subject, with a docstring in the same form."""
 
     @functools.wraps(compute)
     def logarithm(subject: Subject, **parameters: Any) -> float:

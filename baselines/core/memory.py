@@ -1,4 +1,4 @@
-"""The memory that a measure may use: one that needs more than is left refuses before it starts."""
+"""Memory of a call: a measure that needs more than is available refuses before it allocates."""
 
 import os
 import re
@@ -9,19 +9,19 @@ from baselines.core.needs import MeasureUnavailable
 #: Environment variable with the limit of a call in bytes; the sandbox sets it.
 LIMIT = "MEMORY_LIMIT_BYTES"
 
-#: Lines of /proc/self/status: resident pages that count against the limit. Those of files do not.
+#: Resident pages in /proc/self/status that count against the limit; mapped files do not.
 _OWN = re.compile(r"^(?:RssAnon|RssShmem):\s+(\d+) kB", re.MULTILINE)
 
 _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB", re.MULTILINE)
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise `MeasureUnavailable` if more bytes are needed than are left; where nobody knows how many, go on.
+    """Raise `MeasureUnavailable` if less memory is available than needed; unknown memory is enough.
 
     Args:
-        needed: bytes at the least.
-        what: they are for.
-        remedy: of the user.
+        needed: lower bound in bytes.
+        what: purpose of the memory, for the message.
+        remedy: advice to the user, for the message.
     """
     left = memory_left()
     if left is not None and needed > left:
@@ -31,7 +31,7 @@ def require_memory(needed: int, what: str, remedy: str) -> None:
 
 
 def memory_left() -> int | None:
-    """Bytes up to the limit of the call, outside of a sandbox up to the machine's memory; None if nobody knows."""
+    """Bytes left: below the limit of the call in a sandbox, else available on the machine; None if unknown."""
     limit = os.environ.get(LIMIT)
     if limit is None:
         available = _AVAILABLE.search(_read("/proc/meminfo"))
@@ -42,5 +42,5 @@ def memory_left() -> int | None:
 def _read(path: str) -> str:
     try:
         return Path(path).read_text()
-    except OSError:  # another system, or a sandbox that does not show it
+    except OSError:  # another operating system, or a sandbox without /proc
         return ""

@@ -6,13 +6,13 @@ from baselines.core.subject import Subject
 
 
 def normalized(value: float, subject: Subject, is_log: bool, *, normalization: str = "none") -> float:
-    """Return `value` as it is ("none"), or as Dziugaite et al. 2020 rank it ("dziugaite").
+    """Return `value` unchanged ("none") or normalized as by Dziugaite et al. 2020 ("dziugaite").
 
-    With m training examples the latter is sqrt(value / m), and of a logarithm (value - ln m) / 2. It ranks
-    networks that are trained on the same number of examples alike.
+    With m training examples "dziugaite" is sqrt(value / m), or (value - ln m) / 2 if `value` is a logarithm. For equal
+    m it does not change the order of networks.
 
     Raises:
-        ValueError: another normalization.
+        ValueError: unknown normalization.
     """
     if normalization == "none":
         return value

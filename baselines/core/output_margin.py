@@ -1,4 +1,4 @@
-"""The output margin gamma: one number for all margins of a training set."""
+"""The output margin gamma of a network: a low percentile of the margins of its training examples."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from baselines.core.subject import Subject, shared
 
 @shared
 def output_margin(subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", seed: int = 0) -> float:
-    """Gamma, the 10th percentile of the margins: negative if more than a tenth of the answers is wrong.
+    """Gamma, the 10th percentile of the margins; negative if more than 10 % of the predictions are wrong.
 
     Args:
         subject: the network and its training data.
         n_samples: training examples, n.
-        percentile_method: "kth" is the max(1, floor(n / 10))-th smallest margin, "linear" lies between two.
+        percentile_method: "kth": the max(1, floor(n / 10))-th smallest margin; "linear": interpolated.
         seed: draws the examples.
 
     Raises:
-        ValueError: another `percentile_method`.
+        ValueError: unknown `percentile_method`.
     """
     sample, answers = logits(subject, n_samples, seed)
     found = margins(answers, sample.labels)
@@ -33,6 +33,6 @@ def positive_margin(
     subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", margin_floor: float = 1e-6,
     parity_abs: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Gamma (with `parity_abs` its absolute value), raised to at least `margin_floor` for logarithms and divisions."""
+    """Gamma, or its absolute value with `parity_abs`, at least `margin_floor`, for logarithms and divisions."""
     found = output_margin(subject, n_samples=n_samples, percentile_method=percentile_method, seed=seed)
     return max(abs(found) if parity_abs else found, margin_floor)

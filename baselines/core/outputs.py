@@ -7,7 +7,7 @@ from baselines.core.subject import Subject, shared
 
 
 def logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]:
-    """Draw examples; returns them with their logits (n, classes), float32."""
+    """Draw min(n_samples, m) of m training examples; returns the sample with its logits (n, classes), float32."""
     return _logits(subject, min(n_samples, len(subject.examples)), seed)
 
 
@@ -18,12 +18,15 @@ def _logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]
 
 
 def folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Logits (n, classes), float32, of the network without batch normalization; examples are drawn as by `logits`."""
+    """Logits (n, classes), float32, of the network with normalization folded, on the sample of `logits`."""
     return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=subject.is_changed_by_folding)
 
 
 def trained_logits(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Logits (n, classes), float32, of the network as it was trained, to the last bit as those with moved weights."""
+    """Logits (n, classes), float32, of the network as trained, on the sample of `logits`.
+
+    The compiled function is the same as for perturbed weights, so that both round alike.
+    """
     return _compiled_logits(subject, min(n_samples, len(subject.examples)), seed, folded=False)
 
 
@@ -33,7 +36,7 @@ def _compiled_logits(subject: Subject, n_samples: int, seed: int, *, folded: boo
 
 
 def log_probabilities(answers: Array) -> Array:
-    """Logarithms of the probabilities (n, classes), float64, of logits (n, classes)."""
+    """Logarithms (n, classes), float64, of the softmax of logits (n, classes)."""
     from scipy.special import log_softmax  # here: listing the measures must not wait for it
 
     found: Array = log_softmax(answers.astype(np.float64), axis=1)
@@ -41,7 +44,7 @@ def log_probabilities(answers: Array) -> Array:
 
 
 def cross_entropies(answers: Array, labels: Array) -> Array:
-    """Cross-entropy in nats (n,), float64, of logits (n, classes); to its last digits where it is tiny, too."""
+    """Cross-entropy in nats (n,), float64, of logits (n, classes); tiny values keep their relative precision."""
     from scipy.special import logsumexp  # here: listing the measures must not wait for it
 
     rows, others = np.arange(len(labels)), answers.astype(np.float64)
@@ -56,7 +59,7 @@ def loss(answers: Array, labels: Array) -> float:
 
 
 def margins(answers: Array, labels: Array) -> Array:
-    """Logit of the true class less the largest other one (n,), float64; negative where the answer is wrong."""
+    """Margins (n,), float64: logit of the true class minus the largest other logit; negative for wrong predictions."""
     rows = np.arange(len(labels))
     others = answers.astype(np.float64)
     true = others[rows, labels]
@@ -66,5 +69,5 @@ def margins(answers: Array, labels: Array) -> Array:
 
 
 def accuracy(answers: Array, labels: Array) -> float:
-    """Fraction of logits (n, classes) whose largest is the true class'."""
+    """Fraction of examples whose largest logit, of logits (n, classes), is the true class'."""
     return float(np.mean(answers.argmax(axis=1) == labels))

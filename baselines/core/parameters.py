@@ -1,24 +1,24 @@
-"""Parameters of measures: how a command line writes them, and the meaning of shared ones.
+"""Parameters of measures: their notation on the command line, and the meaning of shared parameters.
 
 The docstring of a measure, or of its file, explains only parameters that are missing or different here:
 
-accuracy_drop: loss of training accuracy that is harmless, in (0, 1] (0.1: from 0.95 to 0.85).
+accuracy_drop: tolerated loss of training accuracy, in (0, 1] (0.1: from 0.95 to 0.85).
 delta: probability with which the bound may fail, in (0, 1].
-fft_size: "layer": on feature maps of the layer's own size; "dataset": of that of the inputs, without stride.
-folded: look at the network with its normalization folded, whose parameters are kernels and biases.
-fraction: of the ratios r that the line through the origin is fitted to; the largest are left out.
+fft_size: "layer": feature maps of the layer's own size; "dataset": of the inputs' size, without stride.
+folded: fold normalization into the weights; parameters are then kernels and biases.
+fraction: fraction of the ratios r, the smallest, to which the line through the origin is fitted.
 high: highest magnitude.
 low: lowest magnitude: degrees, share of width or height, or amount.
-margin_floor: smallest gamma, in the place of smaller and negative ones.
-method: "trapezoid", or "exact" for a curve of straight lines.
-min_eigenvalues: layers with fewer, zeros included, do not count.
-n_alphas: magnitudes, at equal distances.
-n_probes: random combinations of the classes of a network that has more; with as many or fewer it is exact.
-n_samples: training examples; all of them where there are no more.
-normalization: "dziugaite": sqrt(value / m) with m training examples, and of logarithms (value - ln m) / 2.
-parity_abs: take the absolute value of gamma first, as the code of Dziugaite et al. 2020 does.
-percentile_method: gamma is the floor(n / 10)-th smallest of n margins ("kth"), or between two ("linear").
-seed: draws the examples, and all else that is drawn.
+margin_floor: lower bound of gamma, which replaces smaller and negative values.
+method: "trapezoid", or "exact" for a piecewise linear curve.
+min_eigenvalues: layers with fewer eigenvalues, zeros included, are left out.
+n_alphas: number of equidistant magnitudes.
+n_probes: random combinations of the classes; exact if the network has no more classes.
+n_samples: number of training examples; a smaller training set is taken whole.
+normalization: "dziugaite": sqrt(value / m) with m training examples; for logarithms (value - ln m) / 2.
+parity_abs: take the absolute value of gamma first, as in the code of Dziugaite et al. 2020.
+percentile_method: gamma is the floor(n / 10)-th smallest of n margins ("kth"), or interpolated ("linear").
+seed: seed of the sample and of all other draws.
 """
 
 import ast
@@ -28,26 +28,24 @@ from typing import Any
 
 from baselines.core.measure import MEASURES, Complexity
 
-#: Whole numbers that are no counts: they may be negative.
+#: Integer parameters that are no counts and may be negative.
 NO_COUNTS = frozenset({"seed", "layer"})
 
-#: Counts that may be 0; all others are at least 1.
+#: Counts that may be 0; other counts are at least 1.
 MAY_BE_0 = frozenset({"image_side", "min_eigenvalues", "n_burn_in", "n_components"})
 
 
 def canonical(specification: str) -> str:
-    """Return the specification with true and false, which may be in any case, as `True` and `False`."""
+    """Return the specification with true and false, in any case, written as `True` and `False`."""
     return re.sub("=(true|false)(?=,|$)", lambda found: f"={found[1].capitalize()}", specification, flags=re.IGNORECASE)
 
 
 def load(specification: str) -> Complexity:
     """Return the measure `name` or `name:parameter=value,...` as a function of (model, dataset).
 
-    True and false may be in any case.
-
     Raises:
-        KeyError: there is no such measure.
-        ValueError: there is no such parameter, or its value is of another type than the default, or too small.
+        KeyError: unknown measure.
+        ValueError: an unknown parameter, or a value of another type than the default, or too small.
     """
     name, _, rest = canonical(specification).partition(":")
     found = MEASURES[name]

@@ -1,13 +1,13 @@
-"""Matrix products of arrays."""
+"""Matrix products of NumPy arrays by TensorFlow."""
 
 from baselines.core.lazy import tf
 from baselines.core.sample import Array
 
 
 def product(left: Array, right: Array) -> Array:
-    """Matrix product, in TensorFlow's threads: NumPy's own would wait for those, for longer than it takes.
+    """Matrix product in TensorFlow's threads; NumPy's threads would compete with these, and wait longer than they run.
 
-    A transposed array is not copied into another order first, which may take as long as the product.
+    Transposed arrays are multiplied without a copy in row order, which may take as long as the product.
     """
     flipped = [array.flags.f_contiguous and not array.flags.c_contiguous for array in (left, right)]
     stored = [array.T if flip else array for array, flip in zip((left, right), flipped, strict=True)]

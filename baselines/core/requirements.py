@@ -1,4 +1,4 @@
-"""Requirements of measures on a network and its training data, checked before a measure is computed."""
+"""Requirements of measures on a network and its training data, checked before the measure is computed."""
 
 from collections.abc import Collection
 
@@ -8,10 +8,10 @@ from baselines.core.needs import MeasureUnavailable, Need
 from baselines.core.subject import Subject, shared
 from baselines.network import is_linear, looks_like
 
-#: Examples whose outputs tell whether these are logits.
+#: Examples on which outputs are tested for being logits.
 LOOKED_AT = 32
 
-#: Layers that look a number up, or count it, instead of computing with it.
+#: Layers whose inputs are indices or categories, not quantities.
 _LOOKUPS = {
     "CategoryEncoding", "Discretization", "Embedding", "Hashing", "IntegerLookup", "ReversibleEmbedding",
     "StringLookup",
@@ -19,18 +19,18 @@ _LOOKUPS = {
 
 
 def require(subject: Subject, needs: Collection[Need]) -> None:
-    """Refuse what a measure cannot be computed of.
+    """Check that a subject meets the needs of a measure.
 
     Args:
         subject: the network and its training data.
-        needs: of the measure.
+        needs: needs of the measure.
 
     Raises:
-        MeasureUnavailable: weights that are not finite, outputs that are no logits or of fewer than two classes, inputs
-            that are no quantities.
-        ValueError: data of another form, or a label that is no class of the network.
+        MeasureUnavailable: weights are not finite, outputs are no logits or have fewer than two classes, or inputs are
+            no quantities.
+        ValueError: examples have another form, or a label is no class of the network.
     """
-    _ = subject.weights  # whatever a measure looks at, weights that are not finite are refused
+    _ = subject.weights  # weights that are not finite are refused by every measure
     if {Need.CLASSES, Need.LABELS}.intersection(needs):
         require_classes(subject)
     if Need.QUANTITIES in needs:
@@ -42,7 +42,7 @@ def require(subject: Subject, needs: Collection[Need]) -> None:
 
 
 def require_classes(subject: Subject) -> None:
-    """Raise `MeasureUnavailable` unless there is a logit for each of two classes or more."""
+    """Raise `MeasureUnavailable` unless the network has a logit for each of at least two classes."""
     number = subject.n_outputs
     if number < 2:
         raise MeasureUnavailable(f"needs a logit for each of two classes or more, found {number}")
@@ -51,9 +51,9 @@ def require_classes(subject: Subject) -> None:
 
 
 def require_unit_range(subject: Subject) -> None:
-    """Raise `ValueError` unless all pixels of images are in [0, 1], as changes of colours take them."""
+    """Raise `ValueError` unless all pixels of images are in [0, 1], which transformations of colours require."""
     inputs = subject.examples.inputs
-    if inputs.ndim != 4:  # no images: refused by the measures that change images
+    if inputs.ndim != 4:  # no images: refused by the measures themselves
         return
     least, most = _extremes(subject)
     wrong = np.flatnonzero((least < 0) | (most > 1))
@@ -72,7 +72,7 @@ def _extremes(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _require_quantities(subject: Subject) -> None:
-    """The inputs of an embedding are names: between two of them there is nothing."""
+    """Refuse networks on tokens: indices cannot be interpolated."""
     for node in subject.nodes.nodes:
         if node.kind in _LOOKUPS:
             raise MeasureUnavailable(
@@ -81,7 +81,7 @@ def _require_quantities(subject: Subject) -> None:
 
 
 def _require_logits(subject: Subject) -> None:
-    """Layers may make probabilities in a way that the graph does not tell, but values do."""
+    """Refuse outputs whose values look like probabilities, which the graph of layers may not show."""
     if (found := _found_instead(subject)) is not None:
         raise MeasureUnavailable(
             f"needs logits, but the outputs' values are {found}: end the network with logits, or with Keras' softmax"
@@ -90,7 +90,7 @@ def _require_logits(subject: Subject) -> None:
 
 @shared
 def _found_instead(subject: Subject) -> str | None:
-    # What has no logits is told where they are asked for; values of a fit by least squares may mislead.
+    # `require_classes` reports known missing logits. Outputs of a linear network may resemble probabilities by chance.
     if subject.nodes.no_logits or is_linear(subject.nodes):
         return None
     return looks_like(subject.network.outputs(subject.examples.inputs[:LOOKED_AT])[0])

@@ -9,16 +9,16 @@ R = TypeVar("R")
 
 
 class Retained:
-    """Results by key, whose arrays have at most `limit` bytes; those that were asked for least recently go first.
+    """Results by key, whose arrays have at most `limit` bytes; the least recently used result is dropped first.
 
-    An array that belongs to several results counts once. A result that is larger than all may be is not kept.
+    An array shared by several results counts once. A result larger than `limit` is not kept.
     """
 
     def __init__(self, limit: int) -> None:
         self.nbytes = 0
         self._limit = limit
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
-        self._uses: dict[int, int] = {}  #: number of uses of each array, by its id
+        self._uses: dict[int, int] = {}  #: number of results that hold an array, by its id
 
     def __len__(self) -> int:
         return len(self._results)
@@ -28,7 +28,7 @@ class Retained:
         return iter(self._results)
 
     def get(self, key: Hashable, compute: Callable[[], R]) -> R:
-        """Return the result for `key`; computes it if it is not there, or not any more."""
+        """Return the result for `key`; computes the result if it is not cached."""
         if key in self._results:
             self._results.move_to_end(key)
             found: R = self._results[key]
@@ -52,7 +52,7 @@ class Retained:
 
 
 def arrays_of(result: Any) -> Iterator[tuple[int, int]]:
-    """Identity and bytes of everything in a result that has bytes: arrays, in tuples, lists and dataclasses, too."""
+    """Yield id and size in bytes of every array in a result, also within tuples, lists and dataclasses."""
     if hasattr(result, "nbytes"):
         yield id(result), int(result.nbytes)
     elif isinstance(result, tuple | list):

@@ -8,7 +8,7 @@ import numpy as np
 
 from baselines.core.streams import stream
 
-#: Examples that are taken from a dataset at once.
+#: Examples read from a dataset at once.
 READ = 4096
 
 Array = np.ndarray[Any, Any]
@@ -31,12 +31,12 @@ class Sample:
 
 
 def read_examples(dataset: Any) -> Sample:
-    """Return the whole training set, an unbatched `tf.data.Dataset` of (input, label), in its own order.
+    """Return the whole training set, an unbatched `tf.data.Dataset` of (input, label), in its order.
 
-    A dataset of the harness has its mapped arrays as `dataset.arrays`, which are not copied; others are read.
+    A dataset of the harness has memory-mapped arrays, `dataset.arrays`, whose inputs are not copied.
 
     Raises:
-        ValueError: it is empty, or an example is not as `checked` expects it.
+        ValueError: the dataset is empty, or `checked` refuses an example.
     """
     arrays = getattr(dataset, "arrays", None)
     parts = [
@@ -51,10 +51,10 @@ def read_examples(dataset: Any) -> Sample:
 
 
 def checked(inputs: Array, labels: Array, start: int) -> tuple[Array, Array]:
-    """Inputs (n, ...), float32, and labels (n,), int32, of the examples from number `start` on.
+    """Return inputs (n, ...) as float32 and labels (n,) as int32, of examples numbered from `start`.
 
     Raises:
-        ValueError: a label is no single whole number, or an input is not finite.
+        ValueError: a label is no integer, an example has several labels, or an input is not finite.
     """
     if labels.size != len(labels):
         raise ValueError(
@@ -85,9 +85,9 @@ def _slices(inputs: Array, labels: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) -> Sample:
-    """Draw `number` examples without replacement, or take all, shuffled, if there are fewer.
+    """Draw `number` examples without replacement; returns all, shuffled, if there are fewer.
 
-    `by_class` draws each class in proportion, and at least two of it where it has two.
+    `by_class` draws each class in proportion, with at least two examples of a class that has two.
     """
     order = stream("sample", seed).permutation(len(examples))
     if number >= len(examples):
@@ -96,7 +96,7 @@ def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) ->
 
 
 def _by_class(labels: Array, order: Array, number: int) -> Array:
-    """The first of `order` in each class, mixed again in the order of `order`."""
+    """Positions of the first examples of each class in `order`, in the order of `order`."""
     share = number / len(labels)
     chosen = [
         members[: max(round(share * len(members)), 2)]

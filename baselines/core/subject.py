@@ -1,8 +1,7 @@
 """The subject of a measure: a trained network, its training data, and results that measures share.
 
-Asked for several measures of one network, everything that they share (forward passes, spectra, margins) is
-computed once: inside `sharing()` the same model and dataset are the same `Subject`. What was not asked for lately and
-would need too much memory is computed again.
+Inside `sharing()` a model and a dataset always have the same `Subject`, so that several measures share forward passes,
+spectra and margins. Least recently used results beyond a memory limit are dropped, and computed again when needed.
 """
 
 import functools
@@ -26,11 +25,11 @@ from baselines.network import (
     with_set_scales,
 )
 
-#: Limit in bytes of results kept for other measures, so that no measure runs out of memory because of another.
-#: Networks, their compiled functions, and a training set that is not memory-mapped come on top.
+#: Limit in bytes of cached results, so that no measure runs out of memory because of another measure.
+#: Networks, their compiled functions, and a training set that is not memory-mapped are not included.
 RETAINED_BYTES = 256 * 2**20
 
-#: Number of examples that give the scales in front of layer normalization and the like.
+#: Number of examples that determine the scales in front of layers that normalize within examples.
 OF_SCALES = 256
 
 P = ParamSpec("P")
@@ -38,18 +37,18 @@ R = TypeVar("R")
 
 
 class Subject:
-    """A trained network and its training data. What is expensive is computed when it is first asked for."""
+    """A trained network and its training data; expensive attributes are computed at their first use."""
 
     def __init__(self, model: Any, dataset: Any) -> None:
         self.model, self.dataset = model, dataset
-        self.found = Retained(RETAINED_BYTES)  #: what `shared` functions returned
+        self.found = Retained(RETAINED_BYTES)  #: results of `shared` functions
 
     @functools.cached_property
     def weights(self) -> list[Array]:
-        """The trained arrays, in the order of `get_weights()`; those of half precision as float32.
+        """The trained weights, in the order of `get_weights()`; half precision becomes float32.
 
         Raises:
-            MeasureUnavailable: one of them is not finite.
+            MeasureUnavailable: weights are not finite.
         """
         found = []
         for layer in self.model.layers:
@@ -61,50 +60,50 @@ class Subject:
 
     @property
     def n_outputs(self) -> int:
-        """Length of the network's output; raises `MeasureUnavailable` where the model is no graph of layers."""
+        """Length of the network's output; raises `MeasureUnavailable` if the model is no graph of layers."""
         return int(outputs_of(self.model)[0].shape[-1])
 
     @functools.cached_property
     def nodes(self) -> Nodes:
-        """The trained network taken apart: its layers as they are, but activations apart and without final softmax.
+        """The trained network as a graph of layers, with activations as nodes of their own and without final softmax.
 
-        Where it ends otherwise than with logits, `nodes.no_logits` says so.
+        If the output is no logits, `nodes.no_logits` is the message for the user.
         """
         return read_nodes(self.model, self.weights)
 
     @functools.cached_property
     def network(self) -> Network:
-        """A copy of the network that runs `nodes`. All weights that training moves are its parameters."""
+        """A copy of the network that runs `nodes`; its parameters are all trained weights."""
         return Network(self.nodes)
 
     @functools.cached_property
     def folded(self) -> Network:
-        """The same with normalization and constants folded into the weights, for the measures that see it so.
+        """The network with normalization and constants folded into the weights; its parameters are kernels and biases.
 
-        A network without them is its own folded form. Its parameters are kernels and biases.
+        Without normalization and constants this is `network` itself.
 
         Raises:
-            MeasureUnavailable: there is a normalization that cannot be folded.
+            MeasureUnavailable: a normalization cannot be folded.
         """
         return self._folded(self.nodes)
 
     @property
     def is_changed_by_folding(self) -> bool:
-        """Whether `folded` is another network, or has other parameters."""
+        """Whether `folded` differs from `network`."""
         return self.folded is not self.network
 
     def seen(self, *, folded: bool) -> Network:
-        """`folded`, or `network` as it was trained."""
+        """Return `folded` or, as trained, `network`."""
         return self.folded if folded else self.network
 
     @functools.cached_property
     def folded_at_start(self) -> Network:
-        """`folded` with the weights that training began with; raises `MeasureUnavailable` without them."""
+        """`folded` with the initial weights; raises `MeasureUnavailable` without initial weights."""
         return self._folded(self.nodes_at_start)
 
     @functools.cached_property
     def nodes_at_start(self) -> Nodes:
-        """`nodes` with the weights that training began with; raises `MeasureUnavailable` without them."""
+        """`nodes` with the initial weights; raises `MeasureUnavailable` without initial weights."""
         return read_nodes(self.model, self.initial_weights)
 
     def _folded(self, nodes: Nodes) -> Network:
@@ -118,7 +117,7 @@ class Subject:
 
     @property
     def initial_weights(self) -> list[Any]:
-        """The arrays that training began with, in the order of `get_weights()`."""
+        """The weights before training, in the order of `get_weights()`; raises `MeasureUnavailable` if missing."""
         initial = getattr(self.model, "initial_weights", None)
         if initial is None:
             raise MeasureUnavailable("needs the initial weights, which this model lacks")
@@ -132,14 +131,14 @@ class Subject:
         return read_examples(self.dataset)
 
     def sample(self, number: int, seed: int = 0, *, by_class: bool = False) -> Sample:
-        """Draw examples of the training set; the same numbers give the same examples."""
+        """Draw `number` examples of the training set, as `draw` does; equal arguments give equal examples."""
         return _sample(self, min(number, len(self.examples)), seed, by_class=by_class)
 
 
 def shared(compute: Callable[Concatenate[Subject, P], R]) -> Callable[Concatenate[Subject, P], R]:
-    """Make a function of a subject and hashable arguments remember what it returned for them.
+    """Cache the results of a function of a subject and hashable arguments.
 
-    However a call is spelled, by position, by name, or with defaults left out, it is the same call.
+    Arguments by position, by name, or left at their defaults give the same cache entry.
     """
     signature = inspect.signature(compute)
 
@@ -163,7 +162,7 @@ _current: list[Subject] | None = None
 
 @contextmanager
 def sharing() -> Iterator[None]:
-    """Within it the measures of one model share their work; the model must not change meanwhile."""
+    """Within this context measures of a model share their results; the model must not change meanwhile."""
     global _current
     before, _current = _current, []
     try:
@@ -173,13 +172,13 @@ def sharing() -> Iterator[None]:
 
 
 def share() -> None:
-    """Share from now on, until the process ends."""
+    """Share results from now on, until the process ends."""
     global _current
     _current = [] if _current is None else _current
 
 
 def subject_of(model: Any, dataset: Any) -> Subject:
-    """Return the subject of a model and a dataset, within `sharing()` always the same one."""
+    """Return the subject of a model and a dataset; within `sharing()` always the same object."""
     for subject in _current or ():
         if subject.model is model and subject.dataset is dataset:
             return subject

@@ -1,9 +1,9 @@
-"""The work of a measure: a text for people, from which its cost and a forecast read the passes.
+"""The work of a measure: a readable text, from which its cost and a forecast take the number of passes.
 
-F is a forward pass, B a forward and a backward pass. What counts are terms such as `25 x 3 B`, over the examples of
-`n_samples`, or `1 F of 50 x kappa examples`. Factors are numbers, kappa (classes), d (weight layers), m (training
-examples), and `min(kappa, 10)` or `max(m / 10, 2048)`. All other words are for people, and so is what follows a
-semicolon: other cases.
+F is a forward pass, B a forward and a backward pass. Terms are `25 x 3 B`, over the examples of `n_samples`, or
+`1 F of 50 x kappa examples`. Factors are numbers, kappa (classes), d (weight layers), m (training examples), and
+`min(kappa, 10)` or `max(m / 10, 2048)`. All other words are ignored. Forecasts also ignore terms behind a semicolon,
+which describe other cases.
 """
 
 import re
@@ -15,19 +15,19 @@ from baselines.core.needs import Cost
 _FACTOR = r"(?:(?:min|max)\([^()]+\)|[\d.,]*\d|\b(?:kappa|d|m)\b)"
 _TERM = re.compile(rf"({_FACTOR}(?: x {_FACTOR})*) ([FB])\b(?: of ({_FACTOR}(?: x {_FACTOR})*) (?:examples|mixtures))?")
 
-#: Most forward passes of a measure below the cost `many`; backward passes are one less. Each class counts once.
+#: Most forward passes of a measure below the cost `many`; the limit of B is one less. Passes per class count once.
 FEW = 3
 
 
 class Passes(NamedTuple):
-    """Examples that go through a network, each as often as it does."""
+    """Numbers of examples in all passes of a measure."""
 
-    forward: float
-    backward: float  #: there and back
+    forward: float  #: in forward passes
+    backward: float  #: in forward and backward passes
 
 
 class Sizes(NamedTuple):
-    """What the passes of a measure depend on."""
+    """Sizes of a network and its training set, on which the passes of a measure depend."""
 
     kappa: int  #: classes
     d: int  #: weight layers
@@ -35,12 +35,12 @@ class Sizes(NamedTuple):
 
 
 def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
-    """Return the examples of all passes that a measure's work names.
+    """Return the numbers of examples in all passes of a measure's work.
 
     Args:
-        work: of the measure.
-        n_samples: training examples of a pass whose number is not in the text; None for all.
-        sizes: of the network and the training set.
+        work: the work of the measure.
+        n_samples: training examples of a pass without its own number; None for all.
+        sizes: sizes of the network and the training set.
     """
     symbols, found = sizes._asdict(), {"F": 0.0, "B": 0.0}
     for factor, letter, examples in _TERM.findall(work.partition(";")[0]):
@@ -50,7 +50,7 @@ def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
 
 
 def cost_of(work: str, *, takes_gradients: bool) -> Cost:
-    """Return how much work that is: passes are counted with one class and many layers, in all cases."""
+    """Return the cost of a work: its passes for one class and 100 layers, in all cases."""
     symbols, times = Sizes(kappa=1, d=100, m=1)._asdict(), {"F": 0.0, "B": 0.0}
     for factor, letter, _ in _TERM.findall(work):
         times[letter] += _product(factor, symbols)
@@ -69,7 +69,7 @@ def _product(text: str, symbols: Mapping[str, int]) -> float:
 
 
 def _value(factor: str, symbols: Mapping[str, int]) -> float:
-    """A number, a symbol, a symbol over a number, or the smaller or larger of two of these."""
+    """Value of a number, a symbol, a symbol over a number, or the min or max of two such factors."""
     if factor.startswith(("min(", "max(")):
         ends = [_value(part, symbols) for part in factor[4:-1].split(", ")]
         return min(ends) if factor.startswith("min") else max(ends)

@@ -1,4 +1,4 @@
-"""Information in the weights: how surprising what training did to them is, in units of what the data determine.
+"""Information in the weights (IIW): the change of the weights by training, relative to the precision set by the data.
 
 Source: Wang et al. 2022, PAC-Bayes information bottleneck, arXiv 2109.14509. Weights: as trained.
 """
@@ -16,13 +16,13 @@ from baselines.core.subject import Subject, shared
 from baselines.network import Network
 from baselines.network.losses import cross_entropies
 
-#: Memory that derivatives along a direction take, in forward passes.
+#: Memory of derivatives along a direction, in units of a forward pass.
 PASSES = 4
 
 
 @shared
 def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Return <w - w0, g_i> (n,), g_i the gradient of one example's cross-entropy in all weights."""
+    """Return <w - w0, g_i> (n,), g_i the gradient of example i's cross-entropy with respect to all weights."""
     network, start, sample = subject.network, subject.nodes_at_start.nodes, subject.sample(n_samples, seed)
     before = [array for place in network.trained_nodes for array in start[place].weights[: start[place].n_trained]]
     changes = [now.numpy() - np.float32(array) for now, array in zip(network.variables, before, strict=True)]
@@ -34,7 +34,7 @@ def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def _slopes(network: Network, changes: Sequence[Array], images: Any, labels: Any) -> Any:
-    """Derivatives (n,) of single examples' cross-entropies along a change of all weights."""
+    """Directional derivatives (n,) of the examples' cross-entropies along a change of all weights."""
     variables = network.variables
     with tf.autodiff.ForwardAccumulator(variables, [tf.constant(change) for change in changes]) as forward:
         losses = cross_entropies(network.logits(images), labels)
@@ -43,18 +43,18 @@ def _slopes(network: Network, changes: Sequence[Array], images: Any, labels: Any
 
 @measure(Need.LABELS, Need.GRADIENTS, Need.INITIAL_WEIGHTS, log=True)
 def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Information in the weights: their change by training, squared, in the metric of the Fisher matrix.
+    """Information in the weights: squared change of the weights by training in the metric of the Fisher matrix.
 
     Formula: m E <w - w0, g_i>^2, g_i the gradient of one example's cross-entropy. Range: [0, inf).
 
-    Approximate IIW, m (w - w0)' F (w - w0) with the empirical Fisher matrix F. It is twice the divergence of a Gaussian
-    around w from one around w0, both with the covariance of weights that are trained on bootstrap samples, about F^-1 /
-    m. The authors' prior is trained on held-out data; here it is where training began. Their code squares a mean over
-    batches, array by array, which vanishes at a stationary point; it leaves out biases and the factor m. Weights are
-    all that training moved.
+    Approximate IIW, m (w - w0)' F (w - w0) with the empirical Fisher matrix F. It is twice the relative entropy between
+    Gaussians around w and around w0. Both have the covariance of weights trained on bootstrap samples, about F^-1 / m.
+    The authors' prior is trained on held-out data; here its mean is w0. The authors' code squares a mean over batches
+    for each array, which vanishes at a stationary point, and it leaves out biases and the factor m. Weights are all
+    trained parameters.
 
     Args:
-        n_samples: training examples on which F is measured; m is the size of the whole training set.
+        n_samples: training examples on which F is estimated; m is the size of the whole training set.
     """
     found = slopes_of_change(subject, n_samples, seed)
     return subject.examples.population * float(np.mean(found**2))

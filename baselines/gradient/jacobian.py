@@ -1,4 +1,4 @@
-"""Derivatives of the logits."""
+"""Norms of the Jacobian of the logits with respect to inputs of the network or of its layers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,16 +17,16 @@ from baselines.network.losses import Derivative, balanced, sum_over_logits
 
 @measure(Need.GRADIENTS, Need.QUANTITIES)
 def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16) -> float:
-    """Mean square of the logits' derivatives with respect to every layer's input.
+    """Mean squared entry of the Jacobians of the logits with respect to the inputs of all layers.
 
     Formula: mean over batches and layers l of mean((d f / d x^l)^2). Range: [0, inf). Source: PGDL starting kit (Jiang
     et al. 2020, arXiv 2012.07976). Work: kappa B of 528 examples. Draws: by example.
 
-    All layers count alike, pooling and reshaping included, and all batches, a last smaller one included: the starting
-    kit of the competition does so with the first 33 batches of 16 examples.
+    All layers, including pooling and reshaping, have equal weight, and so have all batches, including a smaller last
+    batch. This follows the starting kit, which reads the first 33 batches of 16 examples.
 
     Args:
-        n_batches: how many batches are read from the dataset's start.
+        n_batches: batches from the dataset's start.
         batch_size: examples in a batch.
     """
     network = subject.network
@@ -37,14 +37,14 @@ def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16
 
 
 def _first(dataset: Any, number: int) -> Array:
-    """The inputs of the first examples; the others are not read."""
+    """Inputs of the first `number` examples; further examples are not read."""
     for images, labels in dataset.batch(number).take(1):
         return checked(images.numpy(), labels.numpy(), 0)[0]
     raise ValueError("dataset: expected examples, found none")
 
 
 def _mean_squares(network: Network, images: Any) -> Derivative:
-    """Mean, over layers, of the mean square (n,) of a logit's derivatives with respect to the layer's input."""
+    """Mean over layers of the mean square (n,) of a logit's derivatives with respect to the layer's input."""
     positions = [position for sources, _ in network.layers for position in sources if position != network.output]
     places = sorted({INPUT, *positions})
     with tf.GradientTape(persistent=True) as tape:
@@ -60,13 +60,13 @@ def _mean_squares(network: Network, images: Any) -> Derivative:
 
 
 def _over_entries(reduce: Callable[..., Any], rows: Any) -> Any:
-    """A reduction (n,) of the squares of an example's entries (n, ...)."""
+    """Reduce the squares of entries (n, ...) to a number for each example (n,)."""
     return reduce(tf.square(rows), axis=list(range(1, len(rows.shape))))
 
 
 @shared
 def jacobian_norms(subject: Subject, n_samples: int, seed: int, outputs: str) -> Array:
-    """Return |J_i|_F (n,) of examples i, J_i the Jacobian of the outputs with respect to the input."""
+    """Return |J_i|_F (n,), J_i the Jacobian of "logits" or "probabilities" with respect to input i."""
     if outputs not in ("logits", "probabilities"):
         raise ValueError(f"outputs: expected logits or probabilities, found {outputs}")
     if outputs == "probabilities":
@@ -96,23 +96,23 @@ def _input_squares(network: Network, images: Any, outputs: str) -> Derivative:
 
 @measure(Need.GRADIENTS, Need.QUANTITIES)
 def input_jacobian_norm(subject: Subject, *, n_samples: int = 2048, outputs: str = "logits", seed: int = 0) -> float:
-    """Norm of the Jacobian of the logits with respect to the input.
+    """Mean Frobenius norm of the Jacobian of the logits with respect to the input.
 
     Formula: E |d f / d x|_F. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760. Work: kappa B.
 
     Args:
-        outputs: "logits" or "probabilities".
+        outputs: differentiate "logits" or "probabilities".
     """
     return float(jacobian_norms(subject, n_samples, seed, outputs).mean())
 
 
 @measure(Need.GRADIENTS, Need.QUANTITIES)
 def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Norm of the Jacobian, free of the scale of inputs and logits.
+    """Mean logarithm of the Jacobian's norm relative to the norms of inputs and logits.
 
     Formula: E ln(|d f / d x|_F |x| / |f|). Source: Novak et al. 2018, arXiv 1802.08760. Work: kappa B.
 
-    Examples with a zero among the three do not count; 0 if all have one.
+    Examples for which any of the three norms is 0 are left out; the value is 0 if no example is left.
     """
     sample, answers = logits(subject, n_samples, seed)
     sizes = [
@@ -125,13 +125,13 @@ def log_jacobian_norm_normalized(subject: Subject, *, n_samples: int = 2048, see
 
 @measure(Need.GRADIENTS, Need.QUANTITIES)
 def geometric_complexity(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Mean square of the Jacobian of the logits with respect to the input.
+    """Mean squared Frobenius norm of the Jacobian of the logits with respect to the input.
 
     Formula: E |d f / d x|_F^2. Range: [0, inf). Source: Dherin, Munn, Rosca and Barrett 2022, arXiv 2209.13083. Work:
     kappa B.
 
-    Geometric complexity: a discrete Dirichlet energy of the logits over the training inputs. It is |W|_F^2 for a linear
-    network, and 0 for a constant one. The square of `input_jacobian_norm` is smaller by the variance of the norm over
-    examples. The paper takes all examples or a batch.
+    Geometric complexity is a discrete Dirichlet energy of the logits over the training inputs: |W|_F^2 for a linear
+    network, 0 for constant outputs. The square of `input_jacobian_norm` is smaller by the variance of the norm over
+    examples. Dherin et al. take all training examples or a batch.
     """
     return float(np.mean(jacobian_norms(subject, n_samples, seed, "logits") ** 2))

@@ -1,10 +1,9 @@
-"""Linear regions: sets of inputs on which a piecewise linear network is one linear function.
+"""Linear regions: sets of inputs on which a piecewise linear network is a single affine function.
 
-An input's pattern identifies its region. It names the linear piece on which each unit works, by the derivatives of
-activations and maximum poolings with respect to their inputs. Where an activation is flat at both ends (ReLU6), a
-positive output tells the upper end from the lower.
+The pattern of an input identifies its region: for each unit, the linear piece of the activation or max pooling, named
+by its derivative. If an activation is flat at both ends (ReLU6), a positive output distinguishes the upper end.
 
-n_steps: from one example to the other.
+n_steps: steps along the segment between two examples.
 """
 
 import hashlib
@@ -21,58 +20,59 @@ from baselines.network import INPUT, Network, joined
 from baselines.network.hidden import is_bent, is_linear
 from baselines.network.nodes import ACTIVATIONS
 
-#: In the place of the derivative, 0, at an upper end: no derivative.
+#: Replaces the derivative, 0, at an upper end; no activation has this derivative.
 _UPPER_END = np.inf
 
-#: Memory that the patterns of examples take, in forward passes.
+#: Memory of the patterns of examples, in units of a forward pass.
 PASSES = 2
 
 
 @measure(Need.GRADIENTS, Need.QUANTITIES)
 def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
-    """Number of linear regions that are met on the way from one example to another.
+    """Mean number of linear regions on the segment between two training examples.
 
     Formula: 1 + mean over pairs of sum_k 1[c(z_k) != c(z_k+1)], z_k equally spaced from x to x', c the pattern. Range:
     [1, n_steps + 1]. Source: Novak et al. 2018, arXiv 1802.08760, on segments; Hanin and Rolnick 2019, arXiv
-    1906.00904. Work: 1 B of 2112 examples. Draws: by example. Refused: a layer that is not linear in pieces, or a
+    1906.00904. Work: 1 B of 2112 examples. Draws: by example. Refused: a layer is not piecewise linear, or there is a
     single example.
 
-    Regions between two points are missed: large networks change theirs in each step, and have the largest value. On
-    digits, 32 steps find 5.3 of 5.8 regions of a network with 32 hidden units, and 17.8 of 29.5 with 128 and 64.
+    Regions strictly between two points z_k are missed. Large networks change region in every step and reach the upper
+    bound. On digits, 32 steps find 5.3 of 5.8 regions of a network with 32 hidden units, and 17.8 of 29.5 with hidden
+    layers of 128 and 64 units.
 
     Args:
-        n_samples: training examples; each of the first half goes with one of the second.
+        n_samples: training examples; each of the first half is paired with an example of the second half.
     """
     return 1 + float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[0], axis=1)))
 
 
 @measure(Need.GRADIENTS, Need.QUANTITIES)
 def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
-    """Number of units that go from one linear piece to another on the way from one example to another.
+    """Mean number of changes of the units' linear pieces on the segment between two training examples.
 
-    Formula: mean over pairs of sum_k |c(z_k) - c(z_k+1)|_1, z_k equally spaced from x to x', c pieces of activations.
+    Formula: mean over pairs of sum_k |c(z_k) - c(z_k+1)|_0, z_k equally spaced from x to x', c pieces of activations.
     Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760, on segments. Work: 1 B of 2112 examples. Draws: by
     example.
 
-    The paper takes closed curves through examples. Wider networks have more units that can change. Maximum pooling does
-    not count.
+    Novak et al. also take closed curves through examples. Wider networks have more units that can change. Max pooling
+    is not counted.
     """
     return float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[1], axis=1)))
 
 
 @measure(Need.GRADIENTS)
 def activation_patterns(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Share of training examples that are in a linear region of their own.
+    """Number of linear regions that contain training examples, per example.
 
     Formula: |{c(x_i)}| / n, c the pattern. Range: (0, 1]. Source: Hanin and Rolnick 2019, arXiv 1906.00904. Refused: a
-    layer that is not linear in pieces.
+    layer is not piecewise linear.
 
-    It is 1 for all but narrow networks, and then says nothing.
+    The value is 1 for all networks that are not narrow, and then does not distinguish them.
     """
     network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
 
     def run(images: Any) -> list[Any]:
-        nothing = tf.zeros((tf.shape(images)[0], 1))  # all that a linear network has
+        nothing = tf.zeros((tf.shape(images)[0], 1))  # the only entry for a linear network
         return [nothing, *(pieces for _, pieces in _pieces(network, images))]
 
     batches = network.in_batches("patterns", run, [sample.inputs], size=network.batch_size_of(PASSES))
@@ -89,7 +89,7 @@ def _digest(parts: list[Array], row: int) -> bytes:
 
 @shared
 def _changes(subject: Subject, n_samples: int, n_steps: int, seed: int) -> tuple[Array, Array]:
-    """Whether the region changes, and how many activations do, in each step of each pair, (pairs, n_steps)."""
+    """Whether the region changes, and how many activations change piece, in each step (pairs, n_steps)."""
     network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
     number = len(sample) // 2
     if not number:
@@ -115,7 +115,7 @@ def _changes(subject: Subject, n_samples: int, n_steps: int, seed: int) -> tuple
 
 
 def _in_pieces(subject: Subject) -> Network:
-    """The network, if it is linear in pieces."""
+    """Return the network; raises `MeasureUnavailable` if it is not piecewise linear."""
     network = subject.network
     for node in network.nodes:
         if not is_linear(node) and not is_bent(node):
@@ -124,7 +124,7 @@ def _in_pieces(subject: Subject) -> Network:
 
 
 def _pieces(network: Network, points: Any) -> Iterator[tuple[int, Any]]:
-    """Positions of layers with pieces, with derivatives (points, units), or `_UPPER_END`: they tell pieces of units."""
+    """Yield the position of each nonlinear layer and the pieces (points, units): derivatives or `_UPPER_END`."""
     places = [place for place, node in enumerate(network.nodes) if not is_linear(node)]
     sources = sorted({source for place in places for source in network.nodes[place].sources})
     values = dict(zip(sources, network.run({INPUT: points}, sources), strict=True))

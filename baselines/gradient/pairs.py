@@ -1,6 +1,6 @@
-"""Whether a step that helps one example helps another: angles between the gradients of pairs of examples.
+"""Angles between the gradients of pairs of examples: does a step that reduces a loss reduce another example's loss?
 
-Weights are all that training moved, scales and shifts of normalization among them.
+Weights are all trained parameters, including scales and shifts of normalization.
 
 Weights: as trained. Work: 1 B of 128.
 """
@@ -18,14 +18,14 @@ from baselines.network.per_example import gradient_products
 
 @shared
 def _cosines(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Cosines (pairs,) of the angles between gradients of the cross-entropy; 0 where one of them is 0."""
+    """Cosines (pairs,) between two examples' gradients of the cross-entropy; 0 if either gradient is 0."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     if len(sample) < 2:
         raise MeasureUnavailable("needs two training examples")
     network.require_room(len(sample), "try a smaller n_samples")
 
     def products(images: Any, labels: Any) -> Any:
-        # lengths do not matter, and products of gradients as they are would vanish where answers are beyond doubt
+        # lengths do not matter, and products of unscaled gradients would underflow for confident predictions
         return gradient_products(network, images, lambda logits: directions(logits, labels))
 
     arrays = [sample.inputs, sample.labels]
@@ -40,18 +40,18 @@ def _cosines(subject: Subject, n_samples: int, seed: int) -> Array:
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def gradient_confusion(subject: Subject, *, n_samples: int = 128, seed: int = 0) -> float:
-    """Gradient confusion: how opposed the gradients of two examples are at most.
+    """Gradient confusion: the largest opposition between the gradients of two examples.
 
     Formula: -min over pairs i < j of cos(g_i, g_j). Range: [-1, 1]. Source: Sankararaman et al. 2020, arXiv 1904.06963.
 
-    The paper bounds inner products from below, and shows cosines. More examples have a smaller minimum.
+    Sankararaman et al. bound inner products from below, and plot cosines. More examples have a smaller minimum.
     """
     return -float(_cosines(subject, n_samples, seed).min())
 
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def neg_stiffness_cosine(subject: Subject, *, n_samples: int = 128, seed: int = 0) -> float:
-    """Minus the stiffness: mean cosine between the gradients of two examples.
+    """Minus the stiffness: minus the mean cosine between the gradients of two examples.
 
     Formula: -mean over pairs i < j of cos(g_i, g_j). Range: [-1, 1 / (n - 1)]; -1 if all gradients have one direction.
     Source: Fort, Nowak, Jastrzebski and Narayanan 2019, arXiv 1901.09491.
@@ -61,7 +61,7 @@ def neg_stiffness_cosine(subject: Subject, *, n_samples: int = 128, seed: int = 
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def neg_stiffness_sign(subject: Subject, *, n_samples: int = 128, seed: int = 0) -> float:
-    """Minus the sign stiffness: how often a step for one example helps another, less how often it harms.
+    """Minus the sign stiffness: minus the mean sign of the inner product of two examples' gradients.
 
     Formula: -mean over pairs i < j of sign(g_i . g_j). Range: [-1, 1]; -1 if all gradients point the same way. Source:
     Fort, Nowak, Jastrzebski and Narayanan 2019, arXiv 1901.09491.

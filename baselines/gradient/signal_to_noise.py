@@ -1,6 +1,6 @@
-"""How alike the gradients of single examples are: their signal-to-noise ratio, and their coherence.
+"""Agreement between the gradients of single examples: signal-to-noise ratio and coherence.
 
-Weights are all that training moved, scales and shifts of normalization among them.
+Weights are all trained parameters, including scales and shifts of normalization.
 
 Weights: as trained.
 """
@@ -16,15 +16,15 @@ from baselines.core.subject import Subject, shared
 from baselines.gradient.weight_gradients import added, in_one_unit, relative_gradients
 from baselines.network.per_example import PASSES, loss_moments
 
-#: Part of a mean square below which a variance is rounding.
+#: A variance below this fraction of the mean square is a rounding error.
 ROUNDING = 1e-5
 
 
 @shared
 def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array, float]:
-    """Means of the gradients of single examples' cross-entropies, and of their squares, weight by weight (weights,).
+    """Return per weight the mean and the mean square (weights,) of the examples' cross-entropy gradients, and s.
 
-    The order of the weights is that of `weight_moments`. Gradients are in a unit e^s that may be tiny; s comes last.
+    Gradients are in units of e^s, which may be tiny. Weights are in the order of `weight_moments`.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     run, arrays = functools.partial(loss_moments, network), [sample.inputs, sample.labels]
@@ -37,14 +37,14 @@ def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Minus the mean signal-to-noise ratio of the weights' gradients.
+    """Minus the mean gradient signal-to-noise ratio (GSNR) of the weights.
 
     Formula: -mean over weights j of (E g_ij)^2 / Var g_ij. Range: (-inf, 0]. Source: Liu et al. 2020, arXiv 2001.07384.
 
-    The gradient signal-to-noise ratio is known as GSNR. A large ratio means that a step which helps one example helps
-    the others, seen or not; hence the sign. The paper follows it through training; this is its value at the end, where
-    the gradients' mean is close to 0. With n examples it is never below 1 / n by much, signal or not. Weights whose
-    gradient does not vary, as that of dead units, are left out; 0 if none does.
+    A step along gradients with a large ratio reduces the loss of most examples, also unseen examples; hence the sign.
+    Liu et al. follow the ratio through training; this is its final value, when the mean gradient is close to 0. Without
+    any signal, the estimate from n examples is about 1 / n. Weights with a constant gradient, such as those of dead
+    units, are left out; 0 if no weight is left.
     """
     mean, square, _ = gradient_moments(subject, n_samples, seed)
     variance = square - mean**2
@@ -54,15 +54,14 @@ def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def m_coherence(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Minus the number of examples that one example's gradient helps on average, itself included.
+    """Minus the m-coherence: minus the mean number of examples, itself included, that an example's gradient helps.
 
     Formula: -n |E g|^2 / E |g_i|^2. Range: [-n, 0]. Source: Chatterjee and Zielinski 2020, arXiv 2008.01217; Chatterjee
     2020, arXiv 2002.10657.
 
-    Minus the m-coherence of the loss' gradients on n training examples. It is -n if all gradients are the same, and -1
-    if they are orthogonal; coherent gradients are expected to generalize, hence the sign. At a stationary point their
-    sum vanishes, and so does it: it is meant for training, and once a network is fitted it ranks how far training went.
-    0 where all gradients are 0.
+    The value is -n if all n gradients are equal, -1 if they are orthogonal, and 0 if all are 0. Coherent gradients are
+    expected to generalize, hence the sign. The measure is meant for use during training: at a stationary point the sum
+    of the gradients and the value vanish, so for fitted networks the value ranks how far training went.
     """
     squares, _, mean_square, _ = relative_gradients(subject, n_samples, seed)
     power = float(squares.mean())

@@ -1,7 +1,7 @@
 """The empirical neural tangent kernel: inner products of the logits' gradients with respect to the weights.
 
-It is that of logits less their mean over classes, which give the same answers, averaged over classes. Weights are
-all that training moved, scales and shifts of normalization among them.
+Logits are centred, by subtracting their mean over classes, and the kernel is averaged over classes. Weights are all
+trained parameters, including scales and shifts of normalization.
 
 Weights: as trained. Work: min(kappa, 10) B of 128.
 """
@@ -23,7 +23,7 @@ from baselines.network.per_example import gradient_products
 def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -> tuple[Array, Array]:
     """Draw examples; returns their kernel (n, n), float64, and their labels as corners of a simplex (n, classes).
 
-    Where there are more classes than `n_probes`, as many random combinations of them have the kernel as their mean.
+    With more classes than `n_probes`, the mean over classes is estimated by `n_probes` random combinations of logits.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     if len(np.unique(sample.labels)) < 2:
@@ -42,7 +42,7 @@ def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -
 
 
 def _directions(n_classes: int, n_probes: int, seed: int) -> Array:
-    """Combinations (number, classes) of logits, without their mean, whose squares have one over the classes as mean."""
+    """Centred combinations (number, classes) of logits: one per class or, for more classes, `n_probes` random ones."""
     combined = np.eye(n_classes)
     if n_classes > n_probes:
         signs = stream("signs of the tangent kernel", seed).choice([-1.0, 1.0], (n_probes, n_classes))
@@ -52,28 +52,28 @@ def _directions(n_classes: int, n_probes: int, seed: int) -> Array:
 
 
 def _corners(labels: Array, n_classes: int) -> Array:
-    """Vectors (n, classes) of length 1, which for two classes are 1 and -1 along one axis."""
+    """Labels as unit vectors (n, classes), the corners of a simplex; for two classes opposite vectors."""
     found: Array = (np.eye(n_classes)[labels] - 1 / n_classes) * math.sqrt(n_classes / (n_classes - 1))
     return found
 
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10, seed: int = 0) -> float:
-    """Minus the alignment of the neural tangent kernel with the labels.
+    """Minus the centred alignment of the neural tangent kernel with the labels.
 
     Formula: -<H K H, Y Y'> / (|H K H|_F |H Y Y' H|_F), K_ij = mean over classes of <d g_c(x_i) / dw, d g_c(x_j) / dw>,
-    g = f less its mean over classes. Range: [-1, 0]; -1 where examples are alike only within their class. Source:
-    Baratin et al. 2021, arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550.
+    g = f less its mean over classes. Range: [-1, 0]; -1 if H K H is a multiple of H Y Y' H. Source: Baratin et
+    al. 2021, arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550.
 
-    Minus the centered kernel alignment. Rows of Y are the labels, H takes means over examples away. The paper shows it
-    along training, where it grows. The value does not depend on the scale of K, but on how scale is shared among
-    layers. 0 where all examples have one gradient.
+    Rows of Y are the labels, and H subtracts means over examples. Baratin et al. show that the alignment grows during
+    training. The value does not depend on the scale of K, but on the distribution of scale among layers. It is 0 if all
+    examples have the same gradient.
 
-    The logits g are centered because a number that is added to all logits changes no answer. On two networks trained on
-    1024 digits that moves the value by 0.03 %. The authors' code does not center logits, and does not average over
-    classes: its kernel has a row for each logit of each example. There it finds -0.059 and -0.063, and this measure
-    -0.530 and -0.520. If different logits shared no gradient and all classes had one kernel and as many examples, the
-    authors' value would be this one over sqrt(kappa (kappa - 1)), -0.056 and -0.055.
+    The logits g are centred because a constant added to all logits does not change predictions. On two networks trained
+    on 1024 digits, centring changes the value by 0.03 %. The authors' code neither centres logits nor averages over
+    classes: its kernel has a row for each logit of each example. On these networks that code yields -0.059 and -0.063,
+    this measure -0.530 and -0.520. If gradients of different logits were orthogonal, and all classes had equal kernels
+    and sizes, the authors' value would be this value over sqrt(kappa (kappa - 1)): -0.056 and -0.055.
     """
     kernel, labels = tangent_kernel(subject, n_samples, n_probes, seed)
     kernel, labels = _centered(_centered(kernel).T), _centered(labels)
@@ -85,19 +85,19 @@ def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10,
 def ntk_complexity(
     subject: Subject, *, n_samples: int = 128, ridge: float = 1e-3, n_probes: int = 10, seed: int = 0
 ) -> float:
-    """Complexity of the labels for the neural tangent kernel.
+    """Complexity of the labels for the neural tangent kernel: their norm in the kernel's Hilbert space.
 
     Formula: sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), K_ij = mean over classes of <d g_c(x_i) / dw, d g_c(x_j) / dw>, g =
     f less its mean over classes, scaled to K_ii = 1/2 on average. Range: (0, 2 / sqrt(ridge)]. Source: Arora, Du, Hu,
     Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network. Refused: all gradients are 0.
 
-    Norm of the labels in the kernel's space, as a bound on the test error has it. The paper has two classes, labels 1
-    and -1, and the kernel of an infinitely wide network of two layers, whose inputs have length 1, so that K_ii is 1/2;
-    K is scaled to that here, and more classes are corners of a simplex, which are the same for two. The value does not
-    depend on the scale of K, but on how scale is shared among layers.
+    Main term of a bound on the test error. Arora et al. have labels 1 and -1 and the kernel of an infinitely wide
+    network of two layers on inputs of length 1, for which K_ii is 1/2. Here K is scaled to the same mean, and labels of
+    more classes are corners of a simplex. The value does not depend on the scale of K, but on the distribution of scale
+    among layers.
 
     Args:
-        ridge: r, relative to the mean of K_ii: what K lacks where examples are alike, and rounding takes away.
+        ridge: r, added to the diagonal relative to the mean of K_ii, so that K is invertible with equal gradients, too.
     """
     kernel, labels = tangent_kernel(subject, n_samples, n_probes, seed)
     mean = float(np.trace(kernel)) / len(kernel)

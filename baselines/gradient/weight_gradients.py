@@ -1,11 +1,7 @@
 """Gradients of the loss at the end of training, with respect to weights and to inputs.
 
-Once the training set is fitted the loss' gradients are tiny, and differ between networks by orders of magnitude: hence
-a `log_` form of each. Weights are all that training moved, scales and shifts of normalization among them.
-Parameters of most:
-
-n_samples: training examples.
-seed: draws the examples.
+Once the training set is fitted, the loss' gradients are tiny and differ between networks by orders of magnitude: hence
+the `log_` forms. Weights are all trained parameters, including scales and shifts of normalization.
 """
 
 import functools
@@ -28,9 +24,9 @@ from baselines.network.per_example import PASSES, per_example
 def weight_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float]:
-    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of one example's cross-entropy.
+    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of example i's cross-entropy.
 
-    The rest is as with `relative_gradients`.
+    Arguments are those of `relative_gradients`.
     """
     squares, products, mean_square, unit = relative_gradients(subject, n_samples, seed, label, folded=folded)
     size = math.exp(unit)
@@ -41,10 +37,10 @@ def weight_gradients(
 def relative_gradients(
     subject: Subject, n_samples: int, seed: int, label: str = "true", *, folded: bool = False
 ) -> tuple[Array, Array, float, float]:
-    """The same in a unit e^s of gradients, in which squares do not vanish where answers are beyond doubt; and s.
+    """Return the results of `weight_gradients` for gradients in units of e^s, so that squares do not underflow, and s.
 
-    Labels are the `true` ones, or drawn from the `model`'s own probabilities. With normalization `folded` weights are
-    kernels and biases.
+    Labels are the true labels (`true`) or drawn from the predicted probabilities (`model`). With normalization
+    `folded`, weights are kernels and biases.
     """
     network, sample = subject.seen(folded=folded), subject.sample(n_samples, seed)
     labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)
@@ -62,15 +58,15 @@ def relative_gradients(
 
 
 def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
-    """Factors that bring numbers in units e^first and e^second into the larger one, and its logarithm."""
+    """Factors that convert numbers in units e^first and e^second to the larger unit, and the logarithm of this unit."""
     unit = max(first, second)
     return math.exp(first - unit), math.exp(second - unit), unit
 
 
 def added(total: Array, before: float, part: Array, now: float) -> Array:
-    """Return before * total + now * part (weights,), float64, in the memory of `total`. Factors are of `in_one_unit`.
+    """Return before * total + now * part (weights,), float64, in the memory of `total`; factors as by `in_one_unit`.
 
-    New arrays as long as the weights would take about as long as a pass. A total of another length counts as 0.
+    Allocating arrays of this length would take about as long as a pass. A total of another length counts as 0.
     """
     if total.shape != part.shape:
         return np.multiply(part, now, dtype=np.float64)
@@ -91,7 +87,7 @@ def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:
 
 @measure(Need.LABELS, Need.GRADIENTS, log=True)
 def gradient_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Squared norm of the loss' gradient over the training set.
+    """Squared norm of the gradient of the mean training loss.
 
     Formula: |E g|^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, appendix C. Weights: as trained.
     """
@@ -100,7 +96,7 @@ def gradient_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> 
 
 @measure(Need.LABELS, Need.GRADIENTS, log=True)
 def gradient_noise_final(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Variance of the loss' gradient over examples.
+    """Variance over examples of the loss' gradient, summed over weights.
 
     Formula: E |g_i - E g|^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 66. Weights: as trained.
     """
@@ -110,7 +106,7 @@ def gradient_noise_final(subject: Subject, *, n_samples: int = 2048, seed: int =
 
 @measure(Need.LABELS, Need.GRADIENTS, log=True)
 def fisher_rao_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Fisher-Rao norm of the weights.
+    """Fisher-Rao norm of the weights: norm in the metric of the empirical Fisher matrix.
 
     Formula: sqrt(E <w, g_i>^2). Range: [0, inf). Source: Liang et al. 2019, arXiv 1711.01530. Weights: as trained.
     """
@@ -121,19 +117,19 @@ def fisher_rao_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -
 def fisher_trace(
     subject: Subject, *, n_samples: int = 2048, label: str = "true", folded: bool = False, seed: int = 0
 ) -> float:
-    """Trace of the empirical Fisher matrix.
+    """Trace of the empirical Fisher matrix: mean squared norm of the examples' gradients.
 
     Formula: E |g_i|^2. Range: [0, inf). Source: Liang et al. 2019, arXiv 1711.01530. Weights: as trained.
 
     Args:
-        label: "true", or "model" for labels drawn from the model's own probabilities.
+        label: "true", or "model" for labels drawn from the predicted probabilities.
     """
     return float(weight_gradients(subject, n_samples, seed, label, folded=folded)[0].mean())
 
 
 @shared
 def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Norms (n,) of the gradients of single examples' cross-entropies with respect to the input."""
+    """Norms (n,) of the gradients of the examples' cross-entropies with respect to their inputs."""
     network, sample = subject.network, subject.sample(n_samples, seed)
 
     def norms(images: Any, labels: Any) -> tuple[Any, Any]:
@@ -151,7 +147,7 @@ def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
 
 @measure(Need.LABELS, Need.GRADIENTS, Need.QUANTITIES, log=True)
 def input_gradient_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Norm of the loss' gradient with respect to the input.
+    """Mean norm of the loss' gradient with respect to the input.
 
     Formula: E |d l / d x|_2. Range: [0, inf). Source: Novak et al. 2018, arXiv 1802.08760.
     """
@@ -162,9 +158,9 @@ def input_gradient_norm(subject: Subject, *, n_samples: int = 2048, seed: int = 
 def sensitivity_output_change(
     subject: Subject, *, relative_noise: float = 0.01, n_samples: int = 10_000, seed: int = 0
 ) -> float:
-    """Change of the logits under noise on the input.
+    """Mean squared change of the logits under noise on the input, relative to their mean square.
 
-    Formula: E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I). Range: [0, inf); 0 where all logits are 0. Source:
+    Formula: E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I). Range: [0, inf); 0 if all logits are 0. Source:
     Forouzesh et al. 2021, arXiv 2010.02074. Work: 2 F. Draws: by input and by example.
 
     Args:

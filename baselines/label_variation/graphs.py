@@ -1,24 +1,24 @@
-"""Graphs of nearest neighbours among representations, and how much a signal on them varies."""
+"""Graphs of nearest neighbours among representations, and the variation tr(Y' L Y) of a signal on a graph."""
 
 import numpy as np
 
 from baselines.core.product import product
 from baselines.core.sample import Array
 
-#: Similarities that differ by less, in units of their type's precision, count as equal: rounding must not choose
-#: among equal neighbours.
+#: Largest difference of equal similarities, in units of their type's precision: rounding must not choose between
+#: equally near neighbours.
 ROUNDING = 32
 
 
 def cosines(representations: Array) -> Array:
-    """Cosine similarities (n, n) of representations (n, ...); one that is 0 is similar to itself only."""
+    """Cosine similarities (n, n) of representations (n, ...); a zero representation is similar to itself only."""
     found, _ = _products(representations)
     np.fill_diagonal(found, 1)
     return found
 
 
 def squared_distances(representations: Array) -> Array:
-    """Squared Euclidean distances (n, n), in [0, 4], of representations scaled to length 1; those of 0 stay at 0."""
+    """Squared Euclidean distances (n, n), in [0, 4], of representations scaled to length 1 (zeros stay zero)."""
     found, lengths = _products(representations)
     np.fill_diagonal(found, lengths)
     found *= -2
@@ -27,7 +27,7 @@ def squared_distances(representations: Array) -> Array:
 
 
 def _products(representations: Array) -> tuple[Array, Array]:
-    """Inner products (n, n) of representations scaled to length 1, and lengths (n, 1), 1 or 0; types stay."""
+    """Inner products (n, n) of representations scaled to length 1, and the new lengths (n, 1), 1 or 0."""
     rows = representations.reshape(len(representations), -1)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     rows = rows / np.where(norms > 0, norms, 1)
@@ -35,20 +35,20 @@ def _products(representations: Array) -> tuple[Array, Array]:
 
 
 def neighbours(similarities: Array, k: int) -> Array:
-    """Adjacency (n, n), bool: to row i belong the k others that are most similar to i, and all that tie with them."""
+    """Adjacency (n, n), bool: row i marks the k examples most similar to i, without i but with all ties."""
     others = similarities.copy()
     np.fill_diagonal(others, -np.inf)
     last = min(k, len(others) - 1)
     threshold = np.partition(others, -last, axis=1)[:, -last] if last > 1 else others.max(axis=1)
     found: Array = others >= threshold[:, None] - ROUNDING * np.finfo(others.dtype).eps
-    np.fill_diagonal(found, False)  # of the only example
+    np.fill_diagonal(found, False)  # a single example is not its own neighbour
     return found
 
 
 def normalized_variation(adjacency: Array, signal: Array) -> float:
-    """tr(Y' L Y) of a signal Y (n, c), with L = I - D^-1/2 A D^-1/2 and D the sums of the rows of A.
+    """tr(Y' L Y) of a signal Y (n, c), with L = I - D^-1/2 A D^-1/2 and D the row sums of A (n, n).
 
-    A node without neighbours adds its own |y|^2.
+    A node without neighbours contributes |y|^2.
     """
     degrees = adjacency.sum(axis=1, dtype=np.float64)
     scaled = signal / np.sqrt(np.maximum(degrees, 1))[:, None]
@@ -57,6 +57,6 @@ def normalized_variation(adjacency: Array, signal: Array) -> float:
 
 
 def variation(weights: Array, signal: Array) -> float:
-    """tr(Y' L Y) of a signal Y (n, c), with L = D - A, symmetric A (n, n), and D the sums of its rows."""
+    """tr(Y' L Y) of a signal Y (n, c), with L = D - A, symmetric A (n, n), and D the row sums of A."""
     weights = weights.astype(np.float64)
     return float(((signal**2).sum(axis=1) * weights.sum(axis=1)).sum() - (signal * product(weights, signal)).sum())

@@ -1,4 +1,4 @@
-"""How much the labels vary between neighbours in graphs of the training examples' representations.
+"""Variation of the labels between neighbours in graphs of the training examples' representations.
 
 Source: Lassance et al. 2020, arXiv 2011.12737.
 """
@@ -15,24 +15,24 @@ from baselines.core.subject import Subject
 from baselines.label_variation.graphs import cosines, neighbours, normalized_variation, squared_distances, variation
 from baselines.network.penultimate import penultimate_features
 
-#: Both parameters of the beta distribution from which the shares in a mixture are drawn.
+#: Both parameters of the beta distribution of the mixing coefficients.
 MIXING = 2.0
 
 
 @measure(Need.LABELS, Need.QUANTITIES)
 def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int = 0) -> float:
-    """Labels' variation between nearest neighbours in the penultimate representation, of mixed examples.
+    """Label variation between nearest neighbours in the penultimate representation of mixed examples.
 
     Formula: median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 for i's nearest j.
     Range: [0, 1/4]. Work: 1 F of 500 examples for each graph. Draws: by example.
 
-    Label variation of the penultimate layer on mixup. Training examples, as many of each class, are mixed with each
-    other as l x + (1 - l) x', and so are their labels. Nearest neighbours are those of the penultimate representation
-    (pooled, as for `cdnv`), scaled to length 1.
+    Variation of the penultimate layer on mixup (VPM). A sample with equally many examples of each class is mixed: l x +
+    (1 - l) x', and labels likewise. Nearest neighbours are found in the penultimate representation, pooled as for
+    `cdnv` and scaled to length 1.
 
     Args:
-        n_samples: examples in a graph, n; fewer where a class has too few.
-        n_graphs: the authors took 1 or 80.
+        n_samples: examples in a graph, n; fewer if a class has too few.
+        n_graphs: graphs; Lassance et al. took 1 or 80.
     """
     network = subject.network
     values = []
@@ -45,16 +45,16 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
 
 @measure(Need.LABELS)
 def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
-    """Largest variation of labels between nearest neighbours, over the inputs of the last third of layers.
+    """Largest label variation between nearest neighbours, over the inputs of the last third of the layers.
 
     Formula: max over l > L - floor(L / 3) - 1 of tr(Y' L_l Y) / (4 n), L_l = I - D^-1/2 A D^-1/2 of the input of l.
     Range: [0, 1/4]. Work: 1 F of 50 x kappa examples. Draws: by example.
 
-    Worst-case label variation. A joins two examples if either is the nearest neighbour of the other; representations
-    have length 1. All L layers of the model count, pooling and reshaping included, a softmax at the end excluded.
+    Worst-case variation (WCV). A_ij = 1 if i is the nearest neighbour of j, or j of i; representations are scaled to
+    length 1. The L layers include pooling and reshaping, but no final softmax.
 
     Args:
-        per_class: examples of each class; fewer where a class has fewer.
+        per_class: examples of each class; all of a class that has fewer.
     """
     layers = _layers(subject)
     positions = sorted({source for sources, _ in layers[-(len(layers) // 3 + 1) :] for source in sources})
@@ -69,18 +69,19 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
 
 @measure(Need.LABELS)
 def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbours: int = 20, seed: int = 0) -> float:
-    """Change of the labels' variation between neighbours, over the last layers.
+    """Change of the label variation between neighbours from layer to layer, over the last layers.
 
     Formula: median of mean of |v_l+1 - v_l|, v = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j) if nearest 20. Range:
     [0, inf). Work: 1 F of min(m, 5500) examples.
 
-    Label variation rate, from the inputs of the last two layers to the logits. It is below 0.2 where no neighbours tie.
-    Its authors do not say why it should grow with the gap; the sign is theirs.
+    Variation rate (VR) over three representations: the inputs of the last two layers, and the logits. The value is
+    below 0.2 if no neighbours tie. The sign is that of Lassance et al., who do not say why the rate should grow with
+    the gap.
 
     Args:
-        graph_size: examples in a graph, n; all of them where there are fewer.
-        n_graphs: graphs, of different examples; fewer where there are too few examples.
-        n_neighbours: of each example; whose neighbour it is counts, too.
+        graph_size: examples in a graph, n; a smaller training set is taken whole.
+        n_graphs: graphs, of disjoint examples; fewer for small training sets.
+        n_neighbours: nearest neighbours of each example; i and j are joined if either is among the other's neighbours.
     """
     network = subject.network
     positions = [*(sources[0] for sources, _ in _layers(subject)[-2:]), network.output]
@@ -96,7 +97,7 @@ def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbo
 
 
 def _layers(subject: Subject) -> list[tuple[tuple[int, ...], int]]:
-    """The model's own layers, without those at the very end that do nothing, as a softmax that was taken away."""
+    """Sources and output position of the model's layers, without final identities such as a removed softmax."""
     layers = list(subject.network.layers)
     while layers[-1][1] in layers[-1][0]:
         layers.pop()
@@ -104,14 +105,14 @@ def _layers(subject: Subject) -> list[tuple[tuple[int, ...], int]]:
 
 
 def _balanced(examples: Sample, number: int, rng: np.random.Generator) -> Sample:
-    """Draw `number` examples of each class, or all where there are fewer."""
+    """Draw `number` examples of each class; all of a class that has fewer."""
     order = rng.permutation(len(examples))
     labels = examples.labels[order]
     return examples.take(np.concatenate([order[labels == label][:number] for label in np.unique(labels)]))
 
 
 def _mixed(sample: Sample, subject: Subject, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Mix each example, and its label (n, classes), with another one."""
+    """Mix each example with a random partner; returns inputs (n, ...) and labels (n, classes)."""
     partners = rng.permutation(len(sample))
     shares = rng.beta(MIXING, MIXING, len(sample))
     labels = _one_hot(sample.labels, subject)
@@ -129,9 +130,9 @@ def _one_hot(labels: Array, subject: Subject) -> Array:
 
 
 def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bool) -> float:
-    """tr(Y' L Y) / (4 n) on the graph of nearest neighbours; of neighbours that tie all count.
+    """tr(Y' L Y) / (4 n) on the graph of nearest neighbours, including all ties.
 
-    The authors compare a kernel exp(-distance / scale) instead of distances, which gives the same neighbours.
+    Lassance et al. compare values of the kernel exp(-distance / scale), which gives the same neighbours.
     """
     adjacency = neighbours(-squared_distances(representations), 1)
     if is_symmetric:

@@ -1,8 +1,8 @@
-"""What small changes of all pixels, found along gradients, do to the answers.
+"""Training errors under attacks: small changes of all pixels along gradients.
 
-Changes are relative to the range of the inputs: from the smallest to the largest number in the examples drawn.
+The range of the inputs is the difference of the largest and the smallest number in the sample.
 
-epsilon: largest change of a number, in units of the inputs' range.
+epsilon: largest change of a pixel, in units of the inputs' range.
 """
 
 from typing import Any
@@ -18,10 +18,10 @@ from baselines.core.subject import Subject
 from baselines.network import Network, joined
 from baselines.network.losses import directions
 
-#: Memory that a step takes, in forward passes.
+#: Memory of a step, in units of a forward pass.
 PASSES = 2
 
-#: Part of the box that the steps of an attack cross together, as is usual.
+#: Sum of the step lengths of an attack, in units of epsilon; the usual value.
 REACH = 2.5
 
 
@@ -29,16 +29,17 @@ REACH = 2.5
 def adversarial_error(
     subject: Subject, *, epsilon: float = 0.01, n_steps: int = 10, n_samples: int = 1024, seed: int = 0
 ) -> float:
-    """Training error under an attack on the inputs, by several steps along the gradient's sign: PGD.
+    """Training error under an attack of several steps along the gradient's sign: PGD.
 
     Formula: mean of max_k 1[argmax f(x_k) != y], x_k the points of an ascent on the loss in |u|_inf <= eps range(x).
     Range: [0, 1]. Source: Madry et al. 2018, arXiv 1706.06083. Work: 1 F + 11 B. Draws: by input and by example.
 
-    Points stay in the range of the inputs. The usual epsilon, 8 / 255, fools nearly all answers of networks that were
-    not trained against attacks, which then tie; hence a smaller one, which fools few on images of 8 x 8 pixels.
+    Points are clipped to the range of the inputs. The usual epsilon, 8 / 255, changes nearly all predictions of
+    networks without adversarial training, which then tie. The smaller default changes few predictions on images of 8 x
+    8 pixels.
 
     Args:
-        n_steps: of 2.5 epsilon / n_steps each, from a random point of the box.
+        n_steps: steps of length 2.5 epsilon / n_steps, from a random point of the box.
     """
     sample, answers = logits(subject, n_samples, seed)
     low, high, radius = inputs_range(sample.inputs, epsilon)
@@ -56,12 +57,12 @@ def adversarial_error(
 
 @measure(Need.LABELS, Need.GRADIENTS, Need.QUANTITIES)
 def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024, seed: int = 0) -> float:
-    """Training error after one step along the sign of the loss' gradient in the inputs: FGSM.
+    """Training error after a single step of the inputs along the sign of the loss' gradient: FGSM.
 
     Formula: mean of 1[argmax f(x + eps range(x) sign(d l / d x)) != y]. Range: [0, 1]. Source: Goodfellow, Shlens and
     Szegedy 2015, arXiv 1412.6572. Work: 1 B + 1 F.
 
-    The step stays in the range of the inputs.
+    Points are clipped to the range of the inputs.
     """
     sample = subject.sample(n_samples, seed)
     low, high, radius = inputs_range(sample.inputs, epsilon)
@@ -72,7 +73,11 @@ def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024
 
 
 def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
-    """Return the smallest and the largest number of the inputs, and `epsilon` times their difference."""
+    """Return the smallest and the largest number of the inputs, and `epsilon` times the difference.
+
+    Raises:
+        MeasureUnavailable: all numbers are equal.
+    """
     low, high = float(inputs.min()), float(inputs.max())
     if low == high:
         raise MeasureUnavailable(f"needs inputs that are not all the same, found {low:g} only")
@@ -80,9 +85,9 @@ def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
 
 
 def _slopes(network: Network, points: Array, labels: Array) -> tuple[Array, Array]:
-    """Whether answers to points (n, ...) are wrong (n,), and where their cross-entropies rise (n, ...).
+    """Whether points (n, ...) are misclassified (n,), and the directions of steepest ascent of the loss (n, ...).
 
-    The directions are gradients, each scaled by itself, so that a certain answer does not make its gradient vanish.
+    Each gradient has its own scale, so that gradients of confident predictions do not underflow.
     """
 
     def run(images: Any, true: Any) -> tuple[Any, Any]:

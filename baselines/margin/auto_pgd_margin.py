@@ -1,4 +1,4 @@
-"""The distance of training examples from the decision boundary in the largest norm, by Auto-PGD at several radii."""
+"""The distance of training examples from the decision boundary in the maximum norm, by Auto-PGD at several radii."""
 
 import functools
 from typing import Any
@@ -14,7 +14,7 @@ from baselines.core.subject import Subject
 from baselines.margin.attacks import PASSES, inputs_range
 from baselines.network import Network
 
-#: The first interval of changes, in units of the range, begins here.
+#: Lower end of the first interval of radii, in units of the inputs' range.
 SMALLEST = 1e-4
 
 
@@ -22,19 +22,19 @@ SMALLEST = 1e-4
 def auto_pgd_margin(
     subject: Subject, *, n_samples: int = 128, n_steps: int = 20, n_halvings: int = 6, seed: int = 0
 ) -> float:
-    """Minus the mean size of the smallest change of all pixels that Auto-PGD finds to change the answer.
+    """Minus the mean maximum norm of the smallest change of an input by which Auto-PGD changes the prediction.
 
-    Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a the answer.
+    Formula: -mean of min{eps: max over |u|_inf <= eps range(x) of max_c f_c(x + u) - f_a(x + u) > 0}, a predicted.
     Range: [-1, 0]. Source: Croce and Hein 2020, arXiv 2003.01690. Work: 1 F + 1 B + 6 x 20 B.
 
-    Minus the mean distance from the boundary, as far as attacks find it. Answers, right or wrong, are those of the
-    network, c another class. The attack starts at the example and climbs the lead of the largest other logit, which
-    does not saturate as the cross-entropy does. The interval in which it begins to succeed is halved on a scale of
-    logarithms, and the lead in the last one taken for a line. -1 where no change as large as the range of the inputs
-    succeeds. Unlike the inputs of `adversarial_error`, changed inputs may leave that range.
+    Attacks start at the example and maximize the lead max_c f_c - f_a over classes c other than a, which does not
+    saturate as the cross-entropy does. Bisection of ln eps finds the smallest radius at which an attack succeeds, and
+    the lead is interpolated linearly within the last interval. An example contributes -1 if no change as large as the
+    range of the inputs succeeds. Predictions may be right or wrong. Unlike for `adversarial_error`, changed inputs may
+    leave the range of the inputs.
 
     Args:
-        n_steps: of each attack.
+        n_steps: steps of each attack.
         n_halvings: attacks on each example.
     """
     sample, answers = logits(subject, n_samples, seed)
@@ -48,7 +48,7 @@ def auto_pgd_margin(
 
 
 def _distances(network: Network, inputs: Array, answers: Array, width: float, n_steps: int, n_halvings: int) -> Array:
-    """The smallest changes (n,), in units of `width`, with which attacks on inputs (n, ...) succeed."""
+    """Smallest radii (n,), in units of `width`, at which attacks on inputs (n, ...) succeed; 1 if none succeeds."""
     value = functools.partial(_lead, network, inputs.shape[1:], answers.astype(np.int32))
     start = inputs.reshape(len(inputs), -1)
     at_start = value(start)
@@ -57,14 +57,14 @@ def _distances(network: Network, inputs: Array, answers: Array, width: float, n_
     for _ in range(n_halvings):
         middle = np.sqrt(ends[0] * ends[1])
         lead = highest(value, start, at_start, (width * middle).astype(np.float32)[:, None], n_steps)
-        side = (lead > 0).astype(int)  # the end that the middle replaces
+        side = (lead > 0).astype(int)  # the end replaced by the middle
         ends[side, range(len(start))], leads[side, range(len(start))] = middle, lead
     shares = leads[0] / (leads[0] - leads[1])
     return np.where(np.isnan(shares), 1.0, ends[0] + shares * (ends[1] - ends[0]))
 
 
 def _lead(network: Network, shape: tuple[int, ...], answers: Array, points: Array) -> tuple[Array, Array]:
-    """Lead (n,) of the largest other logit at points (n, numbers), and its gradients (n, numbers)."""
+    """Lead (n,) of the largest other logit over the predicted class' logit at points (n, numbers), and gradients."""
 
     def run(flat: Any, chosen: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:

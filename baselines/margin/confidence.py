@@ -1,4 +1,4 @@
-"""How sure a network is of its answers on the training set."""
+"""Confidence of a network on the training set: cross-entropy, entropy, and calibration."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ from baselines.core.subject import Subject
 
 @measure(Need.LABELS)
 def cross_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Cross-entropy on the training set.
+    """Mean cross-entropy on the training set, in nats.
 
-    Formula: mean of -ln p_y. Range: [0, inf), in nats. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 21.
+    Formula: mean of -ln p_y. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 21.
     """
     sample, answers = logits(subject, n_samples, seed)
     return float(cross_entropies(answers, sample.labels).mean())
@@ -19,9 +19,9 @@ def cross_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -
 
 @measure(Need.CLASSES)
 def neg_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Minus the entropy of the predicted probabilities: confidence.
+    """Minus the mean entropy of the predicted probabilities, in nats.
 
-    Formula: mean of sum_j p_j ln p_j, in nats. Range: [-ln kappa, 0]; 0 for a network that is certain of every answer.
+    Formula: mean of sum_j p_j ln p_j. Range: [-ln kappa, 0]; 0 if all predictions have probability 1.
     Source: Jiang et al. 2019, arXiv 1912.02178, eq. 23.
     """
     _, answers = logits(subject, n_samples, seed)
@@ -31,10 +31,9 @@ def neg_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> 
 
 @measure(Need.CLASSES)
 def neg_confidence(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Minus the average confidence: the largest probability of each answer.
+    """Minus the mean confidence, the probability of the predicted class.
 
-    Formula: -mean of max_j p_j. Range: [-1, -1 / kappa]; -1 for a network that is certain of all. Source: Hendrycks and
-    Gimpel 2017, arXiv 1610.02136.
+    Formula: -mean of max_j p_j. Range: [-1, -1 / kappa]. Source: Hendrycks and Gimpel 2017, arXiv 1610.02136.
     """
     _, answers = logits(subject, n_samples, seed)
     return -float(np.exp(log_probabilities(answers).max(axis=1)).mean())
@@ -42,13 +41,13 @@ def neg_confidence(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) 
 
 @measure(Need.LABELS)
 def expected_calibration_error(subject: Subject, *, n_samples: int = 10_000, n_bins: int = 15, seed: int = 0) -> float:
-    """Expected calibration error on the training set.
+    """Expected calibration error on the training set: mean difference of accuracy and confidence.
 
     Formula: sum over bins b of (n_b / n) |accuracy_b - confidence_b|, equal bins of the confidence max_j p_j. Range:
     [0, 1]. Source: Guo, Pleiss, Sun and Weinberger 2017, arXiv 1706.04599.
 
     Args:
-        n_bins: bins of equal width in (0, 1]; a bin has its upper end.
+        n_bins: bins of equal width in (0, 1], closed on the right.
     """
     sample, answers = logits(subject, n_samples, seed)
     confidence = np.exp(log_probabilities(answers).max(axis=1))

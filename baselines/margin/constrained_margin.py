@@ -1,7 +1,7 @@
-"""Distances from the decision boundary in the input, along the leading principal components of the training inputs.
+"""Distances from the decision boundary in input space, along the leading principal components of the training inputs.
 
-Mouton, Theunissen and Davel 2023 (arXiv 2308.15466): in most directions of the input space nothing lies, so that the
-distance of the nearest boundary there says nothing; along the components that explain most of the variance it does.
+Mouton, Theunissen and Davel 2023 (arXiv 2308.15466): training inputs hardly vary along most directions, so distances of
+boundaries along these directions do not predict generalization. Distances along the leading components do.
 """
 
 from typing import Any
@@ -16,10 +16,10 @@ from baselines.core.subject import Subject, shared
 from baselines.margin.layer_margin import PASSES, output_margins
 from baselines.network import Network, joined
 
-#: Components whose variance is below this part of the largest are rounding.
+#: A variance below this fraction of the largest is a rounding error.
 ROUNDING = 1e-10
 
-#: The search for an example's boundary ends where the margin is this part of what it was.
+#: The search for a boundary ends when the margin has fallen to this fraction of its initial value.
 REACHED = 0.01
 
 
@@ -27,7 +27,7 @@ REACHED = 0.01
 def leading_components(subject: Subject, number: int, n_samples: int, seed: int) -> Array:
     """Return the leading principal components (number, features) of training inputs, float32; all if there are fewer.
 
-    0 takes as many as there are up to the elbow of their variances.
+    `number` 0 stands for the number up to the elbow of the variances.
     """
     inputs = subject.sample(n_samples, seed).inputs
     rows = inputs.reshape(len(inputs), -1)
@@ -45,9 +45,9 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
 
 
 def elbow(values: Array) -> int:
-    """Number of descending values (n,) up to the elbow: the one that is farthest below the line from first to last.
+    """Number of descending values (n,) up to the elbow, the point farthest below the line from first to last value.
 
-    This is the point that Kneedle (Satopaa et al. 2011) finds on a curve with one elbow.
+    Kneedle (Satopaa et al. 2011) finds the same point on a curve with a single elbow.
     """
     if len(values) < 3 or values[0] == values[-1]:
         return len(values)
@@ -56,10 +56,10 @@ def elbow(values: Array) -> int:
 
 
 def boundary_distances(network: Network, sample: Sample, components: Array, rate: float, n_steps: int) -> Array:
-    """Distances (n,) of examples from their nearest boundary within the span of components (k, features), about.
+    """Approximate distances (n,) of examples from the nearest boundary within the span of components (k, features).
 
-    Each step goes `rate` of the way to the boundary as the gradients at the place show it. The distance is that of the
-    boundary as shown from the place with the least margin. NaN for wrong answers and where there is no gradient.
+    Each step covers the fraction `rate` of the first-order distance to the boundary. The result is the distance of the
+    first-order boundary seen from the point with the smallest margin. NaN for wrong predictions and zero gradients.
     """
     moved = np.zeros((len(sample), len(components)))
     least, found, first = np.full(len(sample), np.inf), np.full(len(sample), np.nan), np.zeros(len(sample))
@@ -85,7 +85,7 @@ def boundary_distances(network: Network, sample: Sample, components: Array, rate
 
 
 def _margins(network: Network, images: Array, labels: Array, components: Array) -> tuple[Array, Array]:
-    """Margins (n,) and their gradients' parts along rows of `components` (n, components)."""
+    """Margins (n,), and derivatives (n, k) of the margins along the rows of `components` (k, features)."""
 
     def run(images: Any, labels: Any, components: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:
@@ -109,18 +109,18 @@ def constrained_margin(
     """Minus the mean distance from the boundary along the leading principal components of the inputs.
 
     Formula: -mean |P d|, d the way to f_y = max f_j by steps (f_y - f_j) P'g / |P'g|^2, g = d (f_y - f_j) / d x. Range:
-    (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 B. Refused: no example is
-    answered rightly and has a gradient, or all inputs are the same.
+    (-inf, 0]. Source: Mouton, Theunissen and Davel 2023, arXiv 2308.15466. Work: up to 20 B. Refused: no correctly
+    classified example has a gradient, or all inputs are the same.
 
-    Constrained margin, of right answers. The rival class is the one with the largest other logit, at every step anew.
-    Inputs are not kept in their range. How the elbow is found, the rival and the steps are choices of this library, not
+    Mean over correctly classified examples. Class j has the largest logit other than y's, chosen anew at every step.
+    Points are not clipped to the range of the inputs. The elbow, class j and the steps are choices of this library, not
     compared with the authors' code.
 
     Args:
-        n_components: principal components; 0 for as many as up to the elbow of their variances.
-        pca_samples: training examples that the components are taken from.
-        rate: part of the way to the boundary that a step goes.
-        n_steps: steps of an example at most; 1 gives the first-order distance.
+        n_components: principal components; 0 for the number up to the elbow of the variances.
+        pca_samples: training examples for the principal components.
+        rate: fraction of the first-order distance that a step covers.
+        n_steps: largest number of steps; 1 gives the first-order distance.
     """
     components = leading_components(subject, n_components, pca_samples, seed)
     sample = subject.sample(n_samples, seed)

@@ -1,7 +1,7 @@
-"""The distance of training examples from the decision boundary in the input, by DeepFool.
+"""The distance of training examples from the decision boundary in input space, by DeepFool.
 
-Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599, algorithm 2: the nearest boundary of the linearized network
-is gone to, and the network linearized anew there, until its answer changes.
+Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599, algorithm 2: step to the nearest boundary of the linearized
+network, and linearize again there, until the prediction changes.
 """
 
 import functools
@@ -17,7 +17,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network import Network, joined
 
-#: Memory that a class' gradient takes, in forward passes.
+#: Memory of the gradient of a class' logit, in units of a forward pass.
 PASSES = 2
 
 
@@ -26,20 +26,19 @@ def deepfool_margin(
     subject: Subject, *, n_samples: int = 256, n_classes: int = 10, n_steps: int = 50, overshoot: float = 0.02,
     seed: int = 0,
 ) -> float:  # fmt: skip
-    """Minus the mean relative size of the smallest change of an input that changes the answer: DeepFool.
+    """Minus the mean relative norm of the smallest change of an input that changes the prediction: DeepFool.
 
     Formula: -mean of |r_i| / |x_i|, argmax f(x_i + 1.02 r_i) != argmax f(x_i). Range: (-inf, 0]. Source:
-    Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) B; up to 50 times. Refused: no
-    example counts.
+    Moosavi-Dezfooli, Fawzi and Frossard 2016, arXiv 1511.04599. Work: 3 x min(kappa, 10) B; up to 50 times. Refused:
+    all examples are left out.
 
-    Minus the average robustness of the network's answers, right or wrong. Of examples whose answer does not change
-    within `n_steps` the change so far counts. Those of zeros only are left out, and so are those without a gradient, in
-    a dead network.
+    Minus the average robustness of the predictions, right or wrong. If a prediction does not change within `n_steps`,
+    the change so far is used. Examples of zeros only are left out, and so are examples without a gradient.
 
     Args:
-        n_classes: classes with the largest logits, whose boundaries are looked for; as in the authors' code.
-        n_steps: linearizations at most.
-        overshoot: part of the change by which the boundary is crossed.
+        n_classes: number of classes with the largest logits whose boundaries are searched, as in the authors' code.
+        n_steps: largest number of linearizations.
+        overshoot: fraction of the change added to cross the boundary.
     """
     sample, answers = logits(subject, n_samples, seed)
     network, inputs = subject.network, sample.inputs
@@ -54,7 +53,7 @@ def deepfool_margin(
 
 
 def _changes(network: Network, inputs: Array, candidates: Array, n_steps: int, factor: float) -> Array:
-    """The changes r (n, numbers), float64, of inputs (n, ...); the answers are the first of the candidates (n, c)."""
+    """Changes r (n, numbers), float64, of inputs (n, ...); candidates (n, c) are classes, the predicted class first."""
     changes = np.zeros((len(inputs), math.prod(inputs.shape[1:])))
     waiting = np.arange(len(inputs))
     for _ in range(n_steps):
@@ -71,7 +70,7 @@ def _changes(network: Network, inputs: Array, candidates: Array, n_steps: int, f
 
 
 def _to_nearest(gaps: Array, normals: Array) -> Array:
-    """Return the step of each input to its nearest plane, (n, numbers); NaN if the normals of all its planes are 0."""
+    """Return the step (n, numbers) of each input to its nearest hyperplane; NaN if the normals of all planes are 0."""
     squares = np.sum(normals**2, axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = np.where(squares > 0, gaps / np.sqrt(squares), np.inf)
@@ -81,7 +80,7 @@ def _to_nearest(gaps: Array, normals: Array) -> Array:
 
 
 def _linearized(network: Network, inputs: Array, candidates: Array) -> tuple[Array, Array]:
-    """Logits (n, classes), and the gradients (n, c, numbers) of those of the candidates (n, c)."""
+    """Logits (n, classes), and the gradients (n, c, numbers) of the candidates' logits."""
     n_candidates = candidates.shape[1]
     run = functools.partial(_gradients, network)
     size = max(network.batch_size_of(PASSES * n_candidates), 1)

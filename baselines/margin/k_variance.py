@@ -1,14 +1,14 @@
-"""Margins over the spread of the classes in a hidden layer, by optimal transport.
+"""Margins over the k-variance of the classes in a hidden layer, by optimal transport.
 
-Chuang et al. 2021 (arXiv 2106.03314): the k-variance of a class is the Wasserstein-1 distance between two halves of its
-examples, in a hidden layer. Their bound has the margins over the mean k-variance, times a Lipschitz constant of
-what follows. Numbers of examples and the one split into halves are those of the authors' code.
+Chuang et al. 2021 (arXiv 2106.03314): the k-variance of a class is the Wasserstein-1 distance between the hidden
+representations of two halves of its examples. Their bound depends on the margin over the mean k-variance, times a
+Lipschitz constant of the layers behind. As in the authors' code there is a single split into halves.
 
 Source: Chuang et al. 2021, arXiv 2106.03314. Work: 1 B of 200 x kappa examples. Draws: by example.
 
-layer: "1st" or "8th"; of a network with fewer layers the last.
+layer: "1st" or "8th" hidden layer; the last if there are fewer.
 statistic: "median" as in the authors' code, or "mean".
-per_class: training examples, times the number of classes; they are drawn from all together.
+per_class: size of the sample divided by the number of classes; the sample is not stratified.
 """
 
 import math
@@ -26,20 +26,20 @@ from baselines.margin.layer_margin import PASSES, margins_at
 from baselines.network import Network
 from baselines.network.hidden import hidden_positions
 
-#: What is added to lengths of gradients; and the least spread.
+#: Number added to norms of gradients, and lower bound of the mean k-variance.
 SMALL, STILL = 1e-6, 1e-12
 
-#: Where the layer may be in the authors' code, in the order of preference: numbers of the model's layers, from 0.
+#: Candidates for the layer in the authors' code, as numbers of the model's layers from 0, in order of preference.
 _PLACES = {"1st": (2, 3, 4, 5), "8th": (8, 9, 6, 7, 5, 4, 3, 2)}
 
 
 class _Class(NamedTuple):
-    """A class with two examples or more in the sample."""
+    """A class with at least two examples in the sample, n in number."""
 
-    share: float  #: of the training set
+    share: float  #: share of the class in the training set
     margins: Array  #: (n,)
-    lengths: Array  #: (n,), of the margins' gradients with respect to the layer
-    variance: float  #: k-variance in the layer
+    lengths: Array  #: norms (n,) of the margins' gradients with respect to the layer
+    variance: float  #: k-variance of the class in the layer
 
 
 @shared
@@ -49,7 +49,7 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
     classes, counts = np.unique(sample.labels, return_counts=True)
     needed = 16 * int(counts.max()) * math.prod(network.shape(place))  # float32, centred in float64, and float32 again
     require_memory(needed, "a class in the layer", "try a smaller per_class")
-    passes = (np.cumsum(counts) - 1) // network.batch_size_of(PASSES)  # the classes of a pass are run together
+    passes = (np.cumsum(counts) - 1) // network.batch_size_of(PASSES)  # number of the pass of each class
     found = []
     for number in np.unique(passes):
         part = sample.take(np.flatnonzero(np.isin(sample.labels, classes[passes == number])))
@@ -64,7 +64,7 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
 
 
 def hidden_position(network: Network, layer: str) -> int:
-    """Where the first or the eighth hidden layer ends, or the last of fewer."""
+    """Position of the output of the first or eighth hidden layer, or of the last if there are fewer."""
     if layer not in _PLACES:
         raise ValueError(f"layer: expected 1st or 8th, found {layer}")
     hidden = hidden_positions(network)
@@ -74,7 +74,7 @@ def hidden_position(network: Network, layer: str) -> int:
 
 
 def authors_position(network: Network, layer: str) -> int:
-    """The input of a convolution or pooling layer, chosen by number; of a network without any `hidden_position`."""
+    """Position of the input of the authors' convolution or pooling layer; without such a layer `hidden_position`."""
     if layer in _PLACES:
         strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
         for number in _PLACES[layer]:
@@ -84,9 +84,9 @@ def authors_position(network: Network, layer: str) -> int:
 
 
 def k_variance(points: Array) -> float:
-    """Wasserstein-1 distance between the first and the second half of points (n, features); the last of odd n is left.
+    """Wasserstein-1 distance between the first and the second half of points (n, features), without the last of odd n.
 
-    Between as many points on both sides the best transport is a matching.
+    Between equally many points the optimal transport is a matching.
     """
     from scipy.optimize import linear_sum_assignment  # here: listing the measures must not wait for it
 
@@ -110,25 +110,25 @@ def _over(statistic: str, margins: Array, spreads: Array, shares: Array) -> floa
 
 
 def _register(suffix: str, where: str, position: Callable[[Network, str], int]) -> None:
-    """Register both measures in a layer that `position` finds, and `where` describes."""
+    """Register both measures for the layer at `position`, described by `where`."""
 
     @measure(Need.LABELS, Need.GRADIENTS, name=f"kv_margin{suffix}", where=where)
     def kv_margin(
         subject: Subject, *, layer: str = "1st", statistic: str = "median", per_class: int = 200, seed: int = 0
     ) -> float:
-        """Minus the median margin over the k-variance of the classes in $where.
+        """kV-Margin: minus the median margin over the mean k-variance of the classes in $where.
 
         Formula: -median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of |d margin / d
-        x^l|. Refused: there is no hidden layer, or no class counts.
+        x^l|. Refused: there is no hidden layer, or no class has two examples in the sample.
 
-        kV-Margin is free of the scale of logits and layer.
-        Wrong answers count with their negative margins. Classes with one example in the sample do not count. Classes
-        that are single points in the layer leave a spread of 0, which counts as 1e-12.
+        The value does not depend on the scale of logits and layer. Wrong predictions have negative margins. Classes
+        with a single example in the sample are left out. The denominator is at least 1e-12, also if all classes are
+        single points in the layer.
 
-        `kv_margin` counts hidden weight layers, with what belongs to them, and looks at their outputs.
-        `kv_margin_authors` takes the layer by its number as the authors' code does: "1st" is the input of the first
-        convolution or pooling layer among the model's layers 2 to 5, from 0; "8th" of that among 8, 9, 6, 7, 5, 4, 3,
-        2. How a model is written decides which that is. Of a network without: as `kv_margin`.
+        `kv_margin` takes outputs of hidden weight layers, behind normalization and activation. `kv_margin_authors`
+        chooses the layer by number, as the authors' code does: "1st" is the input of the first convolution or pooling
+        layer among the model's layers 2 to 5, from 0; "8th" is the input of the first among 8, 9, 6, 7, 5, 4, 3, 2. The
+        choice depends on how the model is written. Without such a layer, the layer is chosen as for `kv_margin`.
         """
         classes = _classes(subject, position(subject.network, layer), per_class, seed)
         margins = np.concatenate([one.margins for one in classes])
@@ -139,11 +139,11 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
     def kv_gn_margin(
         subject: Subject, *, layer: str = "8th", statistic: str = "median", per_class: int = 200, seed: int = 0
     ) -> float:
-        """Minus the median distance from the boundary over the k-variance of the classes, in $where.
+        """kV-GN-Margin: minus the median distance from the boundary over the mean k-variance in $where.
 
         Formula: -median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, V_c = W_1 of halves of class c.
 
-        kV-GN-Margin has gradient-normalized margins. Layers are those of `kv_margin`.
+        The distances are gradient-normalized margins. Layers are chosen as for `kv_margin`.
         """
         classes = _classes(subject, position(subject.network, layer), per_class, seed)
         distances = np.concatenate([one.margins / (one.lengths + SMALL) for one in classes])

@@ -1,8 +1,7 @@
 """Distances of training examples from the decision boundary, measured in the input and in hidden layers.
 
-Jiang et al. 2018 (arXiv 1810.00113): the first-order distance of example x with class i from the best other class j
-at layer l is (f_i - f_j) / |d (f_i - f_j) / d x^l|; it is normalized by the layer's total variation over examples.
-Their parameters:
+Jiang et al. 2018 (arXiv 1810.00113): the first-order distance of an example of class i from the best other class j
+at layer l is (f_i - f_j) / |d (f_i - f_j) / d x^l|, normalized by the layer's total variation over examples.
 
 Source: Jiang et al. 2018, arXiv 1810.00113.
 """
@@ -21,18 +20,18 @@ from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
 from baselines.network.hidden import hidden_positions
 
-#: Gradients are taken to be at least this long, and total variations at least this large.
+#: Lower bounds of the norm of a gradient, and of a total variation.
 SHORTEST, STILL = 1e-6, 1e-12
 
-#: Memory that their gradients take, in forward passes.
+#: Memory of the gradients of margins, in units of a forward pass.
 PASSES = 2
 
-#: Hidden layers that are looked at, beside the input.
+#: Number of hidden layers, beside the input, in which distances are measured.
 HIDDEN = 3
 
 
 def chosen_positions(network: Network) -> tuple[int, ...]:
-    """The input and three hidden layers at even distances; of fewer some are taken twice."""
+    """Positions of the input and of three evenly spaced hidden layers, with repetitions if there are fewer."""
     hidden = hidden_positions(network)
     if not hidden:
         raise MeasureUnavailable("needs a hidden layer, which this network lacks")
@@ -41,12 +40,12 @@ def chosen_positions(network: Network) -> tuple[int, ...]:
 
 @shared
 def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return first-order distances (layers, n), negative where the answer is wrong, and total variations (layers,).
+    """Return first-order distances (layers, n), negative for wrong predictions, and total variations (layers,).
 
-    Distances of examples without a gradient, in a dead network, are NaN.
+    Distances of examples without a gradient are NaN.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
-    different = sorted(set(positions))  # of few layers some are there twice
+    different = sorted(set(positions))  # networks of few layers have repetitions
     run, arrays = functools.partial(_margins, network, different), [sample.inputs, sample.labels]
     batches = network.in_batches(("layer margins", positions), run, arrays, size=network.batch_size_of(PASSES))
     of_examples, of_batches = [], []
@@ -63,14 +62,14 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
 
 
 def output_margins(logits: Any, labels: Any) -> Any:
-    """Logit of the true class less the largest other one (n,), differentiable."""
+    """Logit of the true class minus the largest other logit (n,), as a differentiable tensor."""
     is_true = tf.one_hot(labels, logits.shape[-1], True, False, dtype=tf.bool)
     true = tf.reduce_sum(tf.where(is_true, logits, 0.0), axis=1)
     return true - tf.reduce_max(tf.where(is_true, logits.dtype.min, logits), axis=1)
 
 
 def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, often: bool = False) -> list[Array]:
-    """Margins (n,), norms of their gradients with respect to the features at `place` (n,), and features (n, ...)."""
+    """Margins (n,), norms (n,) of their gradients with respect to the features at `place`, and features (n, ...)."""
 
     def run(images: Any, labels: Any) -> tuple[Any, Any, Any]:
         with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -84,7 +83,7 @@ def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, of
 
 
 def _margins(network: Network, positions: Sequence[int], images: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """Margins (n,), lengths of their gradients (n, positions), and `_moments` of the features at each position."""
+    """Margins (n,), norms of their gradients (n, positions), and `_moments` of the features at each position."""
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(images)
         *layers, logits = network.run({INPUT: images}, [*positions, network.output])
@@ -99,7 +98,7 @@ def _lengths(slopes: Any) -> Any:
 
 
 def _moments(features: Any) -> tuple[Any, Any]:
-    """Means of features (n, ...) over the examples of a batch, and how far each example is from them, squared (n,)."""
+    """Means (features,) of features (n, ...) over a batch, and squared distances (n,) of examples from the means."""
     rows = tf.reshape(features, (-1, math.prod(features.shape[1:])))
     first = rows[0]
     apart = rows - first  # constant features then have a variance of exactly 0
@@ -108,7 +107,7 @@ def _moments(features: Any) -> tuple[Any, Any]:
 
 
 def _variation(sizes: Array, means: Sequence[Array], squares: Sequence[Array]) -> float:
-    """Total variation, over all examples, from the moments of batches."""
+    """Total variation over all examples, from sizes and `_moments` of batches."""
     centers = np.stack(means).astype(np.float64)
     between = np.sum((centers - sizes @ centers / sizes.sum()) ** 2, axis=1)
     within = np.sum(np.concatenate(squares), dtype=np.float64)
@@ -116,7 +115,7 @@ def _variation(sizes: Array, means: Sequence[Array], squares: Sequence[Array]) -
 
 
 def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Distances (layers, n) over the square root of the layer's total variation, of correctly classified examples."""
+    """Distances (layers, n) of correctly classified examples, over the square root of the layer's total variation."""
     found, variations = distances(subject, chosen_positions(subject.network), n_samples, seed)
     kept = found[:, (np.nan_to_num(found, nan=-1) >= 0).all(axis=0)]
     if not kept.size:
@@ -126,7 +125,7 @@ def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def signature(values: Array) -> Array:
-    """Lower fence, quartiles and upper fence (5,) of the values: fences are 1.5 interquartile ranges away at most."""
+    """Lower fence, quartiles and upper fence (5,): fences are extremes clipped to 1.5 interquartile ranges."""
     low, middle, high = np.percentile(values, [25, 50, 75])
     reach = 1.5 * (high - low)
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])
@@ -134,11 +133,12 @@ def signature(values: Array) -> Array:
 
 @measure(Need.LABELS, Need.GRADIENTS, Need.QUANTITIES)
 def layer_margin_log_mean(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Minus the mean logarithm of the distances' statistics, over layers.
+    """Minus the mean logarithm of the margin signatures of the input and three hidden layers.
 
     Formula: -mean over layers and their five statistics of ln max(statistic, 1e-9).
 
-    From the signatures of the input's and three hidden layers' normalized distances.
+    The signature of a layer consists of quartiles and fences (as of a box plot) of the normalized distances. Correctly
+    classified examples only.
     """
     signatures = np.array([signature(values) for values in normalized(subject, n_samples, seed)])
     return -float(np.log(np.maximum(signatures, 1e-9)).mean())
@@ -153,12 +153,12 @@ def _layer_margin(statistic: str, layer: int) -> None:
         name=f"layer_margin_{statistic}_l{layer}", what=what, where=where, statistic=statistic, layer=layer,
     )  # fmt: skip
     def layer_margin(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-        """Minus the $what of the examples' distances from the boundary $where.
+        """Minus the $what of the normalized distances of examples from the boundary, measured $where.
 
         Formula: -$statistic of (f_i - f_j) / |d (f_i - f_j) / d x^$layer| / sqrt(total variation of x^$layer). Range:
         (-inf, 0].
 
-        Correctly classified examples count; hidden layers are three at even distances.
+        Correctly classified examples only; the three hidden layers are evenly spaced.
         """
         values = normalized(subject, n_samples, seed)[layer]
         return -float(

@@ -1,4 +1,4 @@
-"""Measures of the output margin, and of norms over it. gamma is the 10th percentile of the margins."""
+"""The output margin gamma, the 10th percentile of the training margins, and norms of the weights over gamma."""
 
 import math
 
@@ -21,7 +21,7 @@ def inverse_margin(terms: Terms) -> float:
 def neg_output_margin(terms: Terms) -> float:
     """Minus the output margin.
 
-    Formula: -gamma, positive if more than a tenth of the answers is wrong. Source: control.
+    Formula: -gamma, positive if more than 10 % of the predictions are wrong. Source: control.
     """
     return -terms.margin
 
@@ -37,7 +37,7 @@ def normalized_margin(terms: Terms) -> float:
 
 @norm_measure(margin=positive_margin, spectral=True)
 def log_prod_of_spec_over_margin(terms: Terms) -> float:
-    """Log of the product of the squared spectral norms over the squared margin.
+    """Logarithm of the product of the squared spectral norms over the squared margin.
 
     Formula: sum_i ln S_i - 2 ln gamma. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 31. Weights: folded.
     """
@@ -46,7 +46,7 @@ def log_prod_of_spec_over_margin(terms: Terms) -> float:
 
 @norm_measure(margin=positive_margin)
 def log_prod_of_fro_over_margin(terms: Terms) -> float:
-    """Log of the product of the squared Frobenius norms over the squared margin.
+    """Logarithm of the product of the squared Frobenius norms over the squared margin.
 
     Formula: sum_i ln F_i - 2 ln gamma. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 36. Weights: folded.
     """
@@ -55,7 +55,7 @@ def log_prod_of_fro_over_margin(terms: Terms) -> float:
 
 @norm_measure(margin=positive_margin, spectral=True)
 def log_sum_of_spec_over_margin(terms: Terms) -> float:
-    """Log of d times the geometric mean of the squared spectral norms, over the margin.
+    """Logarithm of d times the geometric mean of the squared spectral norms, over gamma^(2/d).
 
     Formula: ln d + (sum_i ln S_i - 2 ln gamma) / d. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 34. Weights:
     folded.
@@ -65,7 +65,7 @@ def log_sum_of_spec_over_margin(terms: Terms) -> float:
 
 @norm_measure(margin=positive_margin)
 def log_sum_of_fro_over_margin(terms: Terms) -> float:
-    """Log of d times the geometric mean of the squared Frobenius norms, over the margin.
+    """Logarithm of d times the geometric mean of the squared Frobenius norms, over gamma^(2/d).
 
     Formula: ln d + (sum_i ln F_i - 2 ln gamma) / d. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 38. Weights:
     folded.
@@ -75,7 +75,7 @@ def log_sum_of_fro_over_margin(terms: Terms) -> float:
 
 @norm_measure(Need.INITIAL_WEIGHTS, margin=positive_margin, spectral=True)
 def log_spec_init_main(terms: Terms) -> float:
-    """Main term of the spectral bound that looks at the distance from the initial weights.
+    """Main term of the spectral bound, with distances from the initial weights.
 
     Formula: sum_i ln S_i - 2 ln gamma + ln sum_j |W_j - W0_j|_F^2 / S_j, a sum of 0 counts as 1e-30. Source: Jiang et
     al. 2019, arXiv 1912.02178, eq. 29. Weights: folded.
@@ -85,7 +85,7 @@ def log_spec_init_main(terms: Terms) -> float:
 
 @norm_measure(margin=positive_margin, spectral=True)
 def log_spec_orig_main(terms: Terms) -> float:
-    """Main term of the spectral bound that looks at the norm of the weights.
+    """Main term of the spectral bound, with norms of the weights.
 
     Formula: sum_i ln S_i - 2 ln gamma + ln sum_j F_j / S_j. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 30.
     Weights: folded.

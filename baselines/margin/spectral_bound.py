@@ -1,4 +1,4 @@
-"""The spectral generalization bound of convolutional networks with its constants.
+"""The spectral generalization bound of convolutional networks, including its constants.
 
 Weights: folded.
 """
@@ -21,22 +21,22 @@ from baselines.size.counts import side
 
 @norm_measure(Need.INITIAL_WEIGHTS, margin=positive_margin, spectral=True)
 def log_spec_init(terms: Terms, *, delta: float = 0.01) -> float:
-    """Spectral bound, m times, that looks at the distance from the initial weights.
+    """Logarithm of m times the spectral bound, with distances from the initial weights.
 
     Formula: ln((prod_i S_i sum_j |W_j - W0_j|_F^2 / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m /
-    delta)) / gamma^2), inputs of side n and norm <= B behind constants that rescale them, windows of side k_i, c_i
-    channels. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 25.
+    delta)) / gamma^2), inputs of side n and norm <= B after constant rescaling, windows of side k_i, c_i channels.
+    Source: Jiang et al. 2019, arXiv 1912.02178, eq. 25.
     """
     return _bound(terms, terms.fro_change, delta)
 
 
 @norm_measure(margin=positive_margin, spectral=True)
 def log_spec_orig(terms: Terms, *, delta: float = 0.01) -> float:
-    """Spectral bound, m times, that looks at the norm of the weights.
+    """Logarithm of m times the spectral bound, with norms of the weights.
 
     Formula: ln((prod_i S_i sum_j F_j / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) /
-    gamma^2), inputs of side n and norm <= B behind constants that rescale them, windows of side k_i, c_i channels.
-    Source: Jiang et al. 2019, arXiv 1912.02178, eq. 26.
+    gamma^2), inputs of side n and norm <= B after constant rescaling, windows of side k_i, c_i channels. Source: Jiang
+    et al. 2019, arXiv 1912.02178, eq. 26.
     """
     return _bound(terms, terms.fro, delta)
 
@@ -53,7 +53,7 @@ def _bound(terms: Terms, norms: Array, delta: float) -> float:
 
 @shared
 def largest_square(subject: Subject) -> float:
-    """Largest squared norm of what the weights take in, B^2: of inputs behind constants that rescale them."""
+    """B^2, the largest squared norm of a training input after constant rescaling (layers such as `Rescaling`)."""
     network, inputs = subject.network, subject.examples.inputs
     begin = weights_begin(network.nodes)
     if begin == INPUT:

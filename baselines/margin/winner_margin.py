@@ -1,4 +1,4 @@
-"""The margin measure of the competition's winners: distances in the first layer, on augmented or mixed examples."""
+"""The margin measure of the PGDL winners: distances in the first layer, on augmented or mixed examples."""
 
 import math
 
@@ -14,10 +14,10 @@ from baselines.core.subject import Subject
 from baselines.margin.layer_margin import margins_at
 from baselines.network import Network
 
-#: What is added to lengths and deviations.
+#: Number added to norms of gradients and to deviations.
 SMALL = 1e-7
 
-#: Features whose variances are taken at once.
+#: Features per block when variances are computed.
 COLUMNS = 2**13
 
 #: Sides of crops, as shares of the image's: 0.85, 0.86, ..., 1.
@@ -26,16 +26,16 @@ CROPS = np.linspace(0.85, 1, 16)
 
 @measure(Need.LABELS, Need.GRADIENTS, Need.QUANTITIES)
 def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "augmented", seed: int = 0) -> float:
-    """Minus the mean margin in the first layer, on augmented examples.
+    """Minus the mean normalized margin in the first layer, on augmented examples.
 
     Formula: -E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(trimmed mean of variances) + 1e-7). Source:
     Natekar and Sharma 2020, arXiv 2012.02775.
 
-    Misclassified examples count with their negative margin.
+    Misclassified examples have negative margins. The variances are those of the features of x^1.
 
     Args:
-        data: "augmented" (mirror, hue, saturation, brightness, contrast, crop, drawn for each image) or "mixup" (means
-            of two of a class).
+        data: "augmented" (random flip, hue, saturation, brightness, contrast and crop of each image) or "mixup"
+            (averages of two examples of a class).
     """
     from scipy.stats import trim_mean
 
@@ -55,13 +55,13 @@ def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "
 
 
 def _variances(rows: Array) -> Array:
-    """Variances (features,), float64, of rows (n, features); a copy of all of them in float64 would be large."""
+    """Variances (features,), float64, of rows (n, features), in blocks: a float64 copy of all rows would be large."""
     starts = range(0, rows.shape[1], COLUMNS)
     return np.concatenate([rows[:, i : i + COLUMNS].var(axis=0, dtype=np.float64) for i in starts])
 
 
 def _first(network: Network) -> int:
-    """The first layer of the model that has filters or units."""
+    """Number of the model's first layer with filters or units."""
     for number in range(len(network.layers)):
         if any(network.nodes[place].has_kernel for place in network.nodes_of(number)):
             return number
@@ -69,7 +69,7 @@ def _first(network: Network) -> int:
 
 
 def mixed(sample: Sample, seed: int) -> Array:
-    """Means of every example and another of its class; of itself where the class has no other."""
+    """Averages (n, ...) of each example and another of its class; an example alone in its class stays the same."""
     rng = stream("partners of the winner's margin", seed)
     partners = np.arange(len(sample))
     for label in np.unique(sample.labels):
@@ -80,11 +80,11 @@ def mixed(sample: Sample, seed: int) -> Array:
 
 
 def augmented(images: Array, seed: int) -> Array:
-    """Change images (n, height, width, channels) as the winners did, each by draws of its own.
+    """Augment images (n, height, width, channels) as the winners did, with independent draws for each image.
 
-    Half of them are mirrored; hue (by up to 0.05 of the colour wheel), saturation (0.6 to 1.2), brightness (by up to
-    0.05) and contrast (0.7 to 1) change; of half of them the centre is enlarged. Only images of three channels or more
-    have a hue and a saturation; a fourth channel stays, but for the enlargement.
+    A horizontal flip of half of the images, shifts of hue (up to 0.05 of the colour wheel) and brightness (up to 0.05),
+    factors of saturation (0.6 to 1.2) and contrast (0.7 to 1), and a central crop of half of the images, resized. Hue
+    and saturation need three channels or more; a fourth channel is only flipped and cropped.
     """
     if images.ndim != 4:
         raise MeasureUnavailable(

@@ -1,6 +1,6 @@
-"""One way to look at a network: layers, weights, intermediate outputs, of Keras 2 and 3, sequential or graph.
+"""Uniform access to layers, weights and intermediate outputs of sequential and functional models of Keras 2 and 3.
 
-`read_nodes` takes a Keras model apart into plain data, `fold_scales` rewrites them, `Network` runs them.
+`read_nodes` turns a Keras model into plain data, `fold_scales` rewrites the data, `Network` runs them.
 """
 
 from baselines.network.applied import in_full_precision

@@ -1,4 +1,4 @@
-"""The layer that a wrapper applies, and the weights as they are applied."""
+"""The layer inside a wrapper, and its effective weights."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from baselines.core.lazy import tf
 from baselines.core.needs import MeasureUnavailable
 from baselines.network.nodes import Array
 
-#: Layers that compute a function that Keras does not describe.
+#: Layers that compute a function unknown to Keras.
 _OPAQUE = {"FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper"}
 
-#: Layers that treat every position alike, so that they need no wrapper to do so; normalizations along the last axis.
+#: Layers that treat every position alike without `TimeDistributed`, and normalizations that do so along the last axis.
 _ALIKE_EVERYWHERE = {"Activation", "Dense", "Dropout", "Rescaling", "SpectralNormalization"}
 _ALONG_AN_AXIS = {"LayerNormalization", "RMSNormalization", "UnitNormalization"}
 
@@ -20,10 +20,10 @@ _FACTORS = (("lora_kernel_a", "lora_kernel_b"), ("lora_embeddings_a", "lora_embe
 
 
 def kind_of(layer: Any) -> str:
-    """The class of one of Keras' own layers; one that computes something else may bear the same name.
+    """Return the class name of a layer of Keras; other classes with the same name are refused.
 
     Raises:
-        MeasureUnavailable: it is no layer of Keras, or computes a function of its own.
+        MeasureUnavailable: the layer is not Keras' own, or computes a function unknown to Keras.
     """
     kind = type(layer).__name__
     own = getattr(tf.keras.layers, kind, None)
@@ -35,17 +35,18 @@ def kind_of(layer: Any) -> str:
 
 
 def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array, ...]]:
-    """The layer inside of wrappers that need not be there, with the weights that it computes with.
+    """Return the layer inside redundant wrappers, and its effective weights.
 
-    Spectral normalization divides the kernel in training and stores it, so in inference mode the layer inside is all
-    there is. An update of low rank is added to what it updates.
+    Spectral normalization divides and stores the kernel during training, so in inference mode only the inner layer
+    acts. A low-rank update (LoRA) is added to its kernel.
 
     Args:
         layer: a layer of a model.
-        arrays: its weights, in the order of `get_weights()`.
+        arrays: weights of the layer, in the order of `get_weights()`.
 
     Raises:
-        MeasureUnavailable: the layer, or one inside of it, is not Keras' own, or is quantized; or an update is inside.
+        MeasureUnavailable: the layer or an inner layer is not Keras' own or is quantized, or an inner layer has a
+            low-rank update.
     """
     while (kind := kind_of(layer)) in ("SpectralNormalization", "TimeDistributed"):
         if kind == "TimeDistributed" and not _is_alike_everywhere(layer.layer):
@@ -64,13 +65,13 @@ def _is_alike_everywhere(layer: Any) -> bool:
 
 
 def in_full_precision(array: Array) -> Array:
-    """An array of half precision as float32, others as they are."""
+    """Return an array of half precision as float32, other arrays unchanged."""
     is_half = array.dtype.itemsize == 2 and array.dtype.kind not in "iu"  # float16, and bfloat16, whose kind is V
     return array.astype(np.float32) if is_half else array
 
 
 def arrays_of(variables: list[Any], layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return the arrays of a layer that belong to `variables`."""
+    """Return the entries of `arrays`, the weights of `layer`, that belong to `variables`."""
     places = {id(variable): place for place, variable in enumerate(layer.weights)}
     return tuple(arrays[places[id(variable)]] for variable in variables)
 
@@ -89,13 +90,13 @@ def _require_plain(layer: Any) -> None:
 
 
 def _is_cell(part: Any) -> bool:
-    """Whether a layer is a part of a recurrent one that Keras has, but does not name."""
+    """Whether a layer is an unexported part of Keras' recurrent layers."""
     kind = type(part)
     return kind.__module__.startswith("keras.src.layers.rnn.") and not hasattr(tf.keras.layers, kind.__name__)
 
 
 def _updated(layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Add the product of the two factors to the first array, and leave them out."""
+    """Return the weights without the two low-rank factors, whose scaled product is added to the first array."""
     factors = [getattr(layer, name) for pair in _FACTORS for name in pair if hasattr(layer, name)]
     others = [variable for variable in layer.weights if not any(variable is factor for factor in factors)]
     first, second = arrays_of(factors, layer, arrays)

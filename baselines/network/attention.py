@@ -1,4 +1,4 @@
-"""Attention of several heads, taken apart: dense layers for query, key, value and output, and what lies between."""
+"""Multi-head attention as dense layers for query, key, value and output, and a node for the heads between them."""
 
 import math
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from baselines.network.nodes import ATTENTION, Array, Node
 
 
 def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: list[tuple[Any, ...]]) -> bool:
-    """Whether a `MultiHeadAttention` is one along the one axis of places, and puts out nothing else."""
+    """Whether a `MultiHeadAttention` attends along the single position axis, without gate or further outputs."""
     outputs = config.get("output_shape")
     return (
         all(len(shape) == 2 and None not in shape for shape in shapes)
@@ -21,13 +21,13 @@ def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: li
 
 
 def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> Node:
-    """One of its projections as a dense layer.
+    """Return the node of a dense layer for a projection or an equivalent layer.
 
     Args:
-        name: of the attention, and which projection it is.
-        arrays: kernel and, if there is one, bias; heads and their numbers are axes of their own.
-        source: what it takes in.
-        flat: axes of the kernel that its inputs are, from the front.
+        name: name of the node.
+        arrays: kernel and possibly bias, with separate axes for heads and for numbers of a head.
+        source: position of the input.
+        flat: number of leading kernel axes that are inputs.
     """
     kernel, *bias = arrays
     kernel = kernel.reshape(math.prod(kernel.shape[:flat]), -1)
@@ -36,7 +36,7 @@ def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> No
 
 
 class Attention:
-    """What heads do with queries, keys and values (n, places, heads times numbers), as a layer without weights."""
+    """Attention of heads to queries, keys and values (n, positions, heads times numbers), a layer without weights."""
 
     weights: tuple[()] = ()
 
@@ -44,7 +44,7 @@ class Attention:
         self.heads, self.causal = heads, causal
 
     def __call__(self, inputs: Any, training: bool = False) -> Any:
-        """softmax(q k' / sqrt(d)) v for each head, (n, places, heads times numbers)."""
+        """softmax(q k' / sqrt(d)) v for each head, (n, positions, heads times numbers)."""
         query, key, value = (self._apart(tensor) for tensor in inputs)
         scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(query.shape[-1])
         if self.causal:
@@ -54,11 +54,11 @@ class Attention:
         return tf.reshape(found, (-1, found.shape[1], found.shape[2] * found.shape[3]))
 
     def _apart(self, tensor: Any) -> Any:
-        """(n, places, heads times numbers) -> (n, heads, places, numbers)."""
+        """(n, positions, heads times numbers) -> (n, heads, positions, numbers)."""
         parts = tf.reshape(tensor, (-1, tensor.shape[1], self.heads, tensor.shape[2] // self.heads))
         return tf.transpose(parts, (0, 2, 1, 3))
 
 
 def attention(name: str, heads: int, sources: tuple[int, ...], *, causal: bool) -> Node:
-    """The node of what heads do; `sources` are the positions of queries, keys and values."""
+    """Return the node of the heads; `sources` are the positions of queries, keys and values."""
     return Node(name, ATTENTION, {"heads": heads, "causal": causal}, (), sources)

@@ -1,16 +1,16 @@
-"""Layers that multiply by constants and add some, and where the network behind such preprocessing begins."""
+"""Layers that multiply by constants and add constants, and the end of such preprocessing of the input."""
 
 import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.network.nodes import CONSTANT, INPUT, Array, Node, consumers
 
-#: Smallest deviation that `Normalization` divides by: Keras' epsilon, unless somebody sets it.
+#: Smallest deviation that `Normalization` divides by: the default of Keras' epsilon.
 _EPSILON = 1e-7
 
 
 def constants(node: Node) -> tuple[Array, Array] | None:
-    """Factor and shift of a layer in `CONSTANT`, (channels,) or (1,), float64; None if they are not along channels."""
+    """Factor and shift, (channels,) or (1,), float64, of a layer in `CONSTANT`; None if not constants per channel."""
     if node.kind == "Rescaling":
         pair = node.config["scale"], node.config["offset"]
     else:
@@ -26,15 +26,15 @@ def constants(node: Node) -> tuple[Array, Array] | None:
 
 
 def as_constants(node: Node, factor: Array, shift: Array) -> Node:
-    """A layer that does no more than multiply and add, in the place of one in `CONSTANT`."""
+    """Return a `Rescaling` with this factor and shift in place of a layer in `CONSTANT`."""
     config = {"name": node.config["name"], "scale": factor.tolist(), "offset": shift.tolist()}
     return Node(node.name, "Rescaling", config, (), node.sources)
 
 
 def weights_begin(nodes: tuple[Node, ...]) -> int:
-    """The position of what the weights take in: behind constants that the input alone goes through, else `INPUT`.
+    """Position of the input as seen by the weights: behind constant layers at the network's beginning, or `INPUT`.
 
-    Pixels that a network rescales itself are the same to its weights as pixels that were rescaled before.
+    Weights cannot distinguish pixels rescaled by the network from pixels rescaled before.
     """
     begin = place = INPUT
     while len(takers := consumers(nodes, place)) == 1:

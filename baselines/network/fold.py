@@ -1,16 +1,16 @@
-"""Folds batch normalization and constants into kernels: no scale is left that a network's function does not depend on.
+"""Folds batch normalization and constants into kernels, so that no scale is left without effect on the function.
 
-In front of a batch normalization, weights can be scaled at will. Right behind a weight layer it is a scale and a shift
-of that layer's outputs. Behind an activation such as ReLU, or pooling, the sizes of its scales still go back into the
-weight layer. Where they can't, as behind a sum of branches, they go on into the weight layers that it feeds. A sign
-and a shift may be left in its place, but no scale.
+Weights in front of a batch normalization can have any scale. Right behind a weight layer, a batch normalization is a
+scale and a shift of the layer's outputs, which move into the layer. Behind pooling or an activation such as ReLU, the
+magnitude of the scale still moves back into the weight layer. Otherwise, as behind a sum of branches, the magnitude
+moves forward into the weight layers that read the output. A sign and a shift may remain, but no scale.
 
-A constant that a layer multiplies by (`Rescaling`, `Normalization`) goes the same ways, through sums, too, so that it
-does not matter whether it is written as a layer or in a kernel. In front of all weights it belongs to the input and
-stays, as it does where no weight layer can have it.
+Constant factors of layers (`Rescaling`, `Normalization`) move likewise, and also through sums, so that a factor as a
+layer equals a factor in a kernel. A constant layer in front of all weights belongs to the input and stays. So does a
+constant that no weight layer can absorb.
 
-A normalization by statistics of each example stays. Its own scale goes on into the weight layers that
-it feeds, if it feeds nothing else; scales in front of it are those of `free_scales`.
+A normalization by statistics of each example stays. Its own scale moves forward if only weight layers read its output.
+`free_scales` sets the scales in front of it.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ from baselines.network.constants import as_constants, constants, weights_begin
 from baselines.network.kernels import scale_inputs, scale_outputs, shift_inputs, takes_shift
 from baselines.network.nodes import CONSTANT, INPUT, OF_EXAMPLES, Array, Node, Nodes, consumers
 
-#: Layers that leave channels apart and commute with scaling them by positive numbers.
+#: Layers that keep channels separate and commute with positive factors of channels.
 _HOMOGENEOUS = {
     "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "Cropping1D", "Cropping2D", "Cropping3D",
     "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalMaxPooling1D",
@@ -31,23 +31,23 @@ _HOMOGENEOUS = {
     "ZeroPadding3D",
 }  # fmt: skip
 
-#: Layers whose output has a scale if all their inputs have it.
+#: Layers whose output is scaled if all inputs are scaled alike.
 JOINING = {"Add", "Average", "Maximum", "Minimum", "Subtract"}
 
-#: Layers whose output has a scale if it is the same for all channels.
+#: Layers that commute with a factor if the factor is the same for all channels.
 REARRANGING = {"Concatenate", "Flatten", "Permute", "RepeatVector", "Reshape"}
 
 _Network = tuple[Node, ...]
 
 
 def fold_scales(network: Nodes) -> Nodes:
-    """Return the network with the scales of batch normalization, and constants, in its kernels.
+    """Return the network with batch normalization and constants folded into its kernels.
 
-    Logits are the same but for rounding. A network in which nothing is to be folded, and whose weight layers have all
-    of its parameters, is returned itself.
+    Logits stay the same up to rounding. A network without scales to fold, whose parameters are all kernels and biases,
+    is returned itself.
 
     Raises:
-        MeasureUnavailable: a normalization cannot be folded, so that weights before it could be of any scale.
+        MeasureUnavailable: a normalization cannot be folded, so that weights before it could have any scale.
     """
     nodes, begin = network.nodes, weights_begin(network.nodes)
     inside = [place for place, node in enumerate(nodes) if node.kind in CONSTANT and place > begin]
@@ -72,13 +72,13 @@ def fold_scales(network: Nodes) -> Nodes:
 
 
 def _normalizes_channels(norm: Node) -> bool:
-    """Whether it normalizes channels together, or groups of them; Keras' "RMS scaling" is another function."""
+    """Whether a layer normalizes over channels or groups of channels; Keras' "RMS scaling" is another function."""
     axes = norm.config["axis"]
     return not norm.config.get("rms_scaling") and (axes == -1 or (isinstance(axes, list) and -1 in axes))
 
 
 def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
-    """The refusal of a normalization in front of which weights could be of any scale."""
+    """Return the refusal of a normalization in front of which weights could have any scale."""
     return MeasureUnavailable(
         f"layer {norm.name} ({norm.kind}) cannot be folded into weights, and those before it{where} could be of any "
         "scale"
@@ -86,7 +86,7 @@ def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
 
 
 def _fold(nodes: _Network, position: int) -> _Network | None:
-    """Let weight layers have the scale of a batch normalization or of constants; None if they cannot."""
+    """Move the scale of a batch normalization or of constants into weight layers; None if impossible."""
     scale = nodes[position]
     found = _affine(scale)
     if found is None:
@@ -109,14 +109,14 @@ def _fold(nodes: _Network, position: int) -> _Network | None:
 
 
 def _affine(scale: Node) -> tuple[Array, Array] | None:
-    """What a batch normalization, or constants, multiply by and add; None if it is not along channels."""
+    """Factor and shift of a batch normalization or of constants; None if they are not per channel."""
     if scale.kind in CONSTANT:
         return constants(scale)
     return affine(scale) if scale.config["axis"] == -1 else None
 
 
 def _takes(node: Node, scale: Node) -> bool:
-    """Whether a node can have a scale: a weight layer, or a batch normalization that is folded later on."""
+    """Whether a node can absorb a scale: a weight layer or, for constants, a batch normalization to be folded later."""
     is_norm = node.kind == "BatchNormalization" and node.config["axis"] == -1
     return node.has_kernel or (is_norm and scale.kind in CONSTANT)
 
@@ -132,11 +132,11 @@ def _scale_inputs(node: Node, factor: Array) -> Node:
     if node.has_kernel:
         return scale_inputs(node, factor)
     own, center = affine(node)
-    return as_affine(node, own * np.tile(factor, own.size // factor.size), center)  # of channels that were flattened
+    return as_affine(node, own * np.tile(factor, own.size // factor.size), center)  # repeated for flattened channels
 
 
 def _fold_scale(nodes: _Network, position: int) -> _Network:
-    """Let the weight layers behind a normalization of examples have its scale, and its shift if they all can."""
+    """Move the scale of a normalization of examples into the weight layers behind it, and if possible the shift."""
     norm = nodes[position]
     scale, center = own_affine(norm)
     behind = _fed(nodes, position, norm) if scale is not None and scale.ndim == 1 else []
@@ -159,14 +159,14 @@ def _fold_scale(nodes: _Network, position: int) -> _Network:
 
 
 def own_affine(norm: Node) -> tuple[Array | None, Array | None]:
-    """Scale and shift of a normalization of examples, float64; None for what it lacks."""
+    """Scale and shift of a normalization of examples, float64; None for a missing scale or shift."""
     arrays = [array.astype(np.float64) for array in norm.weights]
     scale = arrays.pop(0) if norm.config.get("scale", bool(arrays)) else None
     return scale, arrays.pop(0) if arrays else None
 
 
 def _right_before(nodes: _Network, position: int) -> int | None:
-    """The node whose output a scale alone takes in, past what was folded away; None if there is no such node."""
+    """Position of the node read only by the scale at `position`, past folded nodes; None without such a node."""
     (place,) = nodes[position].sources
     while place != INPUT and consumers(nodes, place) == [position]:
         if nodes[place].kind != "Identity":
@@ -176,7 +176,7 @@ def _right_before(nodes: _Network, position: int) -> int | None:
 
 
 def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
-    """The weight layers whose outputs alone are what a scale takes in, through what commutes with it; or none."""
+    """Weight layers that alone determine the input of a scale, through nodes that commute with it; else empty."""
     if place == INPUT or len(consumers(nodes, place)) != 1:
         return []
     if _takes(nodes[place], scale):
@@ -189,7 +189,7 @@ def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
 
 
 def _commutes(node: Node, scale: Node) -> bool:
-    """Whether positive factors of a node's input become factors of its output; more nodes allow a single factor."""
+    """Whether a node commutes with the positive factors of `scale`; more nodes commute with a single factor."""
     if is_homogeneous(node):
         return True
     found = constants(scale) if scale.kind in CONSTANT else None
@@ -197,7 +197,7 @@ def _commutes(node: Node, scale: Node) -> bool:
 
 
 def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
-    """The weight layers that take in what a layer puts out, through what commutes with scaling; none if others do."""
+    """Weight layers that read the output at `position`, through nodes that commute with scaling; empty if others do."""
     found: list[int] = []
     for place in consumers(nodes, position):
         node = nodes[place]
@@ -213,7 +213,7 @@ def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
 
 
 def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> _Network:
-    """Let a scale do no more than multiply and add, or have the weight layer behind it do so."""
+    """Reduce the node at `position` to `factor` and `shift`, or move both into the weight layer behind it."""
     behind = consumers(nodes, position)
     if len(behind) == 1 and takes_shift(nodes[behind[0]]):
         layer = scale_inputs(shift_inputs(nodes[behind[0]], shift), factor)
@@ -226,12 +226,12 @@ def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> 
 
 
 def is_homogeneous(node: Node) -> bool:
-    """Whether a node leaves channels apart and commutes with scaling each by a positive number."""
+    """Whether a node keeps channels separate and commutes with positive factors of channels."""
     return node.config.get("data_format") != "channels_first" and _is_homogeneous_in_all(node)
 
 
 def _is_homogeneous_in_all(node: Node) -> bool:
-    """The same for one number that scales all channels, wherever they are."""
+    """Whether a node commutes with a positive factor shared by all channels, with channels first or last."""
     if node.kind == "Activation":
         return node.config["activation"] in ("relu", "leaky_relu", "linear")
     if node.kind == "ReLU":
@@ -244,7 +244,7 @@ def _keeps_channels_last(node: Node) -> bool:
 
 
 def affine(norm: Node) -> tuple[Array, Array]:
-    """Scale and shift (channels,) that a batch normalization applies, in float64."""
+    """Effective factor and shift (channels,) of a batch normalization in inference mode, float64."""
     arrays = [array.astype(np.float64) for array in norm.weights]
     scale = arrays.pop(0) if norm.config["scale"] else np.ones_like(arrays[-1])
     center = arrays.pop(0) if norm.config["center"] else np.zeros_like(arrays[-1])
@@ -254,7 +254,7 @@ def affine(norm: Node) -> tuple[Array, Array]:
 
 
 def as_affine(norm: Node, factor: Array, shift: Array) -> Node:
-    """A batch normalization that does no more than multiply and add, each (channels,)."""
+    """Return a batch normalization with effective `factor` and `shift`, each (channels,)."""
     variance = np.full_like(factor, 1 - norm.config["epsilon"])
     weights = tuple(array.astype(np.float32) for array in (factor, shift, np.zeros_like(shift), variance))
     return replace(norm, config={**norm.config, "scale": True, "center": True}, weights=weights)
@@ -269,7 +269,7 @@ def _replaced(nodes: _Network, new: dict[int, Node]) -> _Network:
 
 
 def _without_idle(network: Nodes) -> Nodes:
-    """Drop the nodes that were folded away, and connect their readers to their inputs."""
+    """Drop folded nodes, and connect their readers to their inputs."""
     position = {-1: -1}
     left: list[Node] = []
     for number, node in enumerate(network.nodes):

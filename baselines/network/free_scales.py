@@ -1,11 +1,10 @@
-"""Sets the scales that layer, group, RMS and unit normalization take away, so that no measure depends on them.
+"""Sets the scales that layer, group, RMS and unit normalization remove, so that no measure depends on these scales.
 
-Whatever such a layer takes in can be scaled, and the network's function stays. Batch normalization divides by a
-deviation over the training data, and folding it leaves weights that give numbers of deviation one. So here: all weights
-whose results are summed in front of a normalization are scaled together, until their variance (without centering: their
-mean square) is one on average over training examples. Groups of channels that are normalized apart have scales of their
-own. Where a normalization's own scale is summed with something that no normalization takes in, the mean square of such
-scales is set to one.
+The input of such a layer can have any scale without an effect on the network's function. Folded batch normalization
+leaves outputs of deviation 1 over the training data. Likewise, all weights whose results are summed in front of a
+normalization get a common factor. Then the variance of the sum (for normalizations without centring, the mean square)
+is 1 on average over training examples. Separately normalized groups of channels have separate factors. If a sum that
+includes a normalization's own scale is not normalized again, the mean square of such scales is set to 1.
 """
 
 import math
@@ -31,24 +30,24 @@ from baselines.network.nodes import ACTIVATIONS, ATTENTION, CONSTANT, INPUT, OF_
 
 @dataclass(frozen=True)
 class _Stream:
-    """A part of the network whose values share a free scale; nodes are given by position."""
+    """A part of the network whose values share a free scale, as positions of nodes."""
 
     normalizations: tuple[int, ...]  #: nodes that remove the scale
-    makers: tuple[int, ...]  #: weight layers that set the scale
+    makers: tuple[int, ...]  #: weight layers, and normalizations' own scales, that set the scale
     takers: tuple[int, ...]  #: weight layers that read the scaled values
-    shifts: tuple[int, ...]  #: signs and shifts that remain of batch normalization
+    shifts: tuple[int, ...]  #: remaining signs and shifts of folded batch normalization
     groups: int  #: number of channel groups with separate scales
 
 
 def with_set_scales(network: Network, inputs: Array) -> Nodes:
-    """Return a network in which scales before normalizations are set; logits are the same but for rounding.
+    """Return a network in which scales before normalizations are set; logits stay the same up to rounding.
 
     Args:
-        network: batch normalization is folded.
-        inputs: training examples (n, ...), of which averages are taken.
+        network: a network with folded batch normalization.
+        inputs: training inputs (n, ...) to average over.
 
     Raises:
-        MeasureUnavailable: it is not understood what decides on the scale before a normalization.
+        MeasureUnavailable: a layer with unknown effect on the scale before a normalization.
     """
     nodes = list(network.nodes)
     normalizations = [(place, node) for place, node in enumerate(nodes) if node.kind in OF_EXAMPLES]
@@ -56,7 +55,7 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
     streams = (_stream(network, start, node) for start, node in starts)
     for stream in dict.fromkeys(filter(None, streams)):
         squares = _squares(network, stream, inputs) if stream.normalizations else _own_squares(network, stream)
-        factor = np.where(squares > 0, squares, 1.0) ** -0.5  # nothing but zeros has no scale
+        factor = np.where(squares > 0, squares, 1.0) ** -0.5  # zeros have no scale
         for place in (*stream.makers, *stream.shifts):
             nodes[place] = _scaled(nodes[place], _spread(factor, network.shape(place)[-1]))
         for place in stream.takers:
@@ -68,7 +67,7 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
 
 
 def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
-    """The part that shares the scale of a place next to a normalization; None if the scale is fixed."""
+    """The part of the network that shares the scale of position `start`; None if the scale is fixed."""
     nodes = network.nodes
     places = _connected(nodes, start)
     makers = {place for place in places if not _passing(nodes, place)}
@@ -90,7 +89,7 @@ def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
 
 
 def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
-    """Positions that share the scale of `start`."""
+    """Positions that share the scale of position `start`."""
     found, waiting = set[int](), [start]
     while waiting:
         place = waiting.pop()
@@ -102,11 +101,11 @@ def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
 
 
 def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
-    """Positions whose scale a node passes on as it is."""
+    """Input positions whose common scale becomes the scale of the node at `place`."""
     if place == INPUT:
         return ()
     node = nodes[place]
-    if node.kind == ATTENTION:  # linear in the values alone
+    if node.kind == ATTENTION:  # linear in the values only
         *others, value = node.sources
         return () if value in others else (value,)
     if node.kind == "Rescaling":
@@ -116,23 +115,23 @@ def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
 
 
 def _is_fixed(node: Node) -> bool:
-    """Whether a node gives numbers of a given size, or takes in those of no other."""
+    """Whether the function of a node determines the scale of its inputs and outputs."""
     return node.kind in ACTIVATIONS | CONSTANT | {ATTENTION}
 
 
 def _gives_fixed(node: Node) -> bool:
-    """The same for nodes that are no weight layers; a normalization without a scale of its own gives size one."""
+    """Whether a node determines the scale of its outputs; a normalization without own scale sets it to 1."""
     return _is_fixed(node) or (node.kind in OF_EXAMPLES and own_affine(node)[0] is None)
 
 
 def _groups(norm: Node, channels: int) -> int:
-    """Number of groups of channels that a normalization treats apart."""
+    """Number of channel groups with separate statistics."""
     groups = norm.config.get("groups", 1)
     return channels if groups == -1 else int(groups)
 
 
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
-    """Average variance, or mean square, of what a stream's normalizations take in, (groups,)."""
+    """Average variance or mean square (groups,) of the inputs of a stream's normalizations."""
     norms = [network.nodes[place] for place in stream.normalizations]
 
     def run(images: Any) -> list[Any]:
@@ -148,7 +147,7 @@ def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
 
 
 def _own_squares(network: Network, stream: _Stream) -> Array:
-    """Mean square of the normalizations' own scales that are not 0, (1,)."""
+    """Mean square (1,) of the nonzero own scales of the normalizations among `makers`."""
     scales = [
         own_affine(network.nodes[place])[0] for place in stream.makers if network.nodes[place].kind in OF_EXAMPLES
     ]
@@ -157,7 +156,7 @@ def _own_squares(network: Network, stream: _Stream) -> Array:
 
 
 def _moments(norm: Node, tensor: Any) -> Any:
-    """Variance or mean square of what a normalization takes in (examples, groups), averaged over places."""
+    """Variance or mean square (examples, groups) of a normalization's input, averaged over positions."""
     axes = norm.config["axis"]
     if norm.kind == "GroupNormalization":
         groups, channels = _groups(norm, tensor.shape[-1]), tensor.shape[-1]
@@ -171,12 +170,12 @@ def _moments(norm: Node, tensor: Any) -> Any:
 
 
 def _spread(groups: Array, channels: int) -> Array:
-    """Repeat the number of each group for its channels."""
+    """Repeat the number of each group (groups,) for its channels; returns (channels,)."""
     return np.repeat(groups, channels // len(groups))
 
 
 def _scaled(node: Node, factor: Array) -> Node:
-    """Let a node put out `factor` times, (channels,), what it did."""
+    """Multiply the outputs of a node by `factor` (channels,)."""
     if node.has_kernel:
         return scale_outputs(node, factor, np.zeros_like(factor))
     if node.kind == "BatchNormalization":  # it passes the scale on
@@ -186,7 +185,7 @@ def _scaled(node: Node, factor: Array) -> Node:
 
 
 def _with_epsilon(norm: Node, factor: Array, channels: int) -> Node:
-    """A normalization that does with `factor` times what it took in, (groups,), as it did before."""
+    """Adapt a normalization's epsilon to inputs scaled by `factor` (groups,), so that its outputs stay the same."""
     if "epsilon" not in norm.config:
         return norm
     epsilon = norm.config["epsilon"] * _spread(factor**2, _groups(norm, channels))

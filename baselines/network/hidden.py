@@ -1,13 +1,10 @@
-"""Where hidden layers end: behind a weight layer, its normalization, constants and activation, whatever these are.
-
-A linear layer ends none. Some layers are linear in pieces.
-"""
+"""Positions of hidden representations: behind a weight layer, its normalization, constants and activation."""
 
 from baselines.core.needs import MeasureUnavailable
 from baselines.network.network import Network
 from baselines.network.nodes import ACTIVATIONS, CONSTANT, NORMALIZATIONS, Node
 
-#: Layers that are linear, but for a constant, in inference mode; weight layers are, too.
+#: Layers that are affine in inference mode, besides weight layers.
 _LINEAR = {
     "Add", "Average", "BatchNormalization", "Concatenate", "EinsumDense", "Identity", "Normalization", "RepeatVector",
     "Rescaling", "Resizing", "Subtract", "UpSampling1D", "UpSampling2D", "UpSampling3D",
@@ -23,31 +20,31 @@ _BENT_ACTIVATIONS = (
 
 
 def is_linear(node: Node) -> bool:
-    """Whether a node is linear in its inputs, but for a constant."""
+    """Whether a node is an affine function of its inputs."""
     if node.kind == "Activation":
         return bool(node.config["activation"] == "linear")
     return node.has_kernel or node.kind in _LINEAR or node.kind.startswith(_LINEAR_BEGINNINGS)
 
 
 def is_piecewise_linear(network: Network) -> bool:
-    """Whether each logit is linear in each single weight, within a piece: its second derivative is 0 there.
+    """Whether all nodes are piecewise linear.
 
-    So it is where all nodes are linear in pieces, since no node appears twice; products of branches are not.
+    Since no node appears twice, each logit is then piecewise linear in each single weight, with second derivative 0.
     """
     return all(is_linear(node) or is_bent(node) for node in network.nodes)
 
 
 def is_bent(node: Node) -> bool:
-    """Whether a node divides its inputs into pieces in each of which it is linear, but for a constant."""
+    """Whether a node is a piecewise linear function of its inputs with several pieces, such as ReLU."""
     if node.kind == "Activation":
         return node.config["activation"] in _BENT_ACTIVATIONS
     return node.kind in _BENT or node.kind.startswith(_BENT_BEGINNINGS)
 
 
-#: What scales what a weight layer puts out.
+#: Nodes that scale the outputs of a weight layer.
 _SCALES = CONSTANT | NORMALIZATIONS
 
-#: What belongs to the weight layer before it.
+#: Nodes that belong to the weight layer before them.
 _BELONGING = ACTIVATIONS | _SCALES
 
 #: Pooling and reshaping, which may come between a weight layer and its activation.
@@ -55,17 +52,15 @@ _POOLING = ("AveragePooling", "MaxPooling", "Cropping", "ZeroPadding", "Flatten"
 
 
 def hidden_positions(network: Network) -> list[int]:
-    """Where hidden representations are: behind each weight layer but the last, its normalization and activation.
+    """Positions of hidden representations: behind each weight layer but the last, its normalization and activation.
 
-    A constant that the layer is multiplied by counts as normalization does.
-
-    Pooling between a weight layer and its activation belongs to the layer; pooling behind the activation does not.
+    Constant factors and shifts belong to the layer, and so does pooling in front of the activation, not behind it.
     """
     return [end_of_layer(network, place) for place in network.weight_nodes[:-1]]
 
 
 def end_of_layer(network: Network, place: int) -> int:
-    """The last of the nodes that follow one after the other and belong to the weight layer at `place`."""
+    """Position of the last node in the chain that belongs to the weight layer at `place`."""
     end, is_active = place, network.nodes[place].kind in ACTIVATIONS
     while (following := _only_consumer(network, place)) is not None:
         node = network.nodes[following]
@@ -78,17 +73,15 @@ def end_of_layer(network: Network, place: int) -> int:
 
 
 def first_hidden(network: Network) -> int:
-    """Where the first hidden layer ends that is more than a linear map of the input: "layer 1" of mixtures.
+    """Position of the first hidden layer that is more than a linear map of the input: "layer 1" of mixtures.
 
-    It is the first position behind a weight layer and, behind that or in it, a non-linear one; normalization and
-    activation that follow are included. Behind linear layers alone (a convolution without
-    activation, batch normalization, rescaling, average pooling, reshaping) a mixture is one of inputs. Maximum
-    pooling and layer normalization are non-linear. A position that a connection skips, such as those inside of a
-    residual block, is passed over, since no mixture there would be all that the network sees: where blocks begin with
-    their activation, the first block's sum is taken.
+    The layer includes following normalization and activation. A mixture behind linear layers only (a convolution
+    without activation, batch normalization, rescaling, average pooling, reshaping) would be a mixture of inputs; max
+    pooling and layer normalization are nonlinear. Positions that a connection skips, as inside a residual block, do not
+    determine the output and are passed over. If blocks begin with their activation, the first block's sum is taken.
 
     Raises:
-        MeasureUnavailable: there is none before the last weight layer.
+        MeasureUnavailable: there is no such layer before the last weight layer.
     """
     weights = [place for place, node in enumerate(network.nodes) if _is_weight_layer(node)]
     behind_weights, is_bent = set(weights), set[int]()
@@ -105,7 +98,7 @@ def first_hidden(network: Network) -> int:
 
 
 def before_activation(network: Network, place: int) -> int:
-    """Where the activation of the layer that ends at `place` takes in its input; `place` itself if there is none."""
+    """Position of the input of the activation of the layer that ends at `place`; `place` without activation."""
     here = place
     while network.nodes[here].kind in _SCALES:
         here = network.nodes[here].sources[0]
@@ -119,7 +112,7 @@ def _only_consumer(network: Network, place: int) -> int | None:
 
 
 def _sees_all(network: Network, place: int) -> bool:
-    """Whether everything behind a position is computed from it alone: no connection goes around it."""
+    """Whether all later nodes depend on the network's input through `place` only: no connection skips `place`."""
     return not any(source < place < number for number, node in enumerate(network.nodes) for source in node.sources)
 
 

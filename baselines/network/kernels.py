@@ -1,6 +1,6 @@
 """Scales and shifts the outputs or inputs of a weight layer by changing its weights.
 
-Factors and shifts are (channels,), or (1,) if they are the same for all.
+Factors and shifts are (channels,), or (1,) if they are the same for all channels.
 """
 
 import math
@@ -12,7 +12,7 @@ from baselines.network.nodes import Array, Node
 
 
 def scale_outputs(layer: Node, factor: Array, shift: Array) -> Node:
-    """Have a layer put out `factor` times what it did, plus `shift`."""
+    """Return a layer whose outputs are `factor` times the outputs of `layer`, plus `shift`."""
     *kernels, bias = _with_bias(layer)
     factor = np.broadcast_to(factor, bias.shape)
     kernels[-1] = kernels[-1] * _along_outputs(layer, kernels[-1], factor)
@@ -20,16 +20,16 @@ def scale_outputs(layer: Node, factor: Array, shift: Array) -> Node:
 
 
 def _along_outputs(layer: Node, kernel: Array, factor: Array) -> Array:
-    """A number for each output channel, shaped as the last axes of the kernel are."""
+    """Reshape a factor for each output channel to broadcast against the kernel."""
     if layer.kind.startswith("Depthwise"):
         return factor.reshape(kernel.shape[-2:])
     return factor[:, None] if layer.kind.endswith("Transpose") else factor
 
 
 def scale_inputs(layer: Node, factor: Array) -> Node:
-    """Have a layer do with inputs x what it did with `factor` x.
+    """Return a layer whose outputs for inputs x are the outputs of `layer` for `factor` x.
 
-    Channels that were flattened are the last axis of what was: the factors repeat.
+    Factors repeat if channels were flattened, since channels were the last axis.
     """
     kernel, *others = _with_bias(layer)
     if layer.kind.endswith("Transpose"):
@@ -45,14 +45,14 @@ def scale_inputs(layer: Node, factor: Array) -> Node:
 
 
 def takes_shift(layer: Node) -> bool:
-    """Whether a shift of the layer's inputs shifts its outputs, by as much everywhere: none of them is padding."""
+    """Whether a shift of the inputs becomes a shift of the bias: a layer without groups and without zero padding."""
     if layer.kind not in ("Conv1D", "Conv2D", "Conv3D", "Dense"):
         return False
     return bool(layer.config.get("padding", "valid") == "valid" and layer.config.get("groups", 1) == 1)
 
 
 def shift_inputs(layer: Node, shift: Array) -> Node:
-    """Have a layer that `takes_shift` do with inputs x what it did with x + `shift`."""
+    """Return a layer whose outputs for inputs x are the outputs of `layer` for x + `shift`; see `takes_shift`."""
     kernel, bias = _with_bias(layer)
     shift = np.broadcast_to(shift, kernel.shape[-2])
     moved = np.tensordot(kernel, shift, axes=([kernel.ndim - 2], [0])).reshape(-1, len(bias)).sum(axis=0)

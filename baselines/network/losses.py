@@ -1,7 +1,7 @@
-"""The cross-entropy of logits, its gradients, and derivatives of one logit after another.
+"""The cross-entropy of logits, its gradients, and sums of derivatives over all logits.
 
-A softmax computes a probability p near 1 to seven digits only, so that 1 - p, the gradient of its logit, is rounded:
-to 0 from about 17 nats of margin on. Here 1 - p is the sum of the other probabilities.
+A float32 softmax rounds a probability p near 1 to seven digits. Then 1 - p, the gradient with respect to its logit, is
+0 from about 17 nats of margin on. Here 1 - p is computed as the sum of the other probabilities.
 """
 
 from collections.abc import Callable
@@ -26,36 +26,35 @@ def cross_entropies(logits: Any, labels: Any) -> Any:
         loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
         return tf.where(odd < 0.5, -tf.math.log1p(-odd), loss), back
 
-    # softplus of the log-odds has the same gradient, and takes several times as long to trace
+    # softplus of the log-odds has the same gradient, but takes several times as long to trace
     return tf.custom_gradient(losses)(logits)
 
 
 def directions(logits: Any, labels: Any) -> Any:
-    """Gradients (n, classes) of the cross-entropies in the logits, each over the largest probability of a wrong class.
+    """Gradients (n, classes) of the cross-entropies in the logits, over the largest probability of a wrong class.
 
-    They do not vanish as the gradients do where these are below the smallest number, from 87 nats of margin on, and
-    their squares from 43 on.
+    Unscaled gradients underflow from 87 nats of margin on, and their squares from 43 nats on.
     """
     return _relative(logits, labels, 1)[0]
 
 
 def relative_slopes(logits: Any, labels: Any) -> tuple[Any, Any]:
-    """The same gradients (n, classes) in one unit e^s, the largest probability of a wrong class of all; and s ()."""
+    """Gradients (n, classes) of the cross-entropies in units of e^s, the batch's largest wrong probability; and s."""
     slopes, logs = _relative(logits, labels, None)
     return slopes, tf.reshape(logs, ())
 
 
 def balanced(slopes: Any, logits: Any) -> Any:
-    """Gradients (n, classes) whose entries sum to 0, with that of the largest logit made of the others.
+    """Gradients (n, classes) with the largest logit's entry replaced by minus the sum of the other entries.
 
-    The digits of 1 - p, with p near 1, are lost where that entry was made of it.
+    The replaced entry is inaccurate if it was computed from 1 - p with p near 1.
     """
     is_top = tf.one_hot(tf.argmax(logits, axis=1), logits.shape[-1], dtype=logits.dtype)
     return _slopes(slopes, 1 - is_top)
 
 
 def _relative(logits: Any, labels: Any, axis: int | None) -> tuple[Any, Any]:
-    """Gradients in the unit of the largest probability of a wrong class along `axis`, and its logarithm."""
+    """Gradients over the largest probability of a wrong class along `axis`, and the logarithm of this probability."""
     n_classes, dtype = logits.shape[-1], logits.dtype
     logs = tf.nn.log_softmax(logits) + tf.one_hot(labels, n_classes, dtype.min, 0.0, dtype=dtype)
     largest = tf.reduce_max(logs, axis=axis, keepdims=True)
@@ -63,36 +62,36 @@ def _relative(logits: Any, labels: Any, axis: int | None) -> tuple[Any, Any]:
 
 
 def _slopes(entries: Any, others: Any) -> Any:
-    """Gradients (n, classes): entries where `others` is 1, as those of wrong classes, and minus their sum elsewhere."""
+    """Gradients (n, classes): `entries` where `others` is 1, and minus their sum where `others` is 0."""
     found = entries * others
     return found - (1 - others) * tf.reduce_sum(found, axis=1, keepdims=True)
 
 
-#: Logits of a network with many that are differentiated after one forward pass.
+#: Largest number of logits that are differentiated after one forward pass.
 AT_ONCE = 10
 
-#: Memory that a persistent tape and a backward pass take, in forward passes.
+#: Memory of a persistent tape and a backward pass, in units of a forward pass.
 PASSES = 4
 
-#: What is wanted (n,) along a unit direction (classes,) of the logits; it is 0 along none.
+#: A number for each example (n,), as a function of a unit direction (classes,) of the logits; 0 for direction 0.
 Derivative = Callable[[Any], Any]
 
 
 def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivative], inputs: Array) -> Array:
-    """Sum (n,), float64, of derivatives along all logits, example by example.
+    """Sum (n,), float64, of a derivative over all logits.
 
     Args:
-        network: that is differentiated.
-        key: names `forward`, with all that it depends on.
-        forward: passes a batch of inputs (some, ...) forward under a persistent tape.
-        inputs: examples (n, ...).
+        network: the network to differentiate.
+        key: identifies `forward` and everything it depends on.
+        forward: runs a batch (some, ...) forward under a persistent tape, and returns the derivative.
+        inputs: inputs (n, ...).
     """
 
     def run(batch: Any, first: Any) -> tuple[Any]:
         return (_sum(forward(batch), first, network),)
 
     size = network.batch_size_of(PASSES)
-    often = len(inputs) > size  # to compile takes longer than one batch does
+    often = len(inputs) > size  # compilation takes longer than a batch
     parts = [
         joined(network.in_batches(key, run, [inputs], np.int32(first), size=size, often=often))[0]
         for first in range(0, network.n_classes, AT_ONCE)
@@ -102,10 +101,10 @@ def sum_over_logits(network: Network, key: Any, forward: Callable[[Any], Derivat
 
 
 def _sum(derivative: Derivative, first: Any, network: Network) -> Any:
-    """The sum over `AT_ONCE` logits from number `first` on; those behind the last one add nothing.
+    """Sum (n,) over `AT_ONCE` logits from number `first` on; directions beyond the last logit are 0.
 
-    In a graph the derivative is traced once; its copies share the forward pass. A loop in the graph would do, were it
-    not that TensorFlow's maximum pooling takes several times as long to go back through inside of loops.
+    In a graph the derivative is traced once, and its copies share the forward pass. A loop in the graph is avoided
+    because TensorFlow's backward pass of max pooling is several times slower inside loops.
     """
     once = derivative if tf.executing_eagerly() else tf.function(derivative, autograph=False)
     numbers = range(min(AT_ONCE, network.n_classes))

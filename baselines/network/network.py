@@ -1,4 +1,4 @@
-"""Runs the nodes of a network: a copy with variables of its own, so the model itself is never touched."""
+"""Runs the nodes of a network: a copy with its own variables, so that the model never changes."""
 
 import functools
 import math
@@ -16,25 +16,25 @@ from baselines.network.attention import Attention
 from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
 from baselines.network.operations import Operation, makes_masks, operation
 
-#: Bytes of all activations of a batch, about: so few that caches of processors help, and so many that a GPU is busy.
+#: Approximate bytes of all activations of a batch: few enough for processor caches, or enough to keep a GPU busy.
 BATCH_BYTES, GPU_BATCH_BYTES = 2**27, 2**28
 
-#: Calls up to which a function is not worth being compiled: that takes as long as dozens of passes do.
+#: Functions called at most this often are not compiled, since compilation takes as long as dozens of passes.
 FEW = 8
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel of a weight layer; a separable convolution has two."""
+    """A kernel of a weight layer; a separable convolution has two kernels."""
 
-    name: str  #: of the layer
-    node: int
+    name: str  #: name of the layer
+    node: int  #: position of the layer
     array: Array  #: (..., inputs, outputs); depthwise: (..., inputs, multiplier)
     is_depthwise: bool = False
 
     @functools.cached_property
     def matrix(self) -> Array:
-        """(window times inputs, outputs), float64; that of a depthwise kernel is block diagonal."""
+        """The kernel as a matrix (window times inputs, outputs), float64; block diagonal for a depthwise kernel."""
         array = self.array.astype(np.float64)
         if not self.is_depthwise:
             return array.reshape(-1, array.shape[-1])
@@ -46,9 +46,9 @@ class Kernel:
 
 
 class Network:
-    """A network that runs from any position to any other, in inference mode.
+    """A network that runs from any position to any later position, in inference mode.
 
-    Positions are numbers of nodes, in forward order, or `INPUT`. `layers` maps the model's own layers to them.
+    Positions are numbers of nodes, in forward order, or `INPUT`. `layers` holds positions of the model's own layers.
     """
 
     def __init__(self, network: Nodes, dtype: str = "float32") -> None:
@@ -62,7 +62,7 @@ class Network:
         self._compiled: dict[Any, Any] = {}
 
     def _build(self) -> None:
-        """Let every layer make its variables, and set them."""
+        """Create the variables of every layer, and set them."""
         zeros = tf.zeros((1, *self.description.input_shape), self.dtype)
         outputs = self.run({INPUT: zeros}, range(len(self.nodes)))
         for position, output in enumerate(outputs):
@@ -77,11 +77,7 @@ class Network:
 
     @property
     def output(self) -> int:
-        """The position of the logits.
-
-        Raises:
-            MeasureUnavailable: the network has none.
-        """
+        """Position of the logits; raises `MeasureUnavailable` for a network without logits."""
         if self.description.no_logits:
             raise MeasureUnavailable(self.description.no_logits)
         return len(self.nodes) - 1
@@ -93,12 +89,10 @@ class Network:
 
     @property
     def weight_nodes(self) -> list[int]:
-        """Positions of the weight layers' outputs, before activations: the pre-activations.
-
-        Layers that only scale and shift are not among them.
+        """Positions of the weight layers, whose outputs are pre-activations; layers that only scale are left out.
 
         Raises:
-            MeasureUnavailable: another layer has weights, such as attention or a recurrent layer; there is none.
+            MeasureUnavailable: a layer of another kind has weights, or there is no weight layer.
         """
         for node in self.nodes:
             if node.weights and not node.has_kernel and not node.scales:
@@ -114,14 +108,11 @@ class Network:
         return [kernel for position in self.weight_nodes for kernel in _kernels(self.nodes[position], position)]
 
     def shape(self, position: int) -> tuple[int, ...]:
-        """Shape of one example at a position."""
+        """Shape of an example at a position, without the batch axis."""
         return self._shapes[position]
 
     def nodes_of(self, number: int) -> list[int]:
-        """Positions of the nodes that a layer of the model, by its number in `layers`, is made of.
-
-        After a rewriting that removed nodes, only the remaining ones; empty for a dropped softmax.
-        """
+        """Positions of the nodes of the model's layer with this number in `layers`; empty for a dropped softmax."""
         sources, output = self.layers[number]
         if output in sources:
             return []
@@ -137,23 +128,23 @@ class Network:
 
     @property
     def trained_nodes(self) -> list[int]:
-        """Positions of the nodes with parameters: of weight layers, then, unless it is folded, of what only scales."""
+        """Positions of the nodes with parameters: weight layers, then, unless the network is folded, scaling layers."""
         scaling = () if self.description.is_folded else enumerate(self.nodes)
         return [*self.weight_nodes, *(position for position, node in scaling if node.scales and node.n_trained)]
 
     @property
     def variables(self) -> list[Any]:
-        """The parameters, `tf.Variable`s: kernels and biases in forward order, then scales and shifts unless folded."""
+        """Parameters as `tf.Variable`s: kernels and biases in forward order, then scales and shifts if not folded."""
         return [variable for position in self.trained_nodes for variable in self.trained(position)]
 
     def trained(self, position: int) -> list[Any]:
-        """The `tf.Variable`s of a node that training moves."""
+        """The trained `tf.Variable`s of a node."""
         found = self._layers[position].weights[: self.nodes[position].n_trained]
         return [v if isinstance(v, tf.Variable) else v.value for v in found]  # Keras 3 wraps them
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
-        """Undo afterwards whatever is assigned to `variables`."""
+        """Restore `variables` at the end of the context."""
         variables = self.variables
         before = [variable.numpy() for variable in variables]
         try:
@@ -165,14 +156,13 @@ class Network:
     # How it runs
 
     def run(self, given: Mapping[int, Any], wanted: Sequence[int], tape: Any = None) -> list[Any]:
-        """Compute the tensors at `wanted` from those `given`, each (examples, ...); differentiable.
+        """Compute the tensors at positions `wanted` from tensors `given` by position, each (examples, ...).
 
-        Only what lies between is computed. A `tape` watches the tensors at `wanted` as soon as they are there: if it
-        watches nothing else, it records, and goes back through, nothing in front of the first of them.
+        Only nodes in between run. A `tape` watches each tensor at `wanted` as soon as it is computed. A tape that
+        watches nothing else records, and differentiates, nothing in front of the first of these tensors.
 
         Raises:
-            MeasureUnavailable: a layer in between takes in something that is not given: a skip connection
-                goes around the positions given.
+            MeasureUnavailable: a skip connection goes around the positions given.
         """
         values = dict(given)
         for position in self._between(given, wanted):
@@ -188,7 +178,7 @@ class Network:
         return [values[position] for position in wanted]
 
     def _between(self, given: Mapping[int, Any], wanted: Sequence[int]) -> list[int]:
-        """Nodes that have to be computed, in forward order."""
+        """Positions of the nodes to run, in forward order."""
         needed, waiting = set(), [position for position in wanted if position not in given]
         while waiting:
             position = waiting.pop()
@@ -203,17 +193,17 @@ class Network:
         return "input" if position == INPUT else self.nodes[position].name
 
     def logits(self, inputs: Any) -> Any:
-        """Logits (examples, classes) of inputs (examples, ...); differentiable."""
+        """Logits (examples, classes) of inputs (examples, ...), as a differentiable tensor."""
         return self.run({INPUT: inputs}, [self.output])[0]
 
     def compiled(self, key: Any, function: Callable[..., Any], *specs: Any, n_calls: int | None = None) -> Any:
         """Compile a function of tensors once for each `key`; `specs` leave the number of examples open.
 
-        If `n_calls` says that it will be called a few times only, it runs step by step instead.
+        If `n_calls`, the number of calls, is at most `FEW`, the function runs eagerly instead.
         """
         if n_calls is None or n_calls > FEW:
             if (key, specs) not in self._compiled:
-                # The one trace that there is: to find it anew for each call would take a millisecond.
+                # The only trace; TensorFlow's look-up at each call would take a millisecond.
                 traced = tf.function(function, input_signature=specs, autograph=False).get_concrete_function()
                 self._compiled[key, specs] = traced
             function = self._compiled[key, specs]
@@ -222,34 +212,34 @@ class Network:
         )
 
     def spec(self, position: int) -> Any:
-        """What `compiled` must know of tensors at a position."""
+        """`tf.TensorSpec` of tensors at a position, for `compiled`."""
         return tf.TensorSpec((None, *self._shapes[position]), self.dtype)
 
     @functools.cached_property
     def batch_size(self) -> int:
-        """Examples that are run at once: as many as fit, within reason, into memory and cache."""
-        return self.batch_size_of(2)  # forward passes through larger batches were slower
+        """Examples of a batch in a forward pass."""
+        return self.batch_size_of(2)  # larger batches were slower
 
     def batch_size_of(self, passes: int) -> int:
-        """The same for what needs, for an example, the memory of so many forward passes."""
+        """Examples of a batch, from 8 to 1024, if each example needs the memory of `passes` forward passes."""
         n_bytes = GPU_BATCH_BYTES if tf.config.list_logical_devices("GPU") else BATCH_BYTES
         return int(np.clip(n_bytes // (4 * passes * self._numbers), 8, 1024))
 
     def require_room(self, n_examples: int, remedy: str) -> None:
-        """Raise `MeasureUnavailable` if the activations of so many examples, run at once, do not fit into memory."""
+        """Raise `MeasureUnavailable` if the activations of `n_examples`, run at once, do not fit into memory."""
         require_memory(4 * n_examples * self._numbers, f"the activations of {n_examples} examples at once", remedy)
 
     @functools.cached_property
     def _numbers(self) -> int:
-        """Numbers of all activations of one example."""
+        """Count of all activations of an example."""
         return sum(math.prod(shape) for shape in self._shapes.values())
 
     def outputs(
         self, inputs: Array, wanted: Sequence[int] | None = None, start: int = INPUT, *, often: bool = False
     ) -> list[Array]:
-        """Run `inputs` (n, ...), as found at `start`, in batches; returns arrays (n, ...), one per position wanted.
+        """Run `inputs` (n, ...), values at position `start`, in batches; returns an array (n, ...) per position wanted.
 
-        By default the logits alone. For `often` see `in_batches`.
+        By default only the logits are computed. For `often` see `in_batches`.
         """
         positions = tuple(wanted if wanted is not None else (self.output,))
 
@@ -262,15 +252,15 @@ class Network:
         self, key: Any, function: Callable[..., Any], arrays: Sequence[Array], *others: Any, size: int | None = None,
         often: bool = False,
     ) -> Iterator[Any]:  # fmt: skip
-        """Run a function of tensors on batches of `arrays` (n, ...); yields what it returns for each, as arrays.
+        """Run a function of tensors on batches of `arrays` (n, ...); yields its result for each batch as arrays.
 
-        The arrays share the tensors' memory and are read-only.
+        The results share the tensors' memory and are read-only.
 
         Args:
-            key: names the function, with all that it depends on but its arguments.
-            function: of a batch of each array, and of `others`; its result may be nested.
-            arrays: are cut along their first axis.
-            others: numbers, or arrays of any length.
+            key: identifies the function and everything it depends on besides its arguments.
+            function: takes a batch of each array, and `others`; its result may be nested.
+            arrays: arrays that are split along their first axis.
+            others: numbers, or arrays that are not split.
             size: examples of a batch; by default `batch_size`.
             often: compile the function even for few batches, because it will be called many times.
         """
@@ -285,12 +275,12 @@ class Network:
 
 
 def joined(batches: Iterable[Sequence[Array]]) -> list[Array]:
-    """Concatenate each of the arrays (examples, ...) that a function returned for batches."""
+    """Concatenate each array (examples, ...) of a function's results over batches."""
     return [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in zip(*batches, strict=True)]
 
 
 def _make(node: Node, dtype: str) -> Any:
-    """Make the Keras layer of a node; what only training asks for is left out, and initial values are not drawn."""
+    """Make the Keras layer of a node, without regularizers and constraints, and without drawing initial values."""
     if node.kind == ATTENTION:
         return Attention(**node.config)
     config = {name: "zeros" if name.endswith("_initializer") else value for name, value in node.config.items()}
@@ -299,7 +289,7 @@ def _make(node: Node, dtype: str) -> Any:
 
 
 def _in_dtype(config: dict[str, Any], dtype: str) -> dict[str, Any]:
-    """The configuration of a layer, and of layers inside of it, with another type of numbers."""
+    """The configuration of a layer, and of layers inside it, with another `dtype`."""
     inside = {
         name: value | {"config": _in_dtype(value["config"], dtype)}
         for name, value in config.items() if isinstance(value, dict) and "dtype" in (value.get("config") or ())

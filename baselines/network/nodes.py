@@ -7,7 +7,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-#: Position of the network's input, where others have a node's number.
+#: Position of the network's input; other positions are numbers of nodes.
 INPUT = -1
 
 #: Weight layers: dense layers and convolutions.
@@ -18,7 +18,7 @@ WITH_KERNEL = {
 
 ACTIVATIONS = {"Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"}
 
-#: Layers that scale to a mean and a deviation, so that what is before them can be of any scale.
+#: Layers that normalize, so that the scale of their input has no effect.
 NORMALIZATIONS = {
     "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "UnitNormalization",
 }  # fmt: skip
@@ -29,10 +29,10 @@ OF_EXAMPLES = NORMALIZATIONS - {"BatchNormalization"}
 #: Layers that multiply by constants and add constants.
 CONSTANT = {"Normalization", "Rescaling"}
 
-#: A node between the projections of an attention; Keras has no layer of this kind.
+#: Kind of the node between the projections of an attention; Keras has no such layer.
 ATTENTION = "attention of heads"
 
-#: Layers around another one.
+#: Layers around another layer.
 _WRAPPERS = {"TimeDistributed"}
 
 #: Layers whose weights only scale and shift.
@@ -53,23 +53,23 @@ class Node:
 
     @property
     def has_kernel(self) -> bool:
-        """Whether it is a weight layer: dense, or a convolution of some kind."""
+        """Whether the node is a weight layer: dense, or any convolution."""
         return self.kind in WITH_KERNEL
 
     @property
     def normalizes(self) -> bool:
-        """Whether it normalizes, or wraps a layer that does."""
+        """Whether the node normalizes, or wraps a layer that normalizes."""
         wrapped = self.config["layer"]["class_name"] if self.kind in _WRAPPERS else self.kind
         return wrapped in NORMALIZATIONS or (self.kind == "Dot" and bool(self.config["normalize"]))
 
     @property
     def scales(self) -> bool:
-        """Whether its weights only scale and shift."""
+        """Whether the weights of the node only scale and shift."""
         return self.kind in _SCALES
 
     @property
     def n_trained(self) -> int:
-        """Number of its arrays that training moves, which come first: averages and constants are not among them."""
+        """Number of trained arrays, which come first in `weights`, before moving averages and constants."""
         if self.kind == "BatchNormalization":
             return int(self.config["scale"]) + int(self.config["center"])
         return 0 if self.kind == "Normalization" else len(self.weights)
@@ -77,15 +77,15 @@ class Node:
 
 @dataclass(frozen=True)
 class Nodes:
-    """A network: its nodes in forward order; the last one gives the logits, unless there is `no_logits`."""
+    """A network: its nodes in forward order; the last node computes the logits, unless `no_logits` is set."""
 
-    input_shape: tuple[int, ...]  #: of one example
+    input_shape: tuple[int, ...]  #: shape of an example
     nodes: tuple[Node, ...]
     layers: tuple[tuple[tuple[int, ...], int], ...]
     """For each layer of the model, in forward order and without those that are idle in inference mode, the positions of
     its inputs and of its output; after a rewriting that loses some of them, positions of what is left."""
-    no_logits: str = ""  #: why the outputs are no logits; empty if they are
-    is_folded: bool = False  #: what scales and shifts without a kernel is no parameter
+    no_logits: str = ""  #: reason why the outputs are no logits; empty if they are logits
+    is_folded: bool = False  #: whether parameters are kernels and biases only
 
     @property
     def is_normalized(self) -> bool:
@@ -94,10 +94,10 @@ class Nodes:
 
     @property
     def normalizes_examples(self) -> bool:
-        """Whether a node divides by what it finds in each example."""
+        """Whether a node normalizes by statistics of each example."""
         return any(node.kind in OF_EXAMPLES for node in self.nodes)
 
 
 def consumers(nodes: tuple[Node, ...], position: int) -> list[int]:
-    """Positions of the nodes that take in what is at `position`."""
+    """Positions of the nodes that read the output at `position`."""
     return [number for number, node in enumerate(nodes) if position in node.sources]

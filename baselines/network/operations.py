@@ -1,4 +1,4 @@
-"""What the most common layers compute, without Keras around it: in a small network that takes longer than the pass."""
+"""The computations of the most common layers without Keras, whose overhead exceeds the pass in small networks."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,22 +8,22 @@ from baselines.core.lazy import tf
 from baselines.network.activations import function_named
 from baselines.network.nodes import Array, Node
 
-#: Names of the order of axes in TensorFlow, by their number: channels are last.
+#: TensorFlow's names of data formats with channels last, by rank.
 _FORMATS = {3: "NWC", 4: "NHWC", 5: "NDHWC"}
 
-#: What computes a layer's outputs from its inputs (n, ...) and its weights.
+#: A function of a layer's inputs (n, ...) and weights that returns the outputs.
 _Compute = Callable[..., Any]
 
 
 class Operation:
-    """One of them, in inference mode, in place of the layer."""
+    """The computation of a layer in inference mode, in place of the Keras layer."""
 
     def __init__(self, compute: _Compute, weights: Sequence[Array], dtype: str) -> None:
         self._compute, self._dtype = compute, tf.as_dtype(dtype)
         self.weights = [tf.Variable(array, dtype=self._dtype) for array in weights]  #: in Keras' order
 
     def __call__(self, inputs: Any, training: bool = False) -> Any:
-        """Outputs (n, ...) of inputs (n, ...)."""
+        """Return outputs (n, ...) for inputs (n, ...)."""
         if inputs.dtype != self._dtype:
             inputs = tf.cast(inputs, self._dtype)
         return self._compute(inputs, *self.weights)
@@ -35,14 +35,14 @@ class Operation:
 
 
 def operation(node: Node, dtype: str) -> Operation | None:
-    """The operation of a node, of numbers of that type; None where only the Keras layer knows it."""
+    """Return the operation of a node in a `dtype`; None if it needs the Keras layer."""
     found = _OPERATIONS.get(node.kind)
     compute = None if found is None else found(node.config)
     return None if compute is None else Operation(compute, node.weights, dtype)
 
 
 def makes_masks(node: Node) -> bool:
-    """Whether what comes out carries a mask, which Keras layers pass on to those behind them."""
+    """Whether the output of a node carries a Keras mask, which later layers would receive."""
     return node.kind == "Masking" or bool(node.config.get("mask_zero"))
 
 

@@ -1,6 +1,6 @@
-"""What a network's outputs are: measures look at logits, so a softmax, log-softmax or single sigmoid at the end goes.
+"""Finds the logits of a network: drops a final softmax, log-softmax or single sigmoid.
 
-A network whose outputs are something else keeps its end, with the reason why it has no logits: what needs them refuses.
+A network with other outputs is not changed, except for `no_logits`, the reason with which measures of logits refuse it.
 """
 
 import math
@@ -11,7 +11,7 @@ import numpy as np
 
 from baselines.network.nodes import INPUT, Array, Node, Nodes
 
-#: Layers that only arrange numbers otherwise.
+#: Layers that only reorder or reshape.
 _ARRANGING = {"Flatten", "Permute", "Reshape"}
 
 #: Activations whose outputs are probabilities or their logarithms.
@@ -20,23 +20,23 @@ _PROBABILITIES = {
     "softmax", "sparse_sigmoid", "sparsemax",
 }  # fmt: skip
 
-#: Sums of probabilities, and of those with given logarithms, differ from 1 by no more, in half precision either.
+#: Largest rounding error of a sum of probabilities, or of exponentials of log-probabilities, in half precision.
 _ROUNDING = 2e-3
 
 
 def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None, ...]], n_outputs: int) -> Nodes:
-    """Drop what makes probabilities of logits, behind which outputs are at most arranged otherwise.
+    """Drop the final activation that turns logits into probabilities, or else set `no_logits` if necessary.
 
     Args:
-        network: it has one output, a vector.
-        shapes: of what layers put out, by position.
-        n_outputs: length of that vector.
+        network: a network with a single output, a vector.
+        shapes: shapes of the layers' outputs, by position.
+        n_outputs: length of the output vector.
     """
     position = len(network.nodes) - 1
     while position != INPUT and network.nodes[position].kind in _ARRANGING:
         (position,) = network.nodes[position].sources
     if position in shapes and position != INPUT and _is_of_all(network.nodes[position], shapes[position], n_outputs):
-        return _without(network, position)  # nodes without a shape are inside of a layer, before its activation
+        return _without(network, position)  # nodes without a shape are inside a layer, before its activation
     if (node := _made_of_probabilities(network.nodes)) is None:
         return network
     function = node.config.get("activation")
@@ -49,7 +49,7 @@ def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None,
 
 
 def is_linear(network: Nodes) -> bool:
-    """Whether outputs are those of a weight layer, at most arranged otherwise or pooled: logits, whatever values."""
+    """Whether the outputs come from a weight layer through pooling and reshaping only, so that they are logits."""
     position = len(network.nodes) - 1
     while position != INPUT and _arranges_or_pools(network.nodes[position].kind):
         (position,) = network.nodes[position].sources
@@ -58,7 +58,7 @@ def is_linear(network: Nodes) -> bool:
 
 
 def looks_like(outputs: Array) -> str | None:
-    """What outputs (n, classes) are whose values are no logits'; None if they may be logits, as one example's may."""
+    """Name of outputs (n, classes) whose values are no logits; None if they may be logits, as for a single example."""
     if min(outputs.shape) < 2:
         return None
     exact = outputs.astype(np.float64)
@@ -70,7 +70,7 @@ def looks_like(outputs: Array) -> str | None:
 
 
 def _is_of_all(node: Node, shape: tuple[int | None, ...], n_outputs: int) -> bool:
-    """Whether a node makes one distribution of all outputs, be it a sigmoid of one output."""
+    """Whether a node computes a single distribution over all outputs, or the sigmoid of a single output."""
     what = _probabilities(node)
     if what == "sigmoid":
         return n_outputs == 1
@@ -82,17 +82,17 @@ def _is_of_all(node: Node, shape: tuple[int | None, ...], n_outputs: int) -> boo
 
 
 def _probabilities(node: Node) -> str | None:
-    """Name of the activation if a node gives probabilities or their logarithms."""
+    """Name of the activation of a node that computes probabilities or log-probabilities; else None."""
     name = "softmax" if node.kind == "Softmax" else node.config.get("activation")
     is_known = node.kind in ("Softmax", "Activation") and isinstance(name, str)
     return name if is_known and name in _PROBABILITIES else None
 
 
 def _made_of_probabilities(nodes: tuple[Node, ...]) -> Node | None:
-    """The node that makes the probabilities of which alone, or side by side with others, the outputs are computed.
+    """The node whose probabilities determine the outputs, or a concatenated part of them; None without such a node.
 
-    None if there is none: a gate's probabilities are multiplied by something else. A function that Keras does not know
-    may make probabilities.
+    Probabilities of a gate do not count, since they are multiplied by other values. An activation unknown to Keras is
+    assumed to compute probabilities.
     """
     found: dict[int, Node | None] = {INPUT: None}
     for position, node in enumerate(nodes):
@@ -112,7 +112,7 @@ def _arranges_or_pools(kind: str) -> bool:
 
 
 def _without(network: Nodes, position: int) -> Nodes:
-    """Drop a node with one input, and connect its readers to that input."""
+    """Drop the node at `position`, and connect its readers to its input."""
     before = network.nodes[position].sources[0]
 
     def moved(number: int) -> int:

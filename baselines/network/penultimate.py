@@ -1,4 +1,4 @@
-"""The penultimate representation: what the last weight layers take in, pooled as the network pools behind them."""
+"""The penultimate representation: inputs of the last weight layers, pooled as the network pools behind these layers."""
 
 import math
 from typing import Any
@@ -13,11 +13,11 @@ from baselines.network.nodes import INPUT
 
 
 def penultimate_features(network: Network, inputs: Array) -> Array:
-    """Representations (n, features), float32, of inputs (n, ...).
+    """Penultimate representations (n, features), float32, of inputs (n, ...).
 
-    A feature map is pooled over its positions if what the last weight layer makes of it is pooled to one position:
-    averages commute with that layer. Otherwise it is flattened. Where the logits are a sum of several branches,
-    the representations of their last weight layers stand side by side.
+    A feature map is pooled over positions if the output of the last weight layer is pooled to a single position, since
+    averages commute with that layer. Otherwise the feature map is flattened. If the logits are a sum of branches, the
+    representations of all branches are concatenated.
 
     Raises:
         MeasureUnavailable: there is no weight layer.
@@ -26,7 +26,7 @@ def penultimate_features(network: Network, inputs: Array) -> Array:
 
 
 def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
-    """The same for each branch alone, in the order of `last_weight_nodes`; of those with one input once."""
+    """Penultimate representations (n, features) of each branch, in the order of `last_weight_nodes`, not repeated."""
     pools = {network.nodes[place].sources[0]: _pool(network, place) for place in last_weight_nodes(network)}
 
     def run(images: Any) -> list[Any]:
@@ -37,10 +37,10 @@ def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
 
 
 def last_weight_nodes(network: Network) -> list[int]:
-    """Weight layers from which the output is reached without another one; of two on one path the later one.
+    """Positions of the weight layers that are last on a path to the output, and not in front of another last layer.
 
     Raises:
-        MeasureUnavailable: one of them is no dense layer or convolution; or there is none.
+        MeasureUnavailable: a last layer with weights is no dense layer or convolution, or there is no weight layer.
     """
     weights = {place for place, node in enumerate(network.nodes) if node.weights and not node.scales}
     found = [place for place in _before(network, len(network.nodes) - 1, weights) if place in weights]
@@ -53,7 +53,7 @@ def last_weight_nodes(network: Network) -> list[int]:
 
 
 def _before(network: Network, place: int, stops: set[int]) -> set[int]:
-    """A position and all from which it is reached, but for those in front of `stops`."""
+    """A position and all positions from which it is reached, without those in front of `stops`."""
     found, waiting = set[int](), [place]
     while waiting:
         position = waiting.pop()
@@ -64,7 +64,7 @@ def _before(network: Network, place: int, stops: set[int]) -> set[int]:
 
 
 def _pool(network: Network, place: int) -> Any:
-    """The function that pools the inputs (n, ..., features) of a last weight layer to vectors (n, features)."""
+    """Return the function that pools inputs (n, ..., features) of a last weight layer to vectors (n, features)."""
     shape = network.shape(network.nodes[place].sources[0])
     behind = _before(network, len(network.nodes) - 1, {place})
     pooling = [p for p in behind if "Pooling" in network.nodes[p].kind and math.prod(network.shape(p)[:-1]) == 1]

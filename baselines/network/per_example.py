@@ -1,9 +1,8 @@
-"""Gradients with respect to the weights, example by example, from one backward pass.
+"""Gradients with respect to the weights for each example, from a single backward pass.
 
-In inference mode examples do not see each other. So the gradient of a batch's sum with respect to a weight
-layer's output holds, example by example, what the chain rule needs; with the layer's input it gives each example's
-gradient with respect to the kernel. The weights are all parameters of the network, those of folded ones kernels and
-biases; where there is one number for each, the weight layers' come first.
+In inference mode examples do not affect each other. So the gradient of a sum over the batch with respect to a layer's
+output contains the gradient of each example. With the layer's input it yields each example's gradient with respect to
+the kernel. The weights are all parameters of the network, in the order of `Network.trained_nodes`.
 """
 
 import itertools
@@ -18,24 +17,24 @@ from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
 from baselines.network.scale_gradients import scale_gradients
 
-#: Numbers for an example up to which gradients with respect to a convolution are taken for its whole window at once:
-#: those of all windows that it takes in, or of the kernel. That takes fewer operations, and more memory.
+#: Gradients of a convolution are computed for its whole window at once, with fewer operations but more memory, if all
+#: windows of an example, and the kernel, have at most this many numbers.
 STACKED = 2**17
 
-#: Memory that gradients of single examples take, in forward passes.
+#: Memory of gradients of single examples, in units of a forward pass.
 PASSES = 4
 
-#: Gradients (n, classes) in the logits (n, classes) of what is differentiated.
+#: A function of logits (n, classes) that returns the gradients (n, classes) of a function of the logits.
 Slopes = Callable[[Any], Any]
 
 
 def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
-    """Return, of the cross-entropy, |g_i|^2 (n,), <w, g_i> (n,) and the sum of g_i over examples (weights,).
+    """Return |g_i|^2 (n,), <w, g_i> (n,), sum_i g_i (weights,) and s (), for gradients g_i of the cross-entropy.
 
-    Gradients g_i are in a unit e^s that may be tiny; s () comes last. The sum's entries are in an order of their own.
+    Gradients are in units of e^s, which may be tiny. Weights are in the order of `weight_moments`.
 
     Raises:
-        MeasureUnavailable: a layer is of a kind whose gradients it cannot take apart.
+        MeasureUnavailable: gradients of a layer cannot be separated by example.
     """
     passed = _passed(network, inputs)
     slopes, unit = relative_slopes(passed.logits, labels)
@@ -47,26 +46,25 @@ def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, A
 
 
 def loss_moments(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """Sums over examples (weights,) of the cross-entropies' gradients, and of their squares, weight by weight.
-
-    The rest is as with `per_example`, with the gradients' unit last.
-    """
+    """Return sum_i g_i and sum_i g_i^2 (weights,), and s (), for the gradients g_i and units e^s of `per_example`."""
     passed = _passed(network, inputs)
     slopes, unit = relative_slopes(passed.logits, labels)
     return *_moments(_layers(network, passed, slopes)), unit
 
 
 def weight_moments(network: Network, inputs: Any, slopes: Slopes) -> tuple[Any, Any]:
-    """The same sums, of gradients that are `slopes(logits)` (n, classes) in the logits."""
+    """Return sum_i g_i and sum_i g_i^2 (weights,), for gradients that are `slopes(logits)` in the logits.
+
+    The order of weights is fixed, but not the order of the network's variables.
+    """
     passed = _passed(network, inputs)
     return _moments(_layers(network, passed, slopes(passed.logits)))
 
 
 def gradient_products(network: Network, inputs: Any, slopes: Slopes) -> Any:
-    """Inner products (n, n) of single examples' gradients, which are `slopes(logits)` (n, classes) in the logits.
+    """Inner products (n, n) of the examples' gradients, which are `slopes(logits)` (n, classes) in the logits.
 
-    The gradients of a layer's part are held for all examples at once, so these should be few. The rest is as for
-    `per_example`.
+    Gradients of a layer's part are held for all examples at once, so n should be small. Errors as for `per_example`.
     """
     passed = _passed(network, inputs)
     layers = _layers(network, passed, slopes(passed.logits))
@@ -74,7 +72,7 @@ def gradient_products(network: Network, inputs: Any, slopes: Slopes) -> Any:
 
 
 class _Pass(NamedTuple):
-    """A forward pass: what enters the layers with weights, what leaves them, the logits, and the tape of it."""
+    """A forward pass: inputs and outputs of the layers with weights, the logits, and the tape."""
 
     entering: list[Any]
     leaving: list[Any]
@@ -83,7 +81,7 @@ class _Pass(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    """A layer with weights, what goes through it, and the gradient of the differentiated in what leaves it."""
+    """A layer with weights, its inputs and outputs, and the gradient with respect to its outputs."""
 
     node: Node
     weights: Any
@@ -93,11 +91,11 @@ class _Layer(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part of the gradients: that of some weights of a layer. To be used and let go, for it may be large."""
+    """The examples' gradients with respect to some weights of a layer, computed on demand because they may be large."""
 
     squares: Callable[[], Any]  #: squared norms (n,)
-    total: Callable[[], Any]  #: sum over examples, of the weights' shape or its transpose
-    power: Callable[[], Any]  #: sum of squares over examples, of the same shape
+    total: Callable[[], Any]  #: sum over examples, in the weights' shape or transposed
+    power: Callable[[], Any]  #: sum of squares over examples, in the shape of `total`
     products: Callable[[], Any]  #: inner products (n, n)
 
 
@@ -110,7 +108,7 @@ def _passed(network: Network, inputs: Any) -> _Pass:
 
 
 def _layers(network: Network, passed: _Pass, slopes: Any) -> list[_Layer]:
-    """The layers with weights, with gradients that are `slopes` (n, classes) in the logits."""
+    """The layers with weights, for gradients that are `slopes` (n, classes) in the logits."""
     gradients = passed.tape.gradient(passed.logits, passed.leaving, output_gradients=slopes)
     places = network.trained_nodes
     described = [
@@ -126,9 +124,9 @@ def _moments(layers: list[_Layer]) -> tuple[Any, Any]:
 
 
 def _products(layer: _Layer) -> Iterator[Any]:
-    """Products (n,) of a layer's weights with their gradients, to be added up.
+    """Yield terms (n,) of the inner product of a layer's weights with their gradients.
 
-    A weight layer is linear in its weights, W dL/dW + b dL/db = z dL/dz; and in each of two kernels.
+    A weight layer is linear in its weights, W dL/dW + b dL/db = z dL/dz, and a separable layer in each of its kernels.
     """
     node, weights, entering, leaving, slope = layer
     if node.scales:
@@ -145,7 +143,7 @@ def _joined(tensors: list[Any]) -> Any:
 
 
 def _parts(layer: _Layer) -> Iterator[Part]:
-    """Take the gradients with respect to a layer's weights apart."""
+    """Yield the gradients with respect to a layer's weights in parts."""
     node, weights, entering, _, slope = layer
     if node.scales:
         yield from map(_part, scale_gradients(node, weights, entering, slope))
@@ -177,7 +175,7 @@ def _parts(layer: _Layer) -> Iterator[Part]:
 
 
 def is_stacked(kernel: Sequence[int], output: Sequence[int]) -> bool:
-    """Whether gradients with respect to a group of a convolution are taken for its whole window at once."""
+    """Whether gradients of a group of a convolution are computed for the whole window at once; see `STACKED`."""
     return math.prod(kernel[:-1]) * max(math.prod(output[:-1]), output[-1]) <= STACKED
 
 
@@ -195,7 +193,7 @@ def _among(rows: Any) -> Any:
 
 
 def _sum(values: Any) -> Any:
-    """Sum over all axes but the first."""
+    """Sum (n,) over all axes except the first."""
     return tf.reduce_sum(values, axis=list(range(1, len(values.shape))))
 
 
@@ -205,7 +203,7 @@ def _flat(values: Any) -> Any:
 
 
 def _outer(entering: Any, slope: Any) -> Part:
-    """The part sum_p slope_p entering_p', over positions p; by whichever way needs fewer products."""
+    """The part with gradients sum_p slope_p entering_p' over positions p, computed with the fewest products."""
     entering, slope = _flat(entering), _flat(slope)
     positions, inputs, outputs = entering.shape[1], entering.shape[2], slope.shape[2]
     if positions * (inputs + outputs) >= inputs * outputs:
@@ -237,9 +235,9 @@ def _depthwise(node: Node, entering: Any, slope: Any) -> Iterator[Part]:
 
 
 def _windows(node: Node, entering: Any, slope: Any) -> list[Any]:
-    """What each entry of the kernel's window is multiplied with at each position: tensors (n, ..., channels).
+    """Slices (n, ..., channels) of the padded input, a slice for each entry of the kernel's window.
 
-    They are slices of the padded input; `tf.image.extract_patches` is several times slower.
+    `tf.image.extract_patches` is several times slower.
     """
     sizes, strides, rates = (node.config[name] for name in ("kernel_size", "strides", "dilation_rate"))
     axes = list(zip(entering.shape[1:-1], slope.shape[1:-1], sizes, strides, rates, strict=True))
@@ -254,7 +252,7 @@ def _windows(node: Node, entering: Any, slope: Any) -> list[Any]:
 
 
 def _padding(kind: str, before: int, after: int, size: int, stride: int, rate: int) -> tuple[int, int]:
-    """Zeros on both sides of an axis that is `before` long and becomes `after`."""
+    """Numbers of zeros on both sides of an axis of length `before` whose output has length `after`."""
     lacking = max((after - 1) * stride + (size - 1) * rate + 1 - before, 0)
     first = lacking if kind == "causal" else lacking // 2
     return first, lacking - first

@@ -1,4 +1,4 @@
-"""Takes a Keras model apart into nodes."""
+"""Converts a Keras model into nodes."""
 
 import re
 from collections.abc import Sequence
@@ -28,24 +28,24 @@ IDLE = {
     ),
 }  # fmt: skip
 
-#: Layers that leave numbers in their order, and do nothing if their shape stays, too.
+#: Layers that keep the order of numbers, and do nothing if the shape stays the same.
 _ORDERED = {"Flatten", "Reshape"}
 
-#: Layers that end with an activation, which becomes a node of its own.
+#: Layers that may end with an activation, which becomes a separate node.
 _ACTIVATED = WITH_KERNEL | {"EinsumDense"}
 
-#: Constants that may be arrays, by name in a configuration, and where layers have them.
+#: Constants that may be arrays: name in the configuration -> attribute of the layer.
 _NUMBERS = {"scale": "scale", "offset": "offset", "mean": "input_mean", "variance": "input_variance"}
 
 #: Masks, which may follow these inputs as positional arguments.
 _MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 
-#: Layers whose inputs are arguments of their own, with the names of these.
+#: Layers with several named inputs -> names of the inputs.
 _NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
 
 
 def outputs_of(model: Any) -> list[Any]:
-    """The symbolic outputs of a model; raises `MeasureUnavailable` where it is no graph of layers, or not built."""
+    """Symbolic outputs of a model; raises `MeasureUnavailable` if the model is no graph of layers or not built."""
     outputs = getattr(model, "outputs", None)
     if not outputs:
         raise MeasureUnavailable("expected a sequential or functional model that has been built")
@@ -53,14 +53,14 @@ def outputs_of(model: Any) -> list[Any]:
 
 
 def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
-    """Take a model apart; `weights`, in the order of `get_weights()`, replace its own.
+    """Convert a model into nodes; `weights`, in the order of `get_weights()`, replace the weights of the model.
 
-    Fused activations become nodes, models within the model are taken apart, too, layers that are idle in inference
-    mode vanish, and so does what makes probabilities of logits at the end.
+    Fused activations become nodes. Models within the model are converted, too. Layers without effect in inference mode
+    are left out, and so is a final activation that turns logits into probabilities.
 
     Raises:
-        MeasureUnavailable: a layer that appears twice or is not Keras' own, an operation that is no layer, more than
-            one input or output, outputs that are no vectors.
+        MeasureUnavailable: a layer appears twice or is not Keras' own, an operation is no layer, the model has several
+            inputs or outputs, or outputs are no vectors.
     """
     given = list(model.get_weights() if weights is None else weights)
     if len(given) != len(model.weights):
@@ -81,7 +81,7 @@ _Fed = tuple[Any, list[int]]
 
 
 def _layers(model: Any) -> list[_Fed]:
-    """Layers in forward order, those of models within the model among them."""
+    """Layers in forward order, including layers of models within the model."""
     found: list[_Fed] = []
     if _add_layers(model, INPUT, found) != len(found) - 1:
         raise MeasureUnavailable(f"layer {found[-1][0].name} is behind the output, or not in forward order")
@@ -89,7 +89,7 @@ def _layers(model: Any) -> list[_Fed]:
 
 
 def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
-    """Add the layers of a model that takes in what layer `source` puts out; returns the number of its output's."""
+    """Add the layers of a model that reads layer `source`; returns the number of the model's output layer."""
     layers = [layer for layer in model.layers if type(layer).__name__ != "InputLayer"]
     if isinstance(model, tf.keras.Sequential):
         for layer in layers:
@@ -101,7 +101,7 @@ def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
     for layer in layers:
         if len(layer._inbound_nodes) != 1:
             raise MeasureUnavailable(f"layer {layer.name} is used twice")
-        (call,) = layer._inbound_nodes  # `layer.input` would be that of the first call
+        (call,) = layer._inbound_nodes  # `layer.input` would be the input of the first call
         tensors = _tensors(call)
         if not all(id(tensor) in producers for tensor in tensors):
             raise MeasureUnavailable(f"layer {layer.name} takes in what no layer before it has put out")
@@ -126,11 +126,11 @@ class _Reader:
     def __init__(self, input_shape: tuple[int, ...]) -> None:
         self.nodes: list[Node] = []
         self.layers: list[tuple[tuple[int, ...], int]] = []
-        self.shapes: dict[int, tuple[Any, ...]] = {INPUT: input_shape}  #: of one example, of what layers put out
+        self.shapes: dict[int, tuple[Any, ...]] = {INPUT: input_shape}  #: of an example in the layers' outputs
         self._outputs: list[int] = []  #: layer -> position of its output
 
     def add(self, layer: Any, feeding: list[int], weights: tuple[Array, ...]) -> None:
-        """Add a layer that takes in the outputs of the layers `feeding`."""
+        """Add a layer that reads the outputs of the layers with numbers `feeding`."""
         inner, weights = as_applied(layer, weights)
         kind = kind_of(inner)
         sources = tuple(INPUT if number == INPUT else self._outputs[number] for number in feeding)
@@ -142,7 +142,7 @@ class _Reader:
         if kind == "Activation":
             output = self._add_activation(layer.name, inner.activation, weights, output)
         else:
-            activation = inner.activation if kind in _ACTIVATED else None  # other kinds may use theirs inside
+            activation = inner.activation if kind in _ACTIVATED else None  # other kinds may use activations inside
             n_own = len(weights) - len(getattr(activation, "weights", ()))
             output = self._add_node(layer, inner, sources, weights[:n_own])
             if activation not in (None, tf.keras.activations.linear):
@@ -152,13 +152,13 @@ class _Reader:
         self.shapes[output] = shape
 
     def _is_idle(self, layer: Any, kind: str, source: int, shape: tuple[Any, ...]) -> bool:
-        """Whether a layer, whose outputs have a shape, returns its inputs unchanged."""
+        """Whether a layer with outputs of a shape returns its inputs unchanged."""
         if kind == "Activation":
             return layer.activation is tf.keras.activations.linear
         return kind in IDLE or (kind in _ORDERED and shape == self.shapes[source])
 
     def _add_node(self, layer: Any, inner: Any, sources: tuple[int, ...], weights: tuple[Array, ...]) -> int:
-        """Add what a layer applies, without activation; with the channels in front it stands between permutations."""
+        """Add a layer without activation; channels-first weight layers become channels-last between permutations."""
         kind, config = kind_of(inner), inner.get_config()
         config = {name: value for name, value in config.items() if not name.startswith("lora_")}
         if kind in _ACTIVATED:
@@ -185,7 +185,7 @@ class _Reader:
     def _add_attention(
         self, name: str, layer: Any, weights: tuple[Array, ...], sources: dict[str, int], switches: dict[str, bool]
     ) -> int:
-        """Add an attention as dense layers, and what lies between."""
+        """Add an attention as dense layers and a node for the heads; returns the position of the output."""
         sources = {"key": sources["value"]} | sources
         arrays = {
             part: arrays_of(getattr(layer, f"_{part}_dense").weights, layer, weights)
@@ -216,7 +216,7 @@ class _Reader:
 
 
 def _require_known_activations(layer: Any, config: dict[str, Any]) -> None:
-    """Raise `MeasureUnavailable` if a layer, made anew from its `config`, might have other activations inside of it."""
+    """Raise `MeasureUnavailable` if a layer rebuilt from `config` might have other activations inside."""
     for name in config:
         function = getattr(layer, name, None) if name.endswith("activation") else None
         if function is not None and not isinstance(name_of(function), str):
@@ -234,7 +234,7 @@ def _permutation(name: str, axes: tuple[int, ...], sources: tuple[int, ...]) -> 
 
 
 def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], dict[str, bool]]:
-    """Names of the last inputs of the layer's call, in the order of this Keras, and its switches."""
+    """Argument names of the last inputs of a layer's call, in the order of its Keras version, and boolean arguments."""
     if kind not in _NAMED_INPUTS:
         return (), {}
     call = layer._inbound_nodes[0]
@@ -258,12 +258,12 @@ def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], 
 
 
 def _tensors(call: Any) -> list[Any]:
-    """The symbolic tensors that a layer's call takes in."""
+    """The symbolic input tensors of a layer's call."""
     return list(call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors)  # Keras 2, Keras 3
 
 
 def _is_masked(layer: Any) -> bool:
-    """Whether what a layer takes in carries a mask of Keras', as behind `Masking`."""
+    """Whether the input of a layer carries a Keras mask, as behind `Masking`."""
     return any(getattr(tensor, "_keras_mask", None) is not None for tensor in _tensors(layer._inbound_nodes[0]))
 
 
@@ -274,11 +274,11 @@ def _by_name(keywords: tuple[str, ...], sources: tuple[int, ...]) -> dict[str, i
 
 
 def _as_numbers(given: Any) -> Any:
-    """A number, or an array as a list; None stays."""
+    """Return a number, or an array as a list; None stays None."""
     return None if given is None else np.asarray(given).tolist()
 
 
 def _from_the_end(axes: Any, rank: int) -> Any:
-    """An axis of tensors of a rank as a negative number, several of them as a list."""
+    """Return an axis of tensors of a rank as a negative number, or several axes as a list."""
     found = [axis if axis < 0 else axis - rank for axis in ([axes] if isinstance(axes, int) else axes)]
     return found[0] if len(found) == 1 else found

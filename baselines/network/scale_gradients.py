@@ -1,4 +1,4 @@
-"""Gradients of single examples with respect to what normalizations and slopes of activations scale and shift by."""
+"""Gradients of single examples with respect to scales and shifts of normalizations, and to slopes of PReLU."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,16 +9,16 @@ from baselines.network.nodes import Node
 
 
 def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: Any) -> list[Any]:
-    """Gradients (n, ...), each of its weight's shape, with respect to the trained weights of a node in their order.
+    """Return, for each trained weight of a node in order, gradients (n, *shape of the weight).
 
     Args:
         node: a normalization with a scale or a shift, or a PReLU.
-        weights: all of its weights, tensors.
-        entering: what it takes in (n, ...).
-        slope: the gradient (n, ...) in what it puts out.
+        weights: all weights of the node, as tensors.
+        entering: inputs (n, ...) of the node.
+        slope: gradient (n, ...) with respect to the outputs of the node.
 
     Raises:
-        MeasureUnavailable: it does not normalize channels, or groups of them, as others of its kind do.
+        MeasureUnavailable: a normalization over other axes than channels or groups of channels, or with "RMS scaling".
     """
     if node.kind == "PReLU":
         shared = [axis for axis, size in enumerate(weights[0].shape, 1) if size == 1]
@@ -37,13 +37,13 @@ def scale_gradients(node: Node, weights: Sequence[Any], entering: Any, slope: An
 
 
 def _axes(norm: Node, rank: int) -> list[int]:
-    """The axes of a tensor that a normalization's own scale has."""
+    """Axes of the input, of a rank, along which a normalization's own scale varies."""
     axes = norm.config["axis"]
     return [axis % rank for axis in (axes if isinstance(axes, list | tuple) else [axes])]
 
 
 def _normalized(norm: Node, entering: Any, own: list[int]) -> Any:
-    """The output of a normalization of examples before its own scale and shift."""
+    """Output (n, ...) of a normalization of examples before its own scale and shift."""
     if norm.config.get("rms_scaling") or (norm.kind == "GroupNormalization" and own != [len(entering.shape) - 1]):
         raise MeasureUnavailable(
             f"needs gradients of single examples, which layer {norm.name} ({norm.kind}) does not give"

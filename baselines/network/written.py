@@ -1,4 +1,4 @@
-"""The kernels of a model as they are written: nothing is folded, and a layer that is used twice counts once."""
+"""The kernels of a model as stored: without folding, and once for a layer that is used twice."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,25 +9,25 @@ from baselines.network.applied import arrays_of, as_applied, kind_of
 from baselines.network.nodes import WITH_KERNEL, Array
 from baselines.network.reading import outputs_of
 
-#: Kernels of attention, and how many of their first axes are inputs.
+#: Kernels of multi-head attention -> number of leading axes that are inputs.
 _PROJECTIONS = {"query": 1, "key": 1, "value": 1, "output": 2}
 
 
 class WrittenKernel(NamedTuple):
-    """The kernel of a dense layer or a convolution, or a table of embeddings."""
+    """The kernel of a dense layer or a convolution, or an embedding matrix."""
 
     kind: str  #: Keras' class of the layer
     array: Array  #: (..., inputs, outputs), as Keras stores it
 
 
 def written_kernels(model: Any, weights: Sequence[Array]) -> list[WrittenKernel]:
-    """Kernels in the order of the layers; models within the model are taken apart.
+    """Return the kernels in the order of the layers, including layers of models within the model.
 
-    A separable convolution has two, attention of several heads four. All other layers are left out.
+    A separable convolution has two kernels, multi-head attention four. Other layers have no kernel.
 
     Args:
-        model: sequential or functional; layers may be shared, and inputs several.
-        weights: those of its layers, in the order of `get_weights()`.
+        model: a sequential or functional model, possibly with shared layers and several inputs.
+        weights: weights of the layers, in the order of `get_weights()`.
 
     Raises:
         MeasureUnavailable: the model is no graph of layers, or a layer with weights is not Keras' own.

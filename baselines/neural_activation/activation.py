@@ -1,15 +1,14 @@
-"""Cognitive neural activation: how the use of deep layers goes with the complexity of the input.
+"""Cognitive neural activation (CNA): how the activity of deep layers varies with the complexity of the input.
 
-For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of a layer's summed
-pre-activations over the layer's depth; see curve.py.
+For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of the layers' summed pre-activations over
+depth; see curve.py.
 
-Refused: fewer than two layers count.
+Refused: the slope has fewer than two layers.
 
-statistic: of the margins of single examples: "max", the largest of a tenth of the examples, or "p10", the 10th
-    percentile of all.
+statistic: the network's margin: "max", the largest margin of a tenth of the examples, or "p10", the 10th percentile.
 space: margins are differences of "probabilities" or of "logits".
-include_output_layer: count the last weight layer, too; the authors' code does not.
-n_bins: of the histogram of pixels.
+include_output_layer: include the last weight layer in the slope; the authors' code does not.
+n_bins: bins of the histogram of pixels.
 parity_polygon: the area of a polygon whose lobes cancel, as in the authors' code.
 """
 
@@ -28,7 +27,7 @@ from baselines.neural_activation.curve import activity, augmented, correlation, 
 def cna(
     subject: Subject, *, include_output_layer: bool = False, n_bins: int = 1000, n_samples: int = 10_000, seed: int = 0
 ) -> float:
-    """Minus the correlation of the input's entropy with the slope of activations over depth.
+    """Minus the correlation between the input's entropy and the slope of activations over depth.
 
     Formula: -corr(alpha, beta). Range: [-1, 1]; 0 if alpha or beta is constant. Source: Gain and Siegelmann 2020,
     Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 2.
@@ -42,16 +41,14 @@ def cna_area(
     subject: Subject, *, include_output_layer: bool = False, n_bins: int = 1000,
     parity_polygon: bool = False, n_samples: int = 10_000, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Area between the curves of slope over entropy for training and held-out images; an augmented copy is the
-    surrogate of held-out images.
+    """Area between the curves of slope over entropy of training and held-out images (surrogate: augmented images).
 
     Formula: int |beta_train - beta_heldout| d alpha. Range: [0, 1]. Source: Gain and Siegelmann 2020, Abstraction
     Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5. Work: 2 F. Draws: by input and by example.
 
-    Area between the curves (alpha, beta) of training images and of what stands in for held-out ones. The paper compares
-    with held-out data. A measure is given none, so a surrogate is used: the training images mirrored, shifted and with
-    noise. As in the paper, alpha is that of an image before augmentation. With held-out data at hand, take
-    `area_between` of two `curve.curve`s.
+    Gain and Siegelmann compare with held-out images. Measures have no held-out data, so the surrogate are the training
+    images, randomly flipped and shifted and with noise. As in the paper, alpha is the entropy before augmentation. For
+    held-out data, call `area_between` on two `curve.curve`s.
     """
     return _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
 
@@ -62,14 +59,13 @@ def cna_margin(
     include_output_layer: bool = False, n_bins: int = 1000, parity_polygon: bool = False, n_samples: int = 10_000,
     seed: int = 0,
 ) -> float:  # fmt: skip
-    """cna_area times the network's margin; an augmented copy is the surrogate of held-out images.
+    """cna_area times the network's margin (surrogate of held-out images: augmented images).
 
     Formula: gamma_m int |beta_train - beta_heldout| d alpha. Range: [-1, 1] for margins of probabilities. Source: Gain
     and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 7. Work: 2 F.
     Draws: by input and by example.
 
-    `cna_area` times the margin gamma_m, as the paper has it. The margin of networks that fit their training set is
-    about 1, so this is about `cna_area`.
+    The margin gamma_m of a network that fits its training set is about 1, and the value about `cna_area`.
     """
     area = _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area * _margin(subject, statistic, space, n_samples, seed)
@@ -81,14 +77,14 @@ def cna_area_over_margin(
     include_output_layer: bool = False, n_bins: int = 1000, parity_polygon: bool = False,
     n_samples: int = 10_000, seed: int = 0,
 ) -> float:  # fmt: skip
-    """cna_area over the network's margin; an augmented copy is the surrogate of held-out images.
+    """cna_area over the network's margin (surrogate of held-out images: augmented images).
 
     Formula: int |beta_train - beta_heldout| d alpha / gamma_m. Range: [0, 1 / margin_floor]. Source: Gain and
     Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML), eq. 5 and 6. Work: 2
     F. Draws: by input and by example.
 
     Args:
-        margin_floor: smallest margin, in the place of smaller and negative ones.
+        margin_floor: lower bound of the margin, which replaces smaller and negative values.
     """
     area = _area(subject, include_output_layer, n_bins, parity_polygon, n_samples, seed)
     return area / max(_margin(subject, statistic, space, n_samples, seed), margin_floor)
@@ -96,7 +92,7 @@ def cna_area_over_margin(
 
 @shared
 def _training(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array, Array]:
-    """Training examples with the network's activity."""
+    """Training examples, `activity` per layer, and logits."""
     sample = subject.sample(n_samples, seed)
     return sample, *activity(subject.network, sample.inputs)
 

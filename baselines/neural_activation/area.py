@@ -1,6 +1,6 @@
-"""Area between two curves that are given as scattered points: how differently a network behaves on two data sets.
+"""Area between two curves of scattered points, such as a network's activities on two data sets.
 
-A curve is a pair of arrays (n,): where its points are (alpha), and their values (beta).
+A curve is a pair of arrays (n,): coordinates alpha, and values beta.
 """
 
 import numpy as np
@@ -9,38 +9,38 @@ from baselines.core.sample import Array
 
 Curve = tuple[Array, Array]
 
-#: Points over which running means are taken; a quarter of all if there are few.
+#: Width of running means in points; at most a quarter of the points.
 WINDOW = 25
 
-#: Places at which curves are compared.
+#: Number of equidistant points at which curves are compared.
 N_PLACES = 100
 
 
 def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -> float:
-    """Area between two curves, smoothed, as a part of the box around both. Range: [0, 1].
+    """Area between two smoothed curves, relative to their bounding box. Range: [0, 1].
 
-    What lies above one curve and what lies below it adds up, where both curves have values; the area is 1
-    if they share no range, and 0 if the box has no area. Positive affine changes of all alphas, or of all betas, do not
-    change it, nor does the order of points or curves.
+    The absolute difference of betas is integrated over the common range of alpha. The area is 1 without a common range,
+    and 0 if the box has no area. It does not depend on positive affine changes of all alphas or of all betas, nor on
+    the order of points or curves.
 
     Args:
         first: (alpha, beta), arrays (n,).
         second: (alpha, beta), arrays of any other length.
-        parity_polygon: as in the authors' code, take alpha as a function of beta, and the area of the polygon
-            that leads along one curve and back along the other; lobes on both sides of a crossing cancel.
+        parity_polygon: as in the authors' code, take alpha as a function of beta, and the signed area of the polygon
+            along one curve and back along the other, in which lobes on both sides of a crossing cancel.
 
     Source: Gain and Siegelmann 2020, eq. 5, which leaves smoothing and scale open.
     """
     curves = smoothed(*first), smoothed(*second)
     alphas, betas = (_in_unit([curve[axis] for curve in curves]) for axis in (0, 1))
-    if not np.any(alphas[0]) and not np.any(alphas[1]):  # all of the same alpha
+    if not np.any(alphas[0]) and not np.any(alphas[1]):  # all alphas are equal
         return 0.0
     one, other = zip(alphas, betas, strict=True)
     return _polygon(one, other) if parity_polygon else _absolute(one, other)
 
 
 def smoothed(alpha: Array, beta: Array) -> Curve:
-    """Running means of each coordinate, in the order of alpha; points of the same alpha are merged into their mean."""
+    """Running means of both coordinates, in the order of alpha; points of equal alpha are merged into their mean."""
     places, member = np.unique(np.asarray(alpha, np.float64), return_inverse=True)
     values = np.bincount(member, beta) / np.bincount(member)
     width = max(min(WINDOW, len(places) // 4), 1)
@@ -68,7 +68,7 @@ def _absolute(first: Curve, second: Curve) -> float:
 
 
 def _absolute_integral(places: Array, values: Array) -> float:
-    """Integral of the absolute value of a function that is linear between places."""
+    """Integral of the absolute value of a function (n,) that is linear between places (n,)."""
     left, right = values[:-1], values[1:]
     doubled = np.abs(left) + np.abs(right)  # trapezia
     crosses = left * right < 0
@@ -83,7 +83,7 @@ def _polygon(first: Curve, second: Curve) -> float:
 
 
 def _by_value(curve: Curve) -> Curve:
-    """Places in the range of beta, and alpha there."""
+    """Equidistant values of beta, and the interpolated alpha at these values."""
     order = np.argsort(curve[1], kind="stable")
     alpha, beta = curve[0][order], curve[1][order]
     places = np.linspace(beta[0], beta[-1], N_PLACES)

@@ -1,7 +1,7 @@
-"""What a network's activity is plotted against: the curve of slopes beta over entropies alpha.
+"""The curve of cognitive neural activation: slopes beta over entropies alpha.
 
-For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of a layer's summed
-pre-activations over the layer's depth.
+For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of the layers' summed pre-activations over
+depth.
 """
 
 from typing import Any
@@ -13,12 +13,12 @@ from baselines.core.measure import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.network import INPUT, Network, joined
 
-#: Images whose pixels are counted at once.
+#: Images per block when pixels are counted.
 _CHUNK = 256
 
-# What stands in for held-out images: training images, mirrored at random, shifted and with noise.
-SHIFT = 4  #: pixels, at most
-NOISE = 0.05  #: standard deviation, as a part of the range of the pixels
+# The surrogate of held-out images: training images, randomly flipped and shifted and with noise.
+SHIFT = 4  #: largest shift in pixels
+NOISE = 0.05  #: standard deviation of the noise, relative to the range of the pixels
 
 
 def curve(
@@ -32,7 +32,7 @@ def curve(
 def input_entropies(images: Array, n_bins: int, value_range: tuple[float, float]) -> Array:
     """Entropy of each image's pixels in nats (n,), from a histogram over `value_range`.
 
-    Values outside of the range count as its ends. Range: [0, ln n_bins].
+    Values outside the range count as its ends. Range: [0, ln n_bins].
     """
     low, high = value_range
     scale = n_bins / (high - low) if high > low else 0.0
@@ -64,7 +64,7 @@ def activity(network: Network, images: Array) -> tuple[Array, Array]:
 
 
 def slopes(sums: Array, include_output_layer: bool) -> Array:
-    """Slope (n,) of the line fitted to sums (n, d) of layers 1, ..., d."""
+    """Slope (n,) of the least-squares line through sums (n, d) over layers 1, ..., d."""
     counted = sums if include_output_layer else sums[:, :-1]
     depth = counted.shape[1]
     if depth < 2:
@@ -76,7 +76,7 @@ def slopes(sums: Array, include_output_layer: bool) -> Array:
 
 
 def correlation(first: Array, second: Array) -> float:
-    """Pearson's correlation of arrays (n,); 0 if one of them is constant, but for rounding."""
+    """Pearson's correlation of arrays (n,); 0 if either array is constant up to rounding."""
     if _is_constant(first) or _is_constant(second):
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])
@@ -87,9 +87,9 @@ def _is_constant(values: Array) -> bool:
 
 
 def augmented(images: Array, rng: np.random.Generator) -> Array:
-    """Images (n, height, width, channels) mirrored at random, shifted by up to `SHIFT` pixels, and with noise.
+    """Images (n, height, width, channels), randomly flipped, shifted by up to `SHIFT` pixels, and with noise.
 
-    A shift fills the border with the mirror image. Inputs of other shapes get only the noise.
+    Shifts reflect the image at its border. Inputs of other shapes get only the noise.
     """
     noise = np.asarray(rng.standard_normal(images.shape, dtype=np.float32))
     noise *= NOISE * np.ptp(images)
@@ -103,7 +103,7 @@ def augmented(images: Array, rng: np.random.Generator) -> Array:
 
 
 def _shifted(size: int, number: int, rng: np.random.Generator) -> Array:
-    """Where the pixels of an axis come from (number, size), beyond the ends reflected."""
+    """Source positions (number, size) of an axis' pixels after random shifts, reflected at the ends."""
     most = min(SHIFT, size - 1)
     places = np.abs(np.arange(size) + rng.integers(-most, most + 1, (number, 1)))
     reflected: Array = (size - 1) - np.abs((size - 1) - places)

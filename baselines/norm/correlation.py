@@ -1,13 +1,12 @@
 """Eigenvalues of the layers' correlation matrices X = W'W, as in WeightWatcher 0.7.7, Martin and Mahoney's program.
 
-Dense layers, convolutions and tables of embeddings count, with their weights as they are: normalization is not folded,
-and a layer that is used twice counts once. A convolution is one matrix (inputs, outputs) for each place of its window,
-divided by the root of 2; the eigenvalues of all places are put together. Depthwise and grouped convolutions are no
-exceptions: their kernels are read with the inputs of one group. Layers with fewer than 8 or more than 15,000
-eigenvalues, zeros included, or with a side above 50,000 do not count.
+The layers are dense layers, convolutions and embeddings. Normalization is not folded, and a shared layer counts once. A
+convolution has a matrix (inputs, outputs) for each position of its window, divided by sqrt(2). The eigenvalues of all
+positions are pooled. Depthwise and grouped convolutions have the inputs of a single group. Layers with fewer than 8 or
+more than 15,000 eigenvalues, zeros included, or with a side above 50,000 are left out.
 
-The program has no rules for convolutions of one and three dimensions, which are treated here as those of two, nor for
-attention of several heads, which is four dense layers.
+WeightWatcher has no rules for one- and three-dimensional convolutions, which are treated like two-dimensional ones
+here, nor for multi-head attention, which counts as four dense layers.
 """
 
 from functools import cached_property
@@ -20,12 +19,12 @@ from baselines.core.subject import Subject, shared
 from baselines.network import WrittenKernel, written_kernels
 from baselines.norm.operator_norm import gram
 
-#: By its defaults the program leaves out layers with more eigenvalues, or with a longer side.
+#: WeightWatcher's default bounds on the number of eigenvalues and on the longer side of a layer.
 MOST_EIGENVALUES, LONGEST_SIDE = 15_000, 50_000
 
 
 class Layer:
-    """The matrices (places, inputs, outputs) of a layer."""
+    """The matrices (window positions, inputs, outputs) of a layer."""
 
     def __init__(self, matrices: Array) -> None:
         self.matrices = matrices
@@ -38,24 +37,24 @@ class Layer:
 
     @property
     def n_eigenvalues(self) -> int:
-        """Number of the eigenvalues of all matrices."""
+        """Number of eigenvalues of all matrices, zeros included."""
         return len(self.matrices) * self.sides[0]
 
     @cached_property
     def eigenvalues(self) -> Array:
-        """(n_eigenvalues,), in ascending order."""
+        """Eigenvalues (n_eigenvalues,) of all matrices, ascending."""
         found: Array = np.sort(np.maximum(np.linalg.eigvalsh(gram(self.matrices)), 0.0), axis=None)
         return found
 
     def permuted(self, rng: np.random.Generator) -> "Layer":
-        """The same weights in random order within each matrix."""
+        """Return a layer with the weights in random order within each matrix."""
         rows = self.matrices.reshape(len(self.matrices), -1)
         return Layer(rng.permuted(rows, axis=1).reshape(self.matrices.shape))
 
 
 @shared
 def counted_layers(subject: Subject, min_eigenvalues: int) -> list[Layer]:
-    """All layers that count and are not zero."""
+    """Layers within the bounds on eigenvalues and sides whose kernels are not all zero."""
     found = [_layer(kernel) for kernel in written_kernels(subject.model, subject.weights) if kernel.array.any()]
     found = [layer for layer in found if min_eigenvalues <= layer.n_eigenvalues <= MOST_EIGENVALUES]
     found = [layer for layer in found if layer.sides[1] <= LONGEST_SIDE]

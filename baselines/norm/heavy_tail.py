@@ -1,9 +1,9 @@
 """Power laws in the spectra of the layers' correlation matrices (heavy-tailed self-regularization).
 
-X = W'W of a layer has eigenvalues whose density is about x^-alpha above some x_min. Layers and eigenvalues are those of
-`correlation`. WeightWatcher 0.7.7 with its defaults gives the same values.
+The eigenvalues of X = W'W of a layer have a density of about x^-alpha above some x_min. `correlation` defines layers
+and eigenvalues. WeightWatcher 0.7.7 with its defaults yields the same values.
 
-Source: Martin, Peng and Mahoney 2021, arXiv 2002.06716, as their program WeightWatcher 0.7.7 computes it. Work: SVD.
+Source: Martin, Peng and Mahoney 2021, arXiv 2002.06716, as computed by their program WeightWatcher 0.7.7. Work: SVD.
 """
 
 import math
@@ -16,26 +16,26 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.norm.correlation import counted_layers
 
-#: Eigenvalues up to this are no part of a power law.
+#: Eigenvalues up to this bound are not fitted.
 ZERO = 1e-5
 
-#: With fewer eigenvalues than `FEW` the bias of alpha is corrected, and a tail has at least `SHORTEST`.
+#: With fewer than `FEW` eigenvalues the bias of alpha is corrected, and a tail has at least `SHORTEST` eigenvalues.
 FEW, SHORTEST = 20, 8
 
-#: Logarithms of eigenvalues that differ by less are equal: those of float32 weights are not known better.
+#: Smallest difference of logarithms of eigenvalues, limited by the precision of float32 weights.
 EQUAL = 1e-5
 
 
 class PowerLaw(NamedTuple):
-    """A density (alpha - 1) / x_min (x / x_min)^-alpha, x >= x_min, that is fitted to data."""
+    """A density (alpha - 1) / x_min (x / x_min)^-alpha, x >= x_min, fitted to data."""
 
     alpha: float
     x_min: float
-    distance: float  #: largest between its distribution function and that of the data
+    distance: float  #: Kolmogorov-Smirnov distance from the data
 
 
 class Spectrum(NamedTuple):
-    """Eigenvalues of a layer, in ascending order, and the exponent of their tail."""
+    """Eigenvalues of a layer, ascending, and the exponent of their tail."""
 
     eigenvalues: Array
     alpha: float
@@ -49,10 +49,10 @@ class Spectrum(NamedTuple):
 def fit_power_law(data: Array) -> PowerLaw | None:
     """Fit the tail of positive data: alpha by maximum likelihood, x_min by the least Kolmogorov-Smirnov distance.
 
-    This is the method of Clauset, Shalizi and Newman 2009, arXiv 0706.1062: x_min is any of the values but the largest,
-    and the data's distribution function is 0 at the first. Of n < `FEW` values, 1 / (alpha - 1) is a sum over n - 1 and
-    not over n, and tails of fewer than `SHORTEST` are left out, unless there are no others. None if all are equal.
-    Tails within `EQUAL` are left out.
+    The method is that of Clauset, Shalizi and Newman 2009, arXiv 0706.1062: x_min is any value except the largest, and
+    the empirical distribution function is 0 at x_min. For n < `FEW` values, 1 / (alpha - 1) divides by n - 1 instead of
+    n, and tails of fewer than `SHORTEST` values are tried only if there is no longer tail. Tails whose logarithms
+    differ by at most `EQUAL` are left out; None if no tail is left.
     """
     logs = np.log(np.sort(data))
     is_small = len(logs) < FEW
@@ -63,7 +63,7 @@ def fit_power_law(data: Array) -> PowerLaw | None:
 
 
 def _fit_tail(logs: Array, is_small: bool) -> PowerLaw:
-    """Fit all of ascending logarithms (n,)."""
+    """Fit a power law to all data, whose ascending logarithms (n,) are given."""
     above = logs - logs[0]
     exponent = (len(logs) - is_small) / above.sum()
     distance = np.abs(-np.expm1(-exponent * above) - np.arange(len(logs)) / len(logs)).max()
@@ -72,7 +72,7 @@ def _fit_tail(logs: Array, is_small: bool) -> PowerLaw:
 
 @shared
 def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
-    """Return the spectra of all layers that count, whose eigenvalues above `ZERO` are not all equal."""
+    """Return the spectra of the `counted_layers` whose eigenvalues above `ZERO` are not all equal."""
     found = []
     for layer in counted_layers(subject, min_eigenvalues):
         fit = fit_power_law(layer.eigenvalues[layer.eigenvalues > ZERO])
@@ -88,50 +88,48 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
     """Mean exponent of the power laws in the layers' spectra.
 
     Formula: mean over layers of alpha, p(x) ~ x^-alpha for eigenvalues x >= x_min of X = W'W. Range: (1, inf). Refused:
-    no layer counts.
+    all layers are left out.
 
-    Mean exponent, each at its own x_min: weightwatcher's `alpha`. A heavy tail, a small alpha, is what the authors
-    expect of well-trained layers. For each layer:
+    WeightWatcher's `alpha`. The authors expect a heavy tail, a small alpha, of well-trained layers. For each layer:
 
-    1. Dense layers, tables of embeddings and convolutions count, with normalization not folded. A convolution is a
-       matrix W (inputs, outputs) for each place of its window, divided by the root of 2; others are one W. The
-       eigenvalues are the squares of the min(inputs, outputs) singular values of each W, of all places together.
-       Layers with fewer than 8 or more than 15,000 eigenvalues, or a side above 50,000, do not count.
-    2. x_1 <= ... <= x_N are the eigenvalues above 1e-5. The tail from s has n = N - s + 1 of them and x_min = x_s. Its
-       exponent is alpha_s = 1 + n / sum_{i >= s} ln(x_i / x_s), and with n - 1 in place of n for N < 20.
-    3. Its distance is the largest of |1 - (x_i / x_s)^(1 - alpha_s) - (i - s) / n| over i >= s. alpha is that of the
-       tail with the least distance, among those of 2 values and more; for N < 20, of 8 and more, or s = 1 alone for
-       N < 8. Tails in which ln(x_N / x_s) <= 1e-5 are left out.
+    1. The layers are dense layers, embeddings and convolutions; normalization is not folded. A convolution has a matrix
+       W (inputs, outputs) for each position of its window, divided by sqrt(2); other layers have a single W. The
+       eigenvalues are the squares of the min(inputs, outputs) singular values of each W, for all positions together.
+       Layers with fewer than 8 or more than 15,000 eigenvalues, or a side above 50,000, are left out.
+    2. x_1 <= ... <= x_N are the eigenvalues above 1e-5. The tail from s has n = N - s + 1 values and x_min = x_s. Its
+       exponent is alpha_s = 1 + n / sum_{i >= s} ln(x_i / x_s), with n - 1 in place of n for N < 20.
+    3. Its distance is the maximum of |1 - (x_i / x_s)^(1 - alpha_s) - (i - s) / n| over i >= s. alpha is alpha_s of the
+       tail with the least distance among tails of at least 2 values. For N < 20 tails have at least 8 values, and for
+       N < 8 only s = 1 is tried. Tails with ln(x_N / x_s) <= 1e-5 are left out.
 
-    A layer that is used twice counts once; if two modules of PyTorch share their weights, the program counts both. For
-    a layer without a power law it reports -1 and includes that in its mean; here such a layer does not count.
+    A shared layer counts once; if two modules of PyTorch share their weights, WeightWatcher counts both. For a layer
+    without a power law WeightWatcher averages in -1; here the layer is left out.
 
     Args:
-        min_eigenvalues: layers with fewer, zeros included, do not count (its `min_evals`).
+        min_eigenvalues: layers with fewer eigenvalues, zeros included, are left out (WeightWatcher's `min_evals`).
     """
     return float(np.mean([found.alpha for found in spectra(subject, min_eigenvalues)]))
 
 
 @measure()
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 8) -> float:
-    """Weighted alpha: exponents of the layers' spectra times the logarithms of their largest eigenvalues.
+    """Weighted alpha: mean of the power-law exponents times the logarithms of the largest eigenvalues.
 
     Formula: mean over layers of alpha log10 max x. Range: all numbers.
 
-    Mean of exponents times scale: weightwatcher's `alpha_weighted`, about `log_alpha_norm`. The page of `alpha` has the
-    formulas of layers, eigenvalues and exponents.
+    WeightWatcher's `alpha_weighted`, close to `log_alpha_norm`. The page of `alpha` defines layers, eigenvalues and
+    exponents.
     """
     return float(np.mean([found.alpha * found.log_largest for found in spectra(subject, min_eigenvalues)]))
 
 
 @measure()
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 8) -> float:
-    """Log alpha-norm: Schatten norms of the layers' correlation matrices, to the power of their exponents.
+    """Log alpha-norm: mean logarithm of |X|_alpha^alpha, the power alpha of the layers' Schatten alpha-norms.
 
     Formula: mean over layers of log10 sum_x x^alpha. Range: all numbers.
 
-    Mean logarithm of |X|_alpha^alpha: weightwatcher's `log_alpha_norm`. The page of `alpha` has the formulas of layers,
-    eigenvalues and exponents.
+    WeightWatcher's `log_alpha_norm`. The page of `alpha` defines layers, eigenvalues and exponents.
     """
     return float(np.mean([_log_norm(found) for found in spectra(subject, min_eigenvalues)]))
 

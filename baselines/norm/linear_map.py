@@ -1,4 +1,4 @@
-"""What the kernels of a network do to their layers' inputs, as linear maps."""
+"""The kernels of a network as linear maps of their layers' inputs."""
 
 import math
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ class LinearMap:
     """A dense layer or a convolution without its bias."""
 
     node: Node  #: the layer
-    kernel: Array  #: (groups, *window, inputs, outputs), float64; groups of channels do not mix
-    sides: tuple[int, ...]  #: of the feature map that it takes in
+    kernel: Array  #: (groups, *window, inputs, outputs), float64; channel groups do not mix
+    sides: tuple[int, ...]  #: sides of the input feature map
 
     @property
     def window(self) -> tuple[int, ...]:
@@ -30,12 +30,12 @@ class LinearMap:
 
     @property
     def is_pointwise(self) -> bool:
-        """Whether it does the same to every position by itself."""
+        """Whether the map acts on each position separately."""
         return math.prod(self.window) == 1
 
     @property
     def dilation(self) -> tuple[int, ...]:
-        """Steps between the places of the window, by axis."""
+        """Steps between the positions of the window, by axis."""
         return tuple(self.node.config["dilation_rate"])
 
     @property
@@ -45,26 +45,26 @@ class LinearMap:
 
     @property
     def adjoint(self) -> "LinearMap":
-        """Of a transposed convolution: the convolution with the same strides that leads back."""
+        """The adjoint convolution, with the same strides, of a transposed convolution."""
         sides = tuple(side * stride for side, stride in zip(self.sides, self.strides, strict=True))
         return replace(self, kernel=np.swapaxes(self.kernel, -1, -2), sides=sides)
 
     @property
     def matrices(self) -> Array:
-        """(groups, window times inputs, outputs): columns are the weights of one output channel."""
+        """The kernel as (groups, window times inputs, outputs): a column holds the weights of an output channel."""
         groups, *_, outputs = self.kernel.shape
         return self.kernel.reshape(groups, -1, outputs)
 
 
 @shared
 def trained_maps(subject: Subject) -> list[LinearMap]:
-    """The maps of all kernels in forward order, with batch normalization folded."""
+    """Maps of all trained kernels in forward order, with batch normalization folded."""
     return _read(subject.folded)
 
 
 @shared
 def changed_maps(subject: Subject) -> list[LinearMap]:
-    """The same maps of what training has added to each weight."""
+    """Maps of the changes of all kernels by training, in forward order, with batch normalization folded."""
     pairs = zip(trained_maps(subject), _read(subject.folded_at_start), strict=True)
     return [replace(now, kernel=now.kernel - start.kernel) for now, start in pairs]
 

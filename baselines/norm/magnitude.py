@@ -1,7 +1,7 @@
-"""Norms of the weights, and of what training added to them.
+"""Norms of the weights, and of their changes by training.
 
-Batch normalization is folded first, and biases are left out. Squared norms count as at least 1e-30 where logarithms
-or quotients are taken, so a layer of zeros gives a finite value.
+Batch normalization is folded, and biases are left out. In logarithms and denominators squared norms are at least 1e-30,
+so that layers of zeros have finite values.
 """
 
 import math
@@ -25,7 +25,7 @@ def l2_norm(terms: Terms) -> float:
 
 @norm_measure()
 def param_norm(terms: Terms) -> float:
-    """Squared Frobenius norms, summed over layers.
+    """Sum over layers of the squared Frobenius norms.
 
     Formula: sum_i F_i. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 42. Weights: folded. Order:
     l2_norm.
@@ -35,7 +35,7 @@ def param_norm(terms: Terms) -> float:
 
 @norm_measure()
 def log_prod_of_fro(terms: Terms) -> float:
-    """Log of the product of the squared Frobenius norms.
+    """Logarithm of the product of the squared Frobenius norms.
 
     Formula: sum_i ln F_i. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 37. Weights: folded.
     """
@@ -44,7 +44,7 @@ def log_prod_of_fro(terms: Terms) -> float:
 
 @norm_measure()
 def log_sum_of_fro(terms: Terms) -> float:
-    """Log of d times the geometric mean of the squared Frobenius norms.
+    """Logarithm of d times the geometric mean of the squared Frobenius norms.
 
     Formula: ln d + (sum_i ln F_i) / d. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 39. Weights: folded.
     """
@@ -53,7 +53,7 @@ def log_sum_of_fro(terms: Terms) -> float:
 
 @norm_measure(spectral=True)
 def log_prod_of_spec(terms: Terms) -> float:
-    """Log of the product of the squared spectral norms.
+    """Logarithm of the product of the squared spectral norms.
 
     Formula: sum_i ln S_i. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 32. Weights: folded.
     """
@@ -62,7 +62,7 @@ def log_prod_of_spec(terms: Terms) -> float:
 
 @norm_measure(spectral=True)
 def log_sum_of_spec(terms: Terms) -> float:
-    """Log of d times the geometric mean of the squared spectral norms.
+    """Logarithm of d times the geometric mean of the squared spectral norms.
 
     Formula: ln d + (sum_i ln S_i) / d. Source: Jiang et al. 2019, arXiv 1912.02178, eq. 35. Weights: folded.
     """
@@ -71,13 +71,13 @@ def log_sum_of_spec(terms: Terms) -> float:
 
 @norm_measure(spectral=True)
 def fro_over_spec(terms: Terms) -> float:
-    """Sum over layers of the kernel's squared Frobenius norm over the squared spectral norm.
+    """Sum over layers of the squared Frobenius norm over the squared spectral norm.
 
     Formula: sum_i F_i / S_i. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 33. Weights: folded.
 
-    A layer of zeros counts 0. Of kernels as matrices they are stable ranks. With the spectral norms of convolutions
-    they are not: the Frobenius norm stays that of the kernel, as in the code of Dziugaite et al. 2020, and a ratio may
-    be less than 1.
+    A layer of zeros contributes 0. For kernels as matrices the ratios are stable ranks. With spectral norms of
+    convolutions they may be less than 1, since the Frobenius norm is still the kernel's, as in the code of Dziugaite et
+    al. 2020.
     """
     return sum_of_ratios(terms.fro, terms.spec)
 
@@ -93,7 +93,7 @@ def l2_dist(terms: Terms) -> float:
 
 @norm_measure(Need.INITIAL_WEIGHTS)
 def fro_dist(terms: Terms) -> float:
-    """Squared Frobenius distances from the initial kernels, summed over layers.
+    """Sum over layers of the squared Frobenius distances from the initial kernels.
 
     Formula: sum_i |W_i - W0_i|_F^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 40. Weights:
     folded. Order: l2_dist.
@@ -103,7 +103,7 @@ def fro_dist(terms: Terms) -> float:
 
 @norm_measure(Need.INITIAL_WEIGHTS, spectral=True)
 def dist_spec_init(terms: Terms) -> float:
-    """Squared spectral distances from the initial kernels, summed over layers.
+    """Sum over layers of the squared spectral norms of the kernels' changes by training.
 
     Formula: sum_i |W_i - W0_i|_2^2. Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 41. Weights:
     folded.
@@ -118,8 +118,8 @@ def distance_from_init(subject: Subject) -> float:
     Formula: sum over all arrays a of |a - a0|^2. Range: [0, inf). Source: PGDL starting kit (Jiang et al. 2020, arXiv
     2012.07976). Weights: as trained.
 
-    Every array of `get_weights()` counts, biases and the state of batch normalization included, as in the starting kit
-    of the competition; nothing is folded.
+    As in the starting kit, the sum includes every array of `get_weights()`, also biases and the state of batch
+    normalization. Nothing is folded.
     """
     pairs = zip(subject.weights, subject.initial_weights, strict=True)
     return sum(float(np.sum(np.square(final - initial, dtype=np.float64))) for final, initial in pairs)
@@ -127,7 +127,7 @@ def distance_from_init(subject: Subject) -> float:
 
 @norm_measure(normalizable=False)
 def l1_max_norm(terms: Terms) -> float:
-    """Log of the product of the layers' L(1, inf) norms.
+    """Logarithm of the product of the layers' L(1, inf) norms.
 
     Formula: sum_i ln max_j |w_ij|_1, w_ij the weights of output unit j. Source: Neyshabur et al. 2019, arXiv
     1805.12076, and its code. Weights: folded.
@@ -137,7 +137,7 @@ def l1_max_norm(terms: Terms) -> float:
 
 @norm_measure(normalizable=False)
 def l3_15_norm(terms: Terms) -> float:
-    """Log of the product of the layers' L(3, 1.5) norms.
+    """Logarithm of the product of the layers' L(3, 1.5) norms.
 
     Formula: sum_i ln (sum_j |w_ij|_3^1.5)^(2/3), w_ij the weights of output unit j. Source: Neyshabur et al. 2019,
     arXiv 1805.12076, and its code. Weights: folded.
@@ -148,7 +148,7 @@ def l3_15_norm(terms: Terms) -> float:
 
 @norm_measure(normalizable=False)
 def trace_norm_prod(terms: Terms) -> float:
-    """Log of the product of the layers' trace norms.
+    """Logarithm of the product of the layers' trace norms.
 
     Formula: sum_i ln sum of the singular values of W_i. Source: Neyshabur et al. 2019, arXiv 1805.12076, and its code.
     Weights: folded.
@@ -163,13 +163,12 @@ def _log_prod(norms: list[float]) -> float:
 
 @norm_measure(Need.INITIAL_WEIGHTS, spectral=True, normalizable=False)
 def spectral_complexity_2_1(terms: Terms) -> float:
-    """Log of the spectral complexity, with the distance from the initial weights.
+    """Logarithm of the spectral complexity, with distances from the initial weights.
 
     Formula: ln(prod_i |W_i|_2 (sum_i (|(W_i - W0_i)^T|_{2,1} / |W_i|_2)^(2/3))^(3/2)). Source: Bartlett et al. 2017,
     arXiv 1706.08498, eq. 1.2. Weights: folded.
 
-    The (2, 1) norm sums the 2-norms of the weights of each output unit. Weights that have not moved at all count as
-    ratios whose powers sum to 1e-30.
+    The (2, 1) norm is the sum over output units of the 2-norm of their weights. The sum over layers is at least 1e-30.
     """
     distances = np.array([np.linalg.norm(layer.matrices, axis=1).sum() for layer in terms.changes])
     ratios = np.cbrt(distances**2), np.cbrt(terms.spec)
@@ -178,7 +177,7 @@ def spectral_complexity_2_1(terms: Terms) -> float:
 
 @norm_measure(normalizable=False)
 def effective_rank_sum(terms: Terms) -> float:
-    """Sum of the effective ranks.
+    """Sum over layers of the effective rank of the kernel.
 
     Formula: sum_i exp(-sum_j p_ij ln p_ij), p_ij the singular values of W_i over their sum. Range: [0, inf); 0 for
     zeros. Source: Roy and Vetterli 2007. Weights: folded.

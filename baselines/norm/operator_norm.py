@@ -1,6 +1,7 @@
-"""Spectral norms of convolutions: as layers do them, with padding and strides, and with periodic borders.
+"""Spectral norms of convolutions with the layer's own padding and strides, and with periodic borders.
 
-The latter come from the Fourier transform of the kernel (Sedghi, Gupta and Long 2018, arXiv 1805.10408).
+Norms with periodic borders come from the Fourier transform of the kernel (Sedghi, Gupta and Long 2018, arXiv
+1805.10408).
 """
 
 import math
@@ -17,15 +18,15 @@ from baselines.core.streams import stream
 from baselines.network import INPUT, Network, Nodes
 from baselines.norm.linear_map import LinearMap
 
-#: Bytes of the transformed kernel that are looked at together.
+#: Bytes of a block of the transformed kernel.
 BYTES = 2**26
 
 
 def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int]) -> float:
-    """Largest singular value of the convolution on a feature map of `sides`, which the strides divide.
+    """Largest singular value of the periodic convolution on a feature map of `sides`, which the strides divide.
 
-    At every frequency of the outputs the convolution is a small matrix. Its rows are the input channels, once
-    for each of the frequencies of the inputs that the stride makes one.
+    At every output frequency the convolution is a small matrix. Its rows are pairs of an input channel and an input
+    frequency among those that the stride aliases to the output frequency.
     """
     groups, *_, inputs, outputs = layer.kernel.shape
     kernel = layer.kernel.reshape(groups, -1, inputs * outputs)
@@ -41,7 +42,7 @@ def fourier_norm(layer: LinearMap, sides: Sequence[int], strides: Sequence[int])
 
 
 def _frequencies(sides: Sequence[int], strides: Sequence[int]) -> Array:
-    """Frequencies (outputs', aliases, axes) of the inputs; those that are conjugate to others are left out."""
+    """Input frequencies (output frequencies, aliases, axes); half of the conjugate output frequencies are left out."""
     coarse = [side // stride for side, stride in zip(sides, strides, strict=True)]
     halved = np.indices([*coarse[:-1], coarse[-1] // 2 + 1]).reshape(len(sides), -1).T
     aliases = np.indices(strides).reshape(len(sides), -1).T
@@ -50,7 +51,7 @@ def _frequencies(sides: Sequence[int], strides: Sequence[int]) -> Array:
 
 
 def gram(matrices: Array) -> Array:
-    """Multiply matrices (..., rows, columns) with their adjoints, on their smaller side."""
+    """Gram matrices (..., n, n) of matrices (..., rows, columns), with n = min(rows, columns)."""
     adjoints = matrices.conj().swapaxes(-1, -2)
     rows, columns = matrices.shape[-2:]
     found: Array = matrices @ adjoints if rows < columns else adjoints @ matrices
@@ -58,11 +59,11 @@ def gram(matrices: Array) -> Array:
 
 
 def largest_singular_value(matrices: Array) -> float:
-    """Largest singular value of all matrices (n, rows, columns)."""
+    """Largest singular value among all matrices (n, rows, columns)."""
     return math.sqrt(max(float(np.linalg.eigvalsh(gram(matrices))[:, -1].max()), 0.0))
 
 
-#: Maps of up to so many inputs are written out as matrices.
+#: Maps of at most this many inputs are computed as dense matrices.
 SMALL = 128
 
 #: Settings that define the linear map of a convolution.
@@ -70,15 +71,12 @@ _SETTINGS = ("kernel_size", "strides", "padding", "dilation_rate", "depth_multip
 
 
 def operator_norm(layer: LinearMap, seed: int = 0) -> float:
-    """Largest singular value of a convolution, by Lanczos' iteration on its product with its adjoint.
-
-    The iteration is power iteration that makes use of all its steps, so it needs fewer.
-    """
+    """Largest singular value of a convolution, by Lanczos' iteration on its product with its adjoint."""
     return max(_norm(Network(alone), seed) for alone in _alone(layer))
 
 
 def _alone(layer: LinearMap) -> Iterator[Nodes]:
-    """Return networks of the layer alone, without its bias: one for every group of its channels."""
+    """Yield a network of only the layer, without its bias, for every group of channels."""
     node, groups = layer.node, layer.kernel
     if node.kind.startswith(("Depthwise", "Separable")):
         config = {name: node.config[name] for name in _SETTINGS if name in node.config} | {"use_bias": False}

@@ -1,7 +1,7 @@
-"""The path norm: what squared weights along every path from inputs to logits multiply to, summed over paths.
+"""The path norm: the sum over all paths from inputs to logits of the product of squared weights along the path.
 
-Constants are squared as weights are. Those that the input alone goes through belong to the input. Averages, over places
-or branches, are left as they are.
+Constants are squared like weights, except for constant layers at the network's beginning, which belong to the input.
+Averages over positions or branches are not squared.
 
 Source: Jiang et al. 2019, arXiv 1912.02178, eq. 44. Weights: folded.
 """
@@ -20,21 +20,20 @@ from baselines.network.fold import affine
 from baselines.network.nodes import ATTENTION, CONSTANT, OF_EXAMPLES
 from baselines.norm.terms import Terms, norm_measure
 
-#: Layers that multiply what others put out, or divide by a sum of it, and activations that do.
+#: Layers that multiply outputs of other layers or divide by sums of them, and activations that do.
 _MULTIPLY = {ATTENTION, "AdditiveAttention", "Attention", "Dot", "Multiply", "Softmax"}
 _DIVIDE = ("glu", "log_softmax", "softmax")
 
-#: Ways to interpolate in which some neighbours are subtracted.
+#: Interpolations with negative weights.
 _SUBTRACT = ("bicubic", "lanczos3", "lanczos5")
 
 
 @shared
 def squared_path_norm(subject: Subject) -> float:
-    """Sum of the logits that the network with squared weights gives to an input of ones, float64.
+    """Sum of the logits of the network with squared weights for an input of ones, computed in float64.
 
-    Kernels and biases are squared after batch normalization and constants are folded, and so are signs, shifts and
-    constants that are left. Positive: what is too small or too large for float64 comes out as the smallest or largest
-    number there is.
+    Batch normalization and constants are folded first. Then kernels, biases, and remaining signs, shifts and constants
+    are squared. Values outside the positive range of float64 are replaced by its ends.
     """
     folded = subject.folded.description
     begin = weights_begin(folded.nodes)
@@ -70,20 +69,20 @@ def _squared(node: Node) -> Node:
 
 @norm_measure()
 def path_norm(terms: Terms) -> float:
-    """Squared weights multiplied along paths, summed.
+    """Sum over all paths from inputs to logits of the product of squared weights.
 
     Formula: sum_j f_{w^2}(1)_j. Range: (0, inf).
 
-    Biases and constants are included. Meaningful for networks of ReLU and the like. Constants in front of all weights
-    belong to the input.
+    Biases and constants are included, except for constant layers at the network's beginning. The value is meaningful
+    for activations like ReLU.
     """
     return squared_path_norm(terms.subject)
 
 
 @norm_measure()
 def log_path_norm(terms: Terms) -> float:
-    """Log of the path norm.
+    """Logarithm of the path norm.
 
-    Formula: ln sum_j f_{w^2}(1)_j. Range: [-708.4, 709.8], what float64 can hold. Order: path_norm.
+    Formula: ln sum_j f_{w^2}(1)_j. Range: [-708.4, 709.8], the range of float64. Order: path_norm.
     """
     return math.log(squared_path_norm(terms.subject))

@@ -1,12 +1,12 @@
-"""How far the spectra of layers are from those of random matrices.
+"""Differences between the spectra of layers and spectra of random matrices.
 
-Layers and eigenvalues are those of `correlation`. Neither measure depends on the scale of a layer.
+`correlation` defines layers and eigenvalues. Neither measure depends on the scale of a layer.
 
-The law of Marchenko and Pastur is fitted as WeightWatcher 0.7.7 does. Eigenvalues are scaled to a mean of 1, and their
-density is that of a kernel estimate. The law's sigma is the one with the least squares. For square matrices the program
-fits singular values, by a quarter circle whose radius stays 2.
+The Marchenko-Pastur law is fitted as in WeightWatcher 0.7.7. Eigenvalues are scaled to a mean of 1, a kernel estimate
+yields their density, and sigma minimizes the squared difference of the law from the density. For square matrices
+WeightWatcher fits the density of singular values by a quarter circle of fixed radius 2.
 
-Refused: no layer counts.
+Refused: all layers are left out.
 """
 
 import math
@@ -19,22 +19,22 @@ from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.norm.correlation import counted_layers
 
-#: Half the width of the triangles of which the density is made, and how many places it is looked at.
+#: Half the width of the triangular kernels of the density estimate, and number of points of the estimate.
 BANDWIDTH, PLACES = 0.1, 1000
 
-#: Where the density is smaller it does not count.
+#: Smallest density that is fitted.
 THIN = 0.01
 
-#: Squares at a sigma whose law cannot be that of the eigenvalues.
+#: Sum of squares for a sigma whose law does not cover the density's peak, or extends beyond the density.
 IMPOSSIBLE = 1e9
 
 
 def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
-    """Upper edge of the law over the largest eigenvalue.
+    """Upper edge of the fitted Marchenko-Pastur law over the largest eigenvalue.
 
     Args:
         eigenvalues: (n,), not all 0.
-        sides: the shorter and the longer side of the layer's matrices.
+        sides: shorter and longer side of the layer's matrices.
     """
     from scipy.optimize import brute  # here: listing the measures must not wait for it
 
@@ -61,7 +61,7 @@ def soft_rank(eigenvalues: Array, sides: tuple[int, int]) -> float:
 
 
 def _density(values: Array) -> tuple[Array, Array]:
-    """Places, and the density there, where it is not thin."""
+    """Points, and the density of `values` at these points, where the density is above `THIN`."""
     places = np.linspace(0, values.max() + 0.5, PLACES)
     density = np.array([np.maximum(BANDWIDTH - np.abs(place - values), 0).mean() for place in places]) / BANDWIDTH**2
     return places[density > THIN], density[density > THIN]
@@ -69,16 +69,16 @@ def _density(values: Array) -> tuple[Array, Array]:
 
 @measure()
 def rand_distance(subject: Subject, *, n_draws: int = 5, min_eigenvalues: int = 8, seed: int = 0) -> float:
-    """Minus the distance of the layers' spectra from those of the same weights in random order.
+    """Minus the distance of the layers' spectra from spectra of the same weights in random order.
 
     Formula: -mean over layers of sqrt(JS(x / sum x, z / sum z)), x, z ascending eigenvalues of W'W, and of permuted W.
-    Range: [-sqrt(ln 2), 0]; near 0 where nothing was learned. Source: rand_distance of WeightWatcher 0.7.7, Martin and
+    Range: [-sqrt(ln 2), 0]; near 0 for untrained layers. Source: rand_distance of WeightWatcher 0.7.7, Martin and
     Mahoney's program. Work: SVD, and 5 of permuted weights. Draws: by input.
 
-    Minus weightwatcher's mean `rand_distance`. The Jensen-Shannon distance, in nats, compares sorted eigenvalues one by
-    one; a permutation leaves their sum. Weights of a convolution are permuted at each place of its window. The program
-    permutes once; the mean over more draws varies less. Layers of one input or output channel do not count, as no
-    permutation changes their spectrum: the program finds 0 for them or, by rounding, no number.
+    Minus WeightWatcher's mean `rand_distance`. The Jensen-Shannon distance, in nats, compares the sorted eigenvalues,
+    whose sum a permutation does not change. Weights of a convolution are permuted within each position of its window.
+    WeightWatcher permutes once; a mean over more draws varies less. Layers with a single input or output channel are
+    left out, since no permutation changes their spectrum; WeightWatcher finds 0 or, by rounding, NaN for such layers.
 
     Args:
         n_draws: permutations of each layer.
@@ -96,23 +96,22 @@ def rand_distance(subject: Subject, *, n_draws: int = 5, min_eigenvalues: int = 
 
 @measure()
 def mp_soft_rank(subject: Subject, *, min_eigenvalues: int = 8) -> float:
-    """MP soft rank: edge of the law of Marchenko and Pastur over the largest eigenvalue.
+    """MP soft rank: upper edge of the fitted Marchenko-Pastur law over the largest eigenvalue.
 
     Formula: mean over layers of lambda_+ / max x, lambda_+ = sigma^2 (1 + sqrt b)^2, b <= 1 the ratio of W's sides,
-    sigma fitted to the density of x by least squares. Range: (0, inf); small where eigenvalues rise above their bulk.
-    Source: Martin and Mahoney 2018, arXiv 1810.01075, as their program WeightWatcher 0.7.7 fits the law. Work: SVD.
+    sigma fitted to the density of x by least squares. Range: (0, inf); small if eigenvalues lie above the bulk. Source:
+    Martin and Mahoney 2018, arXiv 1810.01075, as their program WeightWatcher 0.7.7 fits the law. Work: SVD.
 
-    Mean soft rank: weightwatcher's `mp_softrank`. About 1 for random weights, but 0.44 for the singular values of
-    square matrices that are all equal, because of the quarter circle that the program fits to them. For windows of an
-    even number of places with more inputs than outputs the program takes the ratio of the sides upside down; here it is
-    at most 1.
+    WeightWatcher's `mp_softrank`. The value is about 1 for random weights, but 0.44 for square matrices with equal
+    singular values, because of the quarter circle. For windows with an even number of positions and more inputs than
+    outputs WeightWatcher inverts the ratio of the sides; here the ratio is at most 1.
     """
     found = [soft_rank(layer.eigenvalues, layer.sides) for layer in counted_layers(subject, min_eigenvalues)]
     return float(np.mean(found))
 
 
 def _distance(first: Array, second: Array) -> float:
-    """Jensen-Shannon distance of two spectra, each scaled to sum 1; rounding can take its square below 0."""
+    """Jensen-Shannon distance of two spectra scaled to sum 1; its square is clipped at 0 because of rounding."""
     from scipy.special import rel_entr  # here: listing the measures must not wait for it
 
     shares = np.stack([first / first.sum(), second / second.sum()])

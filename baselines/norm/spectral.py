@@ -1,8 +1,8 @@
 """Singular values and spectral norms of all layers, computed once for all measures.
 
-A convolution has three spectral norms here: the norm of its kernel as a matrix, which is the usual approximation;
-the norm of the convolution with periodic borders; and the norm of the actual layer, with its padding and strides.
-All three are equal for dense layers and for windows of one pixel.
+A convolution has three spectral norms: of its kernel as a matrix, the usual approximation; of the convolution with
+periodic borders; and of the actual layer, with its padding and strides. All three are equal for dense layers and for
+windows of a single pixel.
 """
 
 import numpy as np
@@ -17,10 +17,10 @@ from baselines.norm.operator_norm import fourier_norm, gram, operator_norm
 
 @shared
 def singular_values(subject: Subject, change: bool = False) -> list[Array]:
-    """Singular values of every layer's kernel as a matrix; with `change`, of what training added to it.
+    """Singular values of every layer's kernel as a matrix or, with `change`, of the kernel's change by training.
 
-    They are roots of a Gram matrix' eigenvalues, which is many times faster than a singular value decomposition;
-    those below 1e-7 of the largest, the resolution of float32, are 0.
+    They are square roots of a Gram matrix' eigenvalues, which is many times faster than a singular value decomposition.
+    Values below 1e-7 of the largest, the resolution of float32, are set to 0.
     """
     return [_singular_values(subject, change, number) for number in range(len(_maps(subject, change)))]
 
@@ -34,26 +34,26 @@ def _singular_values(subject: Subject, change: bool, number: int) -> Array:
 
 @shared
 def squared_frobenius(subject: Subject, change: bool = False) -> Array:
-    """F_i (d,): squared Frobenius norms of the layers' kernels; with `change`, of what training added to them."""
+    """F_i (d,): squared Frobenius norms of the layers' kernels or, with `change`, of their changes by training."""
     return np.array([np.sum(np.square(layer.kernel)) for layer in _maps(subject, change)])
 
 
 @shared
 def squared_matrix_norms(subject: Subject, change: bool = False) -> Array:
-    """S_i (d,), squared, of kernels as matrices."""
+    """S_i (d,): squared spectral norms of kernels as matrices."""
     return np.array([values.max() ** 2 for values in singular_values(subject, change)])
 
 
 @shared
 def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: str = "layer") -> Array:
-    """S_i (d,), squared, of convolutions with periodic borders.
+    """S_i (d,): squared spectral norms of convolutions with periodic borders.
 
     Args:
         subject: the network.
-        change: look at what training added to the kernels.
-        fft_size: "layer" takes the convolution on the feature map that the layer takes in, with its stride;
-            where that does not divide the map, the layer as it is. "dataset", as Dziugaite et al. 2020 do, takes
-            it on a map of the size of the network's inputs, without stride.
+        change: norms of the kernels' changes by training.
+        fft_size: "layer": on the layer's own input feature map, with its stride; if the stride does not divide the map,
+            the norm of the actual layer. "dataset", as Dziugaite et al. 2020 do: on a map of the size of the network's
+            inputs, without stride.
     """
     if fft_size not in ("layer", "dataset"):
         raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")
@@ -63,7 +63,7 @@ def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: s
 
 
 def _fourier_norm(subject: Subject, change: bool, number: int, of_inputs: tuple[int, ...] | None) -> float:
-    """The norm on a feature map of the inputs' sides without stride, if they are given."""
+    """Norm of a layer on its own feature map or, if given, on a map with the sides `of_inputs`, without stride."""
     layer = _maps(subject, change)[number]
     if layer.is_pointwise:
         return float(_singular_values(subject, change, number).max())
@@ -84,7 +84,7 @@ def _fourier_norm(subject: Subject, change: bool, number: int, of_inputs: tuple[
 
 @shared
 def squared_operator_norms(subject: Subject, change: bool = False) -> Array:
-    """S_i (d,), squared, of the layers as they are."""
+    """S_i (d,): squared spectral norms of the actual layers, with their padding and strides."""
     return np.array([_operator_norm(subject, change, number) ** 2 for number in range(len(_maps(subject, change)))])
 
 

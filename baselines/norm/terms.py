@@ -1,7 +1,7 @@
 """Norms and margins as terms of measures, and the parameters that such measures share.
 
-Symbols: d layers with kernels W_i, initially W0_i; F_i = |W_i|_F^2; S_i is the square of W_i's spectral norm,
-which there is in three variants; gamma is the output margin.
+Symbols: d layers with kernels W_i, initially W0_i; F_i = |W_i|_F^2; S_i the square of W_i's spectral norm, in three
+variants; gamma the output margin.
 """
 
 import functools
@@ -27,24 +27,24 @@ from baselines.norm.spectral import (
     squared_operator_norms,
 )
 
-#: Squared norms below it, those of layers that are all zeros, count as this in logarithms and divisions.
+#: Lower bound of squared norms in logarithms and denominators, for layers of zeros.
 TINY = 1e-30
 
-#: Largest number whose exponential is taken: a product over layers that is larger counts as e^600.
+#: Largest argument of an exponential: larger products over layers count as e^600.
 LARGEST_LOG = 600.0
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to take the spectral norm of a convolution."""
+    """A definition of the spectral norm of a convolution."""
 
     norms: Callable[..., Array]
-    of: str  #: convolutions; empty for their kernels as matrices
+    of: str  #: description of the convolutions; empty for kernels as matrices
     work: str
 
 
-#: The variants by the suffix that measures with them have in their names. Frobenius norms are those of kernels in all
-#: of them, as in the code of Dziugaite et al. 2020; that of a convolution as an operator would count every position.
+#: Variants by suffix of the measures' names. Frobenius norms are always the kernels', as in the code of Dziugaite et
+#: al. 2020; the Frobenius norm of a convolution as an operator would count every position.
 VARIANTS = {
     "": Variant(squared_matrix_norms, "", "SVD"),
     "_fft": Variant(squared_fourier_norms, "convolutions with periodic borders", "SVD at every frequency"),
@@ -53,7 +53,7 @@ VARIANTS = {
 
 
 class Terms:
-    """What bounds are made of, computed when it is asked for; arrays (d,) with one entry for each layer."""
+    """Terms of bounds, computed on demand; arrays (d,) have an entry for each layer."""
 
     def __init__(self, subject: Subject, spectral: Callable[..., Array], margin: Callable[[Subject], float]) -> None:
         self.subject = subject
@@ -71,12 +71,12 @@ class Terms:
 
     @property
     def changes(self) -> list[LinearMap]:
-        """The layers with W_i - W0_i."""
+        """The layers with kernels W_i - W0_i."""
         return changed_maps(self.subject)
 
     @property
     def singular_values(self) -> list[Array]:
-        """Those of every layer."""
+        """Singular values of every layer's kernel as a matrix."""
         return singular_values(self.subject)
 
     @property
@@ -121,22 +121,23 @@ def log_sum_of_ratios(some: Array, others: Array) -> float:
 
 
 def bounded_exp(value: float) -> float:
-    """The exponential, finite."""
+    """Exponential, bounded by e^600."""
     return math.exp(min(value, LARGEST_LOG))
 
 
 def norm_measure(
     *needs: Need, spectral: bool = False, margin: Callable[..., float] | None = None, normalizable: bool = True
 ) -> Callable[[Callable[..., float]], Complexity]:
-    """Make a measure of a function of `Terms`, or one for every variant of the spectral norm.
+    """Register a function of `Terms` as a measure, or as a measure for every variant of the spectral norm.
 
-    Each takes the keyword parameters of the function, the norms and the margin. Its texts get the field `Work`.
+    A measure takes the keyword parameters of the function, the norms and the margin. Its docstring gets the field
+    `Work`.
 
     Args:
-        needs: as in `measure`, beyond labels for a margin.
-        spectral: whether it uses spectral norms.
-        margin: what `Terms.margin` is, if it is used.
-        normalizable: whether it takes the parameter `normalization`.
+        needs: as in `measure`; a margin adds labels.
+        spectral: whether the function uses spectral norms.
+        margin: function that computes `Terms.margin`, if the function uses a margin.
+        normalizable: whether the measure takes the parameter `normalization`.
     """
     of_margin = (Need.LABELS,) if margin else ()
 
@@ -160,7 +161,7 @@ def _of_subject(
     compute: Callable[..., float], spectral: Callable[..., Array] | None, margin: Callable[..., float] | None,
     normalizable: bool,
 ) -> Callable[..., float]:  # fmt: skip
-    """Make a function of a subject of one of `Terms`, with the parameters of all its parts."""
+    """Turn a function of `Terms` into a function of a subject, with the parameters of all its parts."""
     is_log = compute.__name__.startswith("log_")
     parts = [part for part in (compute, spectral, margin, normalized if normalizable else None) if part]
     parameters = {name: parameter for part in parts for name, parameter in _keywords(part).items()}

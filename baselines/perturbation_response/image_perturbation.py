@@ -1,6 +1,6 @@
-"""Parametric perturbations of images (N, H, W, C) in [0, 1], each image by a magnitude of its own (N,).
+"""Parametric perturbations of images (N, H, W, C) in [0, 1], with a separate magnitude (N,) for each image.
 
-What comes in from outside of an image is black. Measures and the training of corpora (`harness/corpus`) share them.
+Pixels from outside an image are black. Measures and the training of corpora (`harness/corpus`) share the functions.
 """
 
 from typing import Any
@@ -30,8 +30,8 @@ def translate_y(shares: Any, images: Any) -> Any:
 def jitter_colours(amounts: Any, images: Any) -> Any:
     """Change brightness, contrast, saturation and hue, in this order, all by the same amount.
 
-    The first three are multiplied by 1 + amount; hue moves by the amount, in turns of the colour wheel. Images
-    of one channel have neither saturation nor hue.
+    Brightness, contrast and saturation are multiplied by 1 + amount; hue is shifted by the amount, in turns of the
+    colour wheel. Images of one channel have neither saturation nor hue.
     """
     amounts = amounts[:, None, None, None]
     images = blend(0.0, images, 1 + amounts)
@@ -44,10 +44,10 @@ def jitter_colours(amounts: Any, images: Any) -> Any:
 
 
 def grey(images: Any) -> Any:
-    """Return the luminance, (N, H, W, 1)."""
+    """Return the luminance (N, H, W, 1) of images."""
     return images if images.shape[-1] == 1 else tf.tensordot(images, tf.constant(LUMINANCE)[:, None], axes=1)
 
 
 def blend(base: Any, images: Any, factor: Any) -> Any:
-    """Go from `base` (factor 0) to `images` (factor 1) and beyond, inside [0, 1]."""
+    """Interpolate or extrapolate from `base` (factor 0) to `images` (factor 1), clipped to [0, 1]."""
     return tf.clip_by_value(base + factor * (images - base), 0.0, 1.0)

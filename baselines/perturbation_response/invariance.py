@@ -1,4 +1,4 @@
-"""How a network's accuracy falls when training images are rotated, shifted, or change colours.
+"""Accuracy of a network on training images that are rotated, shifted, or changed in colour.
 
 Source: Schiff et al. 2021, arXiv 2106.04765.
 """
@@ -25,16 +25,16 @@ from baselines.perturbation_response.response_curve import accuracies_of, gi_sco
 
 @dataclass(frozen=True)
 class Perturbation:
-    """A change of images, and the magnitudes of the paper."""
+    """A perturbation of images, and the range of its magnitudes in Schiff et al. 2021."""
 
     name: str
-    change: Callable[[Any, Any], Any]
+    change: Callable[[Any, Any], Any]  #: of magnitudes (N,) and images (N, H, W, C)
     low: float
     high: float
-    meaning: str  #: what is done to images
+    meaning: str  #: description, as a participle
 
 
-#: By name. Magnitudes are degrees counter-clockwise, shares of width or height, and the amount of jitter.
+#: Perturbations by name. Magnitudes are degrees counter-clockwise, shares of width or height, and amounts of jitter.
 PERTURBATIONS = {
     found.name: found
     for found in (
@@ -48,7 +48,7 @@ PERTURBATIONS = {
 
 @shared
 def invariance_curve(subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int) -> Array:
-    """Accuracies (k,), fractions, on training images changed by each of the magnitudes (k,)."""
+    """Accuracies (k,), as fractions, on training images perturbed by each of the magnitudes (k,)."""
     right = invariance_responses(subject, name, magnitudes, n_samples, seed)
     return accuracies_of(right.sum(axis=0), len(right))
 
@@ -56,13 +56,13 @@ def invariance_curve(subject: Subject, name: str, magnitudes: tuple[float, ...],
 def invariance_responses(
     subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int
 ) -> Array:
-    """Tell whether the network is right (n, k) about each drawn image, changed by each of the magnitudes (k,)."""
+    """Whether the network is right (n, k) about each drawn image, perturbed by each of the magnitudes (k,)."""
     sample = subject.sample(n_samples, seed)
     return _is_right(subject, name, sample, np.tile(magnitudes, (len(sample), 1)))
 
 
 def _is_right(subject: Subject, name: str, sample: Sample, magnitudes: Array) -> Array:
-    """Tell whether the network is right (n, k) about each image changed by its magnitudes (n, k)."""
+    """Whether the network is right (n, k) about each image, perturbed by its magnitudes (n, k)."""
     network = subject.network
     shape = network.shape(INPUT)
     if len(shape) != 3:
@@ -79,8 +79,8 @@ def _is_right(subject: Subject, name: str, sample: Sample, magnitudes: Array) ->
 
 @functools.cache
 def _compiled(name: str, shape: tuple[int, ...]) -> Any:
-    """The change by its name, for images of one shape: a function of magnitudes, images, and black and white."""
-    changed = 3 if shape[-1] == 4 else shape[-1]  # a fourth channel is no colour, and stays
+    """The named perturbation for images of a shape, as a function of magnitudes, images, black and white."""
+    changed = 3 if shape[-1] == 4 else shape[-1]  # a fourth channel is no colour, and stays the same
 
     def change(magnitudes: Any, images: Any, black: Any, white: Any) -> Any:
         black, white = black[:changed], white[:changed]
@@ -95,7 +95,7 @@ def _compiled(name: str, shape: tuple[int, ...]) -> Any:
 
 @shared
 def _black_and_white(subject: Subject) -> tuple[Array, Array]:
-    """Values of black and white (channels,): 0 and 1, or, of normalized images, the extremes of each channel."""
+    """Values of black and white (channels,): 0 and 1 or, for images beyond [0, 1], the extremes of each channel."""
     images = subject.examples.inputs
     axes = tuple(range(images.ndim - 1))
     black, white = images.min(axis=axes), images.max(axis=axes)
@@ -110,12 +110,12 @@ def _register_gi(perturbation: Perturbation) -> None:
         subject: Subject, *, low: float = perturbation.low, high: float = perturbation.high, n_alphas: int = 25,
         n_samples: int = 2048, symmetric: bool = False, seed: int = 0, method: str = "trapezoid",
     ) -> float:  # fmt: skip
-        """Gi-score: how much and how early accuracy falls when images are $changed.
+        """Gi-score: large if accuracy falls much, and early, when images are $changed.
 
         Formula: 1 - 2 int_0^1 int_0^t A(s) ds dt, A(t) = accuracy at magnitude low + t (high - low). Range: [0, 1]; 0
         for a network that is always right. Work: 25 F.
 
-        Low magnitudes weigh most, so that the score is not the same for the mirrored images.
+        Low magnitudes have the largest weight, so the score changes if the range of magnitudes is mirrored.
 
         Args:
             symmetric: take the mean of the scores from 0 to `high` and from 0 to `low` instead.
@@ -163,12 +163,12 @@ def _register_augmented_subset_error(perturbation: Perturbation) -> None:
         Formula: 1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) images. Range: [0, 1]. Work: 1 F of max(m
         / 10, 2048) examples.
 
-        The paper takes a tenth of the training set, 5,000 images there. A tenth of a small set says little, so that
-        there is a floor: more images are taken, and if all are not enough, each by several magnitudes.
+        Schiff et al. take a tenth of the training set, 5,000 images. A tenth of a small set is too noisy, hence the
+        floor `n_least`. If the training set is smaller than the floor, each image is taken at several magnitudes.
 
         Args:
-            share: of the training set, in (0, 1].
-            n_least: changed images at the least; 1 takes the share alone.
+            share: share of the training set, in (0, 1].
+            n_least: least number of perturbed images; 1 for no floor.
         """
         number = max(round(share * len(subject.examples)), n_least, 1)
         sample = subject.sample(number, seed)

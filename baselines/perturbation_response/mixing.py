@@ -1,7 +1,7 @@
-"""How a network's accuracy falls when training examples are mixed with others.
+"""Accuracy of a network on mixtures of training examples, in the input or in the first hidden layer.
 
-Layer 0 is the input, layer 1 the first hidden layer, its normalization and activation included, however many layers of
-the model that is (`first_hidden`). Mixing behind linear layers alone would be mixing inputs.
+Layer 0 is the input, layer 1 the hidden layer of `first_hidden`, including its normalization and activation. Mixing
+behind linear layers only would be mixing inputs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,10 +18,10 @@ from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
 from baselines.perturbation_response.response_curve import accuracies_of, grid
 
-#: Pairs of examples that are gathered in memory at once.
+#: Pairs of examples that are held in memory at once.
 GATHERED = 1024
 
-#: Whom an example is mixed with, and which layer's outputs are mixed; layer 0 is the input.
+#: Pairs of the partners' class (another or the same) and the layer whose outputs are mixed; layer 0 is the input.
 CURVES = [(kind, layer) for kind in ("inter", "intra") for layer in (0, 1)]
 
 
@@ -29,19 +29,16 @@ def is_right(
     network: Network, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
     position: int = INPUT,
 ) -> Array:  # fmt: skip
-    """Tell for each example and each of its magnitudes whether the network's answer is right.
+    """Whether the prediction is right (n, k), for each example and each of its magnitudes.
 
     Args:
         network: the network.
-        change: a function of magnitudes (N,) and of tensors (N, ...) at `position`, as many as there are
-            inputs; returns (N, ...).
-        inputs: arrays (n, ...) that the network takes in.
-        labels: right answers (n,).
+        change: a perturbation: returns (N, ...) for magnitudes (N,) and a tensor (N, ...) at `position` for each array
+            of `inputs`.
+        inputs: arrays (n, ...) of network inputs.
+        labels: true classes (n,).
         magnitudes: (n, k).
-        position: where the change happens.
-
-    Returns:
-        (n, k), bool.
+        position: position of the perturbed values.
     """
     number = magnitudes.shape[1]
     size = max(network.batch_size // number, 1)
@@ -61,7 +58,7 @@ def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array,
     """Draw another example of the same class ("intra") or of a different class ("inter") for every example.
 
     Returns:
-        Positions of the examples that have such a partner, and of their partners.
+        Positions (n,) of the examples that have a possible partner, and positions (n,) of their partners.
     """
     order = np.argsort(labels, kind="stable")
     _, classes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)
@@ -73,7 +70,7 @@ def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array,
         raise MeasureUnavailable(f"needs {found}, which this training set lacks")
     step = rng.integers(np.where(has, choices, 1))
     rank = np.arange(len(labels)) - first
-    # Around the class from the example on, or around all others from the end of its class on.
+    # Steps are cyclic within the class, from the example on, or over all other classes, from the end of the class on.
     other = first + (rank + 1 + step) % size if kind == "intra" else (first + size + step) % len(labels)
     return order[has], order[other[has]]
 
@@ -87,13 +84,13 @@ def _mix(shares: Any, some: Any, others: Any) -> Any:
 def mixup_curve(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Mix examples with partners until there are `n_samples` pairs, see `mixup_responses` for what is done to a pair.
+    """Accuracies on at least `n_samples` pairs of examples, mixed as by `mixup_responses`.
 
-    One pass takes up to `n_samples` examples. Where there are fewer, they are passed over again, with new partners each
-    time; passes are whole, so that every example counts alike, and there may be more pairs than asked for.
+    If the training set has fewer examples, it is passed over repeatedly, with new partners each time. Passes are
+    complete, so that every example has the same weight, and there may be more than `n_samples` pairs.
 
     Returns:
-        The shares (k,), and the accuracies at them (k,), fractions.
+        The shares (k,), and the accuracies (k,) at these shares as fractions.
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
@@ -110,14 +107,13 @@ def mixup_curve(
 def mixup_responses(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Mix examples x with partners x' as (1 - a) x + a x'.
+    """Mix examples x with partners x' as (1 - a) x + a x', with the label of x.
 
-    Partners within a class go up to half and half, partners of other classes do not quite; the label is that
-    of x. Each example has one partner for all shares. An example is left out of the curve within
-    classes if its class has no other example.
+    Shares a are equidistant from 0 to 1/2; for partners of other classes ("inter") 1/2 is excluded. Each example has
+    the same partner at all shares. Examples without another example of their class are left out of "intra" curves.
 
     Returns:
-        The shares a (k,), and whether the network is right (n, k) about each drawn example at each of them.
+        The shares a (k,), and whether the network is right (n, k) about each drawn example at each share.
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
@@ -126,7 +122,7 @@ def mixup_responses(
 
 
 def _draws(seed: int, number: int) -> np.random.Generator:
-    """Random numbers for the partners of a pass."""
+    """Random generator for the partners of a pass."""
     return stream("partners of mixing", seed, number)
 
 
@@ -137,7 +133,7 @@ def _shares(kind: str, n_alphas: int) -> Array:
 def _responses(
     subject: Subject, layer: int, sample: Sample, pairs: Array | tuple[Array, Array], shares: Array
 ) -> Iterator[Array]:
-    """Whether the network is right about mixed pairs, at each share: parts (n, k) of `GATHERED` pairs or fewer."""
+    """Yield, for blocks of at most `GATHERED` pairs, whether the network is right (n, k) about each pair and share."""
     network = subject.network
     position = INPUT if layer == 0 else first_hidden(network)
     for start in range(0, len(pairs[0]), GATHERED):

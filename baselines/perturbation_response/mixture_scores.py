@@ -1,8 +1,8 @@
-"""Gi-score, Pal-score and mean error of the curves of mixtures.
+"""Gi-score, Pal-score and mean error of the accuracy on mixtures of examples.
 
 Source: Schiff et al. 2021, arXiv 2106.04765. Draws: by example.
 
-n_samples: pairs; where there are fewer examples, each has several partners, drawn anew. The paper has 23,040.
+n_samples: pairs; if there are fewer examples, each has several partners. Schiff et al. take 23,040 pairs.
 """
 
 import math
@@ -20,7 +20,7 @@ def _register_gi(kind: str, layer: int) -> None:
     def gi(
         subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, seed: int = 0, method: str = "trapezoid"
     ) -> float:
-        """Gi-score: how early accuracy falls when $mixed.
+        """Gi-score: large if accuracy falls much, and early, when $mixed.
 
         Formula: 1 - 2 int_0^1 int_0^t A(s) ds dt, $accuracy. Range: [0, 1]; 0 for a network that is always right. Work:
         11 F.
@@ -39,7 +39,7 @@ def _register_pal(
 
         Formula: $formula. Range: (-inf, 0]. Work: $number F.
 
-        An accuracy that does not change gives -84, however low it is; one of 0 at small magnitudes gives 0.
+        Any constant accuracy above 0 has the Pal-score 84; accuracy 0 at small magnitudes has the Pal-score 0.
         """
         return -combine([pal_score(*mixup_curve(subject, *curve, n_alphas, n_samples, seed)) for curve in curves])
 
@@ -57,7 +57,7 @@ def _register_mean_error(kind: str, layer: int) -> None:
 
 
 def _needs(layer: int) -> set[Need]:
-    """Outputs of a layer can be mixed, whatever the inputs are."""
+    """Needs of mixing at a layer: outputs of a layer can be mixed even if inputs are tokens."""
     return {Need.LABELS} if layer else {Need.LABELS, Need.QUANTITIES}
 
 

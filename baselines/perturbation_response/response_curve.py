@@ -1,12 +1,10 @@
 """Statistics of a perturbation response (PR) curve: a network's accuracies at growing magnitudes of a perturbation.
 
-Magnitudes start where the perturbation does nothing, or at the lower end of a range with two sides. Each
-statistic brings them to t in [0, 1] first. The cumulative (PCD) curve is C(t), the integral of the accuracy
-A from 0 to t; for a network that is always right C(t) = t.
+Magnitudes start at 0, or at the lower end of a two-sided range, and are scaled to t in [0, 1]. The cumulative (PCD)
+curve C(t) is the integral of the accuracy A from 0 to t; for a network that is always right C(t) = t.
 
-Accuracies are floats, or fractions (`accuracies_of`). Of fractions a statistic is computed without rounding before the
-last step, so that curves whose statistics are equal get equal values: the competition's score reads order out of the
-last digit.
+Accuracies are floats or fractions (`accuracies_of`). With fractions only the final result is rounded, so that equal
+statistics have equal values: the competition's score depends on the last digit.
 
 Source: Schiff et al. 2021, arXiv 2106.04765, section 3.3.
 """
@@ -20,12 +18,12 @@ import numpy as np
 
 from baselines.core.sample import Array
 
-#: Places t of curves of fractions are taken to be fractions, too, with denominators up to this.
+#: Largest denominator of t in curves of fractions.
 FINEST = 10**6
 
 
 def grid(low: float, high: float, number: int, *, endpoint: bool = True) -> Array:
-    """Magnitudes (number,) at equal distances, from `low` to `high`, or to just before it."""
+    """Return equidistant magnitudes (number,) from `low` to `high`, the latter included if `endpoint`."""
     if number < 2:
         raise ValueError(f"n_alphas: expected 2 or more, found {number}")
     if low >= high:
@@ -34,7 +32,7 @@ def grid(low: float, high: float, number: int, *, endpoint: bool = True) -> Arra
 
 
 def accuracies_of(hits: Array, total: int) -> Array:
-    """Accuracies (k,) as `Fraction`s from numbers of right answers (k,) among `total`."""
+    """Accuracies (k,) as `Fraction`s, from numbers of right predictions (k,) among `total`."""
     return np.array([Fraction(int(number), total) for number in hits], dtype=object)
 
 
@@ -45,30 +43,30 @@ def pcd_curve(magnitudes: Array, accuracies: Array) -> tuple[Array, Array]:
 
 
 def gi_score(magnitudes: Array, accuracies: Array, method: str = "trapezoid") -> float:
-    """Area between the PCD curves of a perfect network and this one, relative to that below the former.
+    """Gi-score: 1 - 2 int_0^1 C(t) dt, the area between C and the curve t of a perfect network, over the area below t.
 
-    Range: [0, 1]; 0 for A = 1 throughout, 1 - c for A = c; early drops of accuracy weigh most.
+    Range: [0, 1]; 0 for A = 1, 1 - c for A = c. Early drops of accuracy have the largest weight.
 
     Args:
-        magnitudes: (n,), of the perturbation.
+        magnitudes: magnitudes (n,) of the perturbation.
         accuracies: (n,).
-        method: of the second integration: "trapezoid", or "exact" for the straight lines between accuracies.
+        method: second integration by "trapezoid", or "exact" for linear interpolation between accuracies.
     """
     if method not in ("trapezoid", "exact"):
         raise ValueError(f"method: expected trapezoid or exact, found {method}")
     errors = 1 - accuracies
     places, between = pcd_curve(magnitudes, errors)  # linear: the perfect network's curve less this one's
     area = _sum(_trapezoids(places, between))
-    if method == "exact":  # C is a parabola between two places, its chord too low or too high
+    if method == "exact":  # C is a parabola between two points, not its chord
         area -= _sum(np.diff(places) ** 2 * np.diff(errors)) / 12
     return float(2 * area)
 
 
 def pal_score(magnitudes: Array, accuracies: Array) -> float:
-    """Area below the PCD curve over the top 60 % of magnitudes, relative to that over the bottom 10 %.
+    """Pal-score: int_0.4^1 C(t) dt / int_0^0.1 C(t) dt, the PCD curve over the top 60 % and the bottom 10 %.
 
-    Range: [0, inf); larger for a network that is more robust, 84 for any accuracy that does not change. It is
-    0 by definition where the bottom area is 0.
+    Range: [0, inf); larger for more robust networks, 84 for any constant accuracy above 0, and 0 by definition if the
+    denominator is 0.
     """
     places, cumulative = pcd_curve(magnitudes, accuracies)
     bottom = _area(places, cumulative, Fraction(0), Fraction(1, 10))
@@ -87,25 +85,25 @@ def _places(magnitudes: Array, accuracies: Array) -> Array:
 
 @functools.cache
 def _fractions(places: tuple[float, ...]) -> Array:
-    """Places as fractions; there are few grids, and many curves on each."""
+    """Values of t as fractions, cached because many curves share few grids."""
     found = np.array([Fraction(place).limit_denominator(FINEST) for place in places], dtype=object)
     found.flags.writeable = False
     return found
 
 
 def _sum(values: Array) -> Any:
-    """Sum without rounding of fractions, rounded once of floats."""
+    """Exact sum of fractions; sum of floats, rounded once."""
     return sum(values, Fraction(0)) if values.dtype == object else math.fsum(values)
 
 
 def _trapezoids(places: Array, values: Array) -> Array:
-    """Areas (n - 1,) below the straight lines between values (n,)."""
+    """Areas (n - 1,) of the trapezoids below values (n,) at `places` (n,)."""
     areas: Array = np.diff(places) * (values[1:] + values[:-1]) / 2
     return areas
 
 
 def _area(places: Array, values: Array, low: Fraction, high: Fraction) -> Any:
-    """Area below the straight lines between values, from `low` to `high`."""
+    """Integral of the linear interpolation of values from `low` to `high`."""
     ends = np.array([low, high], dtype=places.dtype)
     inside = (places > ends[0]) & (places < ends[1])
     points = np.concatenate([ends[:1], places[inside], ends[1:]])
@@ -114,7 +112,7 @@ def _area(places: Array, values: Array, low: Fraction, high: Fraction) -> Any:
 
 
 def _between(places: Array, values: Array, place: Any) -> Any:
-    """The value at a place on the straight lines between values."""
+    """Linear interpolation of values at `place`."""
     left = min(int(np.searchsorted(places, place, side="right")) - 1, len(places) - 2)
     share = (place - places[left]) / (places[left + 1] - places[left])
     return values[left] + share * (values[left + 1] - values[left])

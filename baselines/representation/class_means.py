@@ -1,4 +1,4 @@
-"""Neural collapse of the class means: their angles, the classifier that they make, and how it differs from the last."""
+"""Neural collapse of the class means: angles (NC2), alignment with the last kernel (NC3), nearest class means (NC4)."""
 
 import math
 
@@ -17,15 +17,14 @@ from baselines.representation.penultimate import penultimate, penultimate_by_cla
 
 @measure(Need.LABELS)
 def neural_collapse_nc2(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Neural collapse NC2: how far the class means are from a simplex.
+    """Neural collapse NC2: distance of the class means from a simplex (equal norms, equal and maximal angles).
 
-    Formula: |M M' / |M M'|_F - (I - 1 1' / kappa) / sqrt(kappa - 1)|_F, M rows of centered class means. Range: [0,
+    Formula: |M M' / |M M'|_F - (I - 1 1' / kappa) / sqrt(kappa - 1)|_F, rows of M centred class means. Range: [0,
     sqrt(2)); 0 for a simplex. Source: Papyan, Han and Donoho 2020, arXiv 2008.08186; the form of Zhu et al. 2021, arXiv
     2105.02375.
 
-    Distance of the class means from equal norms and equal, largest angles. Zhu et al. take the rows of the last kernel;
-    these are the means of the penultimate representation, as in the first paper. Two classes always make a simplex. If
-    all class means are equal, the value is 1. Classes are those of `cdnv`.
+    M are means of the penultimate representation, as in Papyan et al.; Zhu et al. take the rows of the last kernel. Two
+    classes always form a simplex. The value is 1 if all class means are equal. Classes are chosen as for `cdnv`.
     """
     means = _centered_means(*penultimate_by_class(subject, n_samples, seed))
     number = len(means)
@@ -35,13 +34,13 @@ def neural_collapse_nc2(subject: Subject, *, n_samples: int = 2048, seed: int = 
 
 @measure(Need.LABELS)
 def neural_collapse_nc3(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Neural collapse NC3: how far the last kernel is from the class means.
+    """Neural collapse NC3: distance between the last kernel and the class means, both normalized.
 
-    Formula: |W / |W|_F - M / |M|_F|_F^2, W the last kernel, M centered class means, a row for each class. Range: [0,
-    4]. Source: Papyan, Han and Donoho 2020, arXiv 2008.08186. Refused: the logits are not those of one dense layer on
-    the penultimate representation.
+    Formula: |W / |W|_F - M / |M|_F|_F^2, W the last kernel, M centred class means, a row for each class. Range: [0, 4].
+    Source: Papyan, Han and Donoho 2020, arXiv 2008.08186. Refused: the logits are not the outputs of a single dense
+    layer on the penultimate representation.
 
-    Classes without an example in the sample do not count, and neither do their columns of the kernel.
+    Classes without an example in the sample are left out of W and M.
     """
     features, labels = penultimate(subject, n_samples, seed)
     kernel = _last_kernel(subject)
@@ -57,12 +56,12 @@ def neural_collapse_nc3(subject: Subject, *, n_samples: int = 2048, seed: int = 
 
 @measure(Need.LABELS)
 def neural_collapse_nc4(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Neural collapse NC4: how often the nearest class mean differs from the network's answer.
+    """Neural collapse NC4: how often the class of the nearest mean differs from the predicted class.
 
     Formula: mean of 1[argmin_c |h - mu_c| != argmax_c f_c(x)]. Range: [0, 1]. Source: Papyan, Han and Donoho 2020,
     arXiv 2008.08186.
 
-    Means are those of the penultimate representation, of classes with an example in the sample.
+    Means mu_c and representations h are penultimate; classes without an example in the sample are left out.
     """
     _, answers = logits(subject, n_samples, seed)
     return float(np.mean(_nearest(*penultimate(subject, n_samples, seed)) != answers.argmax(axis=1)))
@@ -70,7 +69,7 @@ def neural_collapse_nc4(subject: Subject, *, n_samples: int = 2048, seed: int = 
 
 @measure(Need.LABELS)
 def nearest_class_mean_error(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Training error of the nearest class mean in the penultimate representation.
+    """Training error of the nearest-class-mean classifier on the penultimate representation.
 
     Formula: mean of 1[argmin_c |h - mu_c| != y]. Range: [0, 1]. Source: Galanti, Gyorgy and Hutter 2022, arXiv
     2112.15121.
@@ -80,10 +79,10 @@ def nearest_class_mean_error(subject: Subject, *, n_samples: int = 2048, seed: i
 
 
 def _nearest(features: Array, labels: Array) -> Array:
-    """The class (n,) whose mean is nearest to each representation (n, f)."""
+    """Class (n,) whose mean is nearest to each representation (n, features)."""
     classes, numbers = np.unique(labels, return_inverse=True)
     means, _ = class_means(features, numbers)
-    middle = means.mean(axis=0)  # near the numbers, so that little is lost in differences of squares
+    middle = means.mean(axis=0)  # subtracted against cancellation in differences of squares
     means, points = means - middle, features.astype(np.float64) - middle
     found: Array = classes[np.argmin(np.sum(means**2, axis=1) - 2 * product(points, means.T), axis=1)]
     return found
@@ -96,13 +95,13 @@ def _centered_means(features: Array, labels: Array) -> Array:
 
 
 def _of_norm_one(matrix: Array) -> Array:
-    """A matrix over its Frobenius norm; zeros stay."""
+    """A matrix over its Frobenius norm; zeros stay zero."""
     found: Array = matrix / (np.linalg.norm(matrix) or 1.0)
     return found
 
 
 def _last_kernel(subject: Subject) -> Array:
-    """The kernel (features, classes) of the one layer whose outputs are the logits, at most pooled."""
+    """The kernel (features, classes) of the layer whose outputs, possibly pooled, are the logits."""
     network = subject.network
     last = last_weight_nodes(network)
     kernels = [kernel.matrix for kernel in network.kernels if kernel.node in last]

@@ -1,4 +1,4 @@
-"""How many dimensions the penultimate representation has."""
+"""Dimension of the penultimate representation: intrinsic dimension (TwoNN) and effective rank (RankMe)."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from baselines.representation.penultimate import penultimate
 #: Constant added to singular values over their sum, as in the authors' code.
 SMALL = 1e-7
 
-#: Features that are multiplied at once.
+#: Features per block of a product.
 COLUMNS = 2**13
 
 
@@ -23,29 +23,29 @@ def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: fl
     distance to the nearest, F its distribution. Range: [0, inf). Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv
     1905.12784, and their code. Refused: fewer than three usable examples, as in a lattice.
 
-    TwoNN estimate (Facco et al. 2017). Ansuini et al. find lower test errors where the dimension is low. As in their
-    code, F at the i-th of n ratios is i / n, and the two largest ratios are always left out. An example is not usable
-    if its nearest neighbour has the same representation, or if its two nearest neighbours are equally far. If all
-    examples together have at most two different representations, the dimension is 0.
+    TwoNN estimate (Facco et al. 2017). Ansuini et al. find lower test errors for lower dimensions. As in their code, F
+    at the i-th of n ratios is i / n, and the two largest ratios are always left out. An example is not usable if its
+    nearest neighbour has the same representation, or if its two nearest neighbours are equally far. With at most two
+    different representations the dimension is 0.
     """
     return dimension(penultimate(subject, n_samples, seed)[0], fraction)
 
 
 def dimension(points: Array, fraction: float) -> float:
-    """`two_nn`, or 0 where there are one or two different points."""
+    """Return `two_nn`, or 0 if there are at most two different points."""
     others = points[(points != points[0]).any(axis=1)]
     return two_nn(points, fraction) if (others != others[:1]).any() else 0.0
 
 
 def two_nn(points: Array, fraction: float) -> float:
-    """Intrinsic dimension of points (n, features), by the line through the origin that fits best."""
+    """Intrinsic dimension of points (n, features), by the least-squares line through the origin."""
     first, second = np.sort(_two_nearest(points), axis=1).T
     counts = (first > 0) & (first < second)
     return slope(second[counts] / first[counts], fraction)
 
 
 def slope(ratios: Array, fraction: float) -> float:
-    """Exponent d of ratios (n,) whose distribution is about F(r) = 1 - r^-d, r > 1."""
+    """Exponent d of ratios (n,) with the distribution function F(r) = 1 - r^-d, r > 1."""
     number = len(ratios)
     if number < 3:
         raise MeasureUnavailable(
@@ -56,9 +56,9 @@ def slope(ratios: Array, fraction: float) -> float:
 
 
 def _two_nearest(points: Array) -> Array:
-    """Distances (n, 2) to the two nearest others: these are found with rounding, but their distances are exact."""
+    """Distances (n, 2) to the two nearest other points: the search rounds, but the distances are exact."""
     found = np.zeros((len(points), len(points)))
-    for start in range(0, points.shape[1], COLUMNS):  # in float64, but never all of them
+    for start in range(0, points.shape[1], COLUMNS):  # blocks, since all points in float64 would be large
         part = points[:, start : start + COLUMNS].astype(np.float64)
         part -= part.mean(axis=0)
         found += np.einsum("nf,nf->n", part, part) - 2 * product(part, part.T)
@@ -76,8 +76,7 @@ def rankme(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     Range: [-min(examples, features), 0]; 0 for a representation of zeros only. Source: Garrido, Balestriero, Najman and
     LeCun 2023, arXiv 2210.02885.
 
-    Representations are not centered. The paper takes 25600 examples: with fewer than there are features the rank is
-    bounded by their number.
+    Representations are not centred. Garrido et al. take 25,600 examples; fewer examples than features bound the rank.
     """
     features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
     if features.shape[0] < features.shape[1]:

@@ -1,4 +1,4 @@
-"""The intrinsic dimension from layer to layer: it rises in the first ones, and falls in the last.
+"""The intrinsic dimension of all hidden layers: in trained networks it rises in the first and falls in the last layers.
 
 Source: Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784. Work: d F of 512 examples.
 """
@@ -21,9 +21,9 @@ _LACKING = "needs layers in which the two nearest of three examples are not equa
 
 @shared
 def dimensions(subject: Subject, n_samples: int, fraction: float, seed: int) -> Array:
-    """Intrinsic dimensions of the hidden layers' outputs, and of the penultimate representation, in forward order.
+    """Intrinsic dimensions (layers + 1,) of the hidden layers' outputs in forward order, then of the penultimate.
 
-    NaN where fewer than three examples count.
+    NaN for layers with fewer than three usable examples (see `intrinsic_dimension`).
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     found = []
@@ -46,13 +46,13 @@ def _dimension(points: Array, fraction: float) -> float:
 
 @measure(Need.DATA)
 def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0) -> float:
-    """Largest intrinsic dimension of a layer's representation.
+    """Largest intrinsic dimension of a hidden representation.
 
     Formula: max over hidden layers of their TwoNN dimension. Range: [0, inf). Refused: no layer is left.
 
-    Peak over the outputs of hidden layers, behind their activations. Layers in which fewer than three examples count,
-    as for `intrinsic_dimension`, are left out. Few examples bound it from above, the more so the higher it is. The
-    paper compares architectures by the last layer alone.
+    Representations are outputs of hidden layers behind their activations. Layers with fewer than three usable examples,
+    as for `intrinsic_dimension`, are left out. Few examples bias the estimate downwards, more so for higher dimensions.
+    Ansuini et al. compare architectures by the last layer only.
     """
     return float(np.nanmax(dimensions(subject, n_samples, fraction, seed)))
 
@@ -61,13 +61,13 @@ def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction
 def intrinsic_dimension_last_to_peak(
     subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0
 ) -> float:
-    """Intrinsic dimension of the penultimate representation over the largest of a layer.
+    """Intrinsic dimension of the penultimate representation over the largest intrinsic dimension of a layer.
 
-    Formula: TwoNN dimension of the last hidden layer / max over hidden layers. Range: [0, 1]; 1 where no layer has a
-    dimension. Refused: fewer than three examples count in the last hidden layer.
+    Formula: TwoNN dimension of the last hidden layer / max over hidden layers. Range: [0, 1]; 1 if all dimensions are
+    0. Refused: fewer than three examples are usable in the last hidden layer.
 
-    Small where the dimension falls, as in the paper's trained networks; it stays in those that were trained on random
-    labels.
+    In the trained networks of Ansuini et al. the dimension falls towards the last layer, so the value is small; it does
+    not fall in networks trained on random labels.
     """
     found = dimensions(subject, n_samples, fraction, seed)
     if math.isnan(found[-1]):

@@ -1,4 +1,4 @@
-"""The penultimate representation of examples, once for all measures of it."""
+"""The penultimate representation of examples, computed once for all measures."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def _penultimate(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Ar
 
 @shared
 def penultimate_by_class(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Return those of classes with two examples or more, which have a spread; labels are numbered from 0."""
+    """Return `penultimate` of classes with at least two examples in the sample; labels are renumbered from 0."""
     features, labels = penultimate(subject, n_samples, seed)
     classes, sizes = np.unique(labels, return_counts=True)
     is_kept = np.isin(labels, classes[sizes > 1])

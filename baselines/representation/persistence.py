@@ -1,13 +1,13 @@
 """Persistent homology, in degree 0, of the graph of units whose edges are correlations of their activations.
 
-Ballester et al. 2024 (arXiv 2203.12330): units are points, as far from each other as 1 - |corr| of their activations
-over training examples. In degree 0 all points are born at 0, and one dies with each edge of a minimum spanning tree
-at its length: these are the heights at which single linkage joins clusters.
+Ballester et al. 2024 (arXiv 2203.12330): units are points at distances 1 - |corr| of their activations over training
+examples. In degree 0 all points are born at 0, and a point dies at the length of each edge of a minimum spanning tree,
+a height at which single linkage joins clusters.
 
 Source: Ballester et al. 2024, arXiv 2203.12330. Work: 2 F.
 
-n_units: outputs of weight layers, behind their activations; those that are the most active ones on many examples are
-    preferred.
+n_units: units, outputs of weight layers behind their activations; if there are more, units are drawn with weights: the
+    number of examples on which a unit is the most active.
 """
 
 import math
@@ -24,18 +24,18 @@ from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import hidden_positions
 
-#: Units whose correlations are computed at once: with themselves and those before, since correlations are symmetric.
+#: Units per block of correlations.
 ROWS = 256
 
 
 @shared
 def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
-    """Return where the finite classes of degree 0 die (units - 1,), in [0, 1], ascending."""
+    """Return the deaths (units - 1,) of the finite classes of degree 0, in [0, 1], ascending."""
     return merge_heights(unit_distances(subject, n_samples, n_units, seed))
 
 
 def unit_distances(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
-    """Draw examples and units; returns `dissimilarities` (units, units) of these over those."""
+    """Draw examples and units; returns `dissimilarities` (units, units) of the units over the examples."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     places, starts = unit_positions(network), _starts(network)
 
@@ -43,7 +43,7 @@ def unit_distances(subject: Subject, n_samples: int, n_units: int, seed: int) ->
         of_layers = zip(_activations(network, places, images), units, strict=True)
         return tf.concat([tf.gather(outputs, some, axis=1) for outputs, some in of_layers], axis=1)
 
-    units = np.arange(starts[-1])  # where these are few, there is no need to know how active they are
+    units = np.arange(starts[-1])
     if len(units) > n_units:
         counts = _times_most_active(subject, n_samples, seed)
         units = draw_units(counts, n_units, stream("units of persistence", seed))
@@ -57,7 +57,7 @@ def unit_distances(subject: Subject, n_samples: int, n_units: int, seed: int) ->
 
 @shared
 def _times_most_active(subject: Subject, n_samples: int, seed: int) -> Array:
-    """On how many examples each unit (units,) is the most active one of all."""
+    """Number of examples (units,) on which each unit is the most active of all units."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     places, starts = unit_positions(network), _starts(network)
 
@@ -72,13 +72,13 @@ def _times_most_active(subject: Subject, n_samples: int, seed: int) -> Array:
 
 
 def _starts(network: Network) -> Array:
-    """Where the units of each layer begin among all units, and their number."""
+    """Number (layers + 1,) of the first unit of each layer, and of all units."""
     found: Array = np.cumsum([0, *(math.prod(network.shape(place)) for place in unit_positions(network))])
     return found
 
 
 def unit_positions(network: Network) -> tuple[int, ...]:
-    """Where hidden layers end, their normalizations and activations included, and the logits."""
+    """Positions of the hidden layers' outputs, behind normalizations and activations, and of the logits."""
     return tuple(dict.fromkeys([*hidden_positions(network), network.output]))
 
 
@@ -89,10 +89,10 @@ def _activations(network: Network, places: tuple[int, ...], images: Any) -> list
 
 
 def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
-    """Draw `number` units without replacement by importance; all, in order, if there are no more.
+    """Draw `number` units without replacement, in order; returns all units if there are no more.
 
-    Importance is the number of examples (units,) on which a unit is the most active of all units. The units that lead
-    on no example share the weight of one example.
+    The weight of a unit is its number in `counts` (units,), of examples on which it is the most active of all units.
+    Units with count 0 share the weight of a single example.
     """
     if len(counts) <= number:
         return np.arange(len(counts))
@@ -102,7 +102,7 @@ def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
 
 
 def dissimilarities(activations: Array) -> Array:
-    """1 - |corr| (units, units) of activations (n, units), float32; units that are constant correlate with none."""
+    """1 - |corr| (units, units), float32, of activations (n, units); constant units have correlation 0."""
     unit = np.empty(activations.shape[::-1], np.float32)
     found = np.empty((len(unit), len(unit)), np.float32)
     for start in range(0, len(unit), ROWS):
@@ -117,7 +117,7 @@ def dissimilarities(activations: Array) -> Array:
 
 
 def _of_length_one(activations: Array) -> Array:
-    """Activations (n, units), float64, centered and scaled to length 1; zeros where they are constant."""
+    """Activations (n, units), float64, centred and scaled to length 1; zeros for constant units."""
     centered: Array = activations - activations.mean(axis=0, dtype=np.float64)
     lengths = np.linalg.norm(centered, axis=0)
     centered /= np.where(lengths > 0, lengths, 1)
@@ -127,14 +127,14 @@ def _of_length_one(activations: Array) -> Array:
 def merge_heights(distances: Array) -> Array:
     """Heights (n - 1,) at which single linkage joins n points at symmetric `distances` (n, n), ascending.
 
-    They are the edges of a minimum spanning tree, which grows by the point that is nearest to it (Prim's algorithm).
+    The heights are the edges of a minimum spanning tree, found by Prim's algorithm.
     """
     nearest, taken = np.full((2, len(distances)), [[np.inf], [0.0]], distances.dtype)
     heights, point = np.empty(len(distances) - 1), 0
     for number in range(len(heights)):
         taken[point] = np.inf
         np.minimum(nearest, distances[point], out=nearest)
-        np.maximum(nearest, taken, out=nearest)  # what is in the tree is no candidate
+        np.maximum(nearest, taken, out=nearest)  # points in the tree are no candidates
         point = int(nearest.argmin())
         heights[number] = nearest[point]
     return np.sort(heights)
@@ -144,15 +144,14 @@ def merge_heights(distances: Array) -> Array:
 def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int = 3000, seed: int = 0) -> float:
     """Minus the mean death in degree 0 of the persistent homology of the units' correlations.
 
-    Formula: -mean edge of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|. Range: [-1, 0]; 0 if
-    all units are copies of each other. Refused: there are not two units, or a layer's weights are not understood.
+    Formula: -mean edge of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|. Range: [-1, 0]; 0 if all
+    correlations are 1 or -1. Refused: there are fewer than two units, or a layer's weights are not understood.
 
-    Units that are constant on all examples, as dead ones are, correlate with none: they are at the distance 1 from all
-    others, and count, as in the authors' code. With 7 dead units among the 42 of a network the value is -0.424, and
-    -0.305 without them.
+    Units that are constant on all examples, such as dead units, have the distance 1 from all others, and are included,
+    as in the authors' code. With 7 dead units among the 42 of a network the value is -0.424, without them -0.305.
 
-    The paper fits weights of several summaries to gaps. In degree 0 average life and midlife are the average death, and
-    half of it. The sign is that of the authors' later work, which makes deaths larger to lower the gap.
+    Ballester et al. fit weights of several summaries to gaps. In degree 0 the mean life is the mean death, and the mean
+    midlife half of it. The sign is that of the authors' later work, which increases deaths to reduce the gap.
     """
     return -float(np.mean(deaths(subject, n_samples, n_units, seed)))
 
@@ -164,6 +163,6 @@ def persistence_std_h0(subject: Subject, *, n_samples: int = 2000, n_units: int 
     Formula: standard deviation of the edges of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|.
     Range: [0, 1/2].
 
-    The paper argues for no sign.
+    Ballester et al. do not argue for a sign.
     """
     return float(np.std(deaths(subject, n_samples, n_units, seed)))

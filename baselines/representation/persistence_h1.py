@@ -1,13 +1,13 @@
-"""Persistent homology, in degree 1, of the units whose distances are by correlations: loops of units.
+"""Persistent homology, in degree 1, of the graph of units whose edges are correlations: loops of units.
 
-Points and distances are those of `persistence`. Points that are nearer than r to each other, two or three at a time,
-are edges and triangles; a loop of edges is born with its longest one, and dies when triangles fill it. Loops are
-counted by reducing the boundaries of all triangles, columns of bits, in the order in which these come.
+Points and distances are those of `persistence`. In the Vietoris-Rips complex of radius r, edges and triangles join two
+or three points whose distances are at most r. A loop is born with its longest edge, and dies when triangles fill it.
+Loops are found by reducing the boundary matrix of the triangles, in their order of appearance.
 
 Source: Ballester et al. 2024, arXiv 2203.12330, in degree 1. Work: 2 F.
 
-n_units: outputs of weight layers, behind their activations; those that are the most active ones on many examples are
-    preferred.
+n_units: units, outputs of weight layers behind their activations; if there are more, units are drawn with weights: the
+    number of examples on which a unit is the most active.
 """
 
 import itertools
@@ -23,7 +23,7 @@ from baselines.representation.persistence import unit_distances
 def loops(distances: Array) -> Array:
     """Births and deaths (loops, 2) of loops between points at symmetric distances (n, n), in a Vietoris-Rips complex.
 
-    Loops that die at their birth are left out.
+    Loops that die at birth are left out.
     """
     n = len(distances)
     first, second = np.triu_indices(n, 1)
@@ -44,7 +44,10 @@ def loops(distances: Array) -> Array:
 
 
 def _reduce(column: int, columns: dict[int, int]) -> int | None:
-    """The edge whose loop a triangle fills, given the columns of those before, by their last edge; None if none."""
+    """Last edge of the loop that a triangle fills, or None if it fills no loop; adds its reduced column to `columns`.
+
+    Columns are sets of edges as bits; `columns` holds reduced columns of earlier triangles by their last edge.
+    """
     while column:
         last = column.bit_length() - 1
         if last not in columns:
@@ -64,10 +67,10 @@ def persistence_life_h1(subject: Subject, *, n_samples: int = 2000, n_units: int
     """Mean life of loops in the persistent homology of the units' correlations.
 
     Formula: mean over classes of degree 1 of death - birth, of units at distances 1 - |corr(a_i, a_j)|. Range: [0, 1];
-    0 without loops. Refused: there are not two units, or a layer's weights are not understood.
+    0 without loops. Refused: there are fewer than two units, or a layer's weights are not understood.
 
-    The paper argues for no sign. It takes 3,000 units; here there are few, since the number of triangles grows with the
-    third power.
+    Ballester et al. do not argue for a sign. They take 3,000 units; here the default is small, since the number of
+    triangles grows with the cube of the number of units.
     """
     found = _loops(subject, n_samples, n_units, seed)
     return float(np.mean(found[:, 1] - found[:, 0])) if len(found) else 0.0

@@ -1,4 +1,4 @@
-"""How the variance of the penultimate representation is spread over directions."""
+"""Spectrum of the covariance of the penultimate representation: participation ratio and power-law decay."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.representation.penultimate import penultimate
 
-#: Variances below this part of the largest are rounding of representations in float32.
+#: Variances below this fraction of the largest are rounding errors of float32 representations.
 ROUNDING = 1e-12
 
 
 @measure(Need.DATA)
 def participation_ratio(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Participation ratio of the penultimate representation's variances.
+    """Participation ratio, an effective dimension of the penultimate representation.
 
     Formula: (sum_k l_k)^2 / sum_k l_k^2, l eigenvalues of the covariance of representations. Range: [0, features]; 0
-    where nothing varies. Source: Gao et al. 2017, bioRxiv 214262; Recanatesi et al. 2019, arXiv 1906.00443.
+    if all representations are equal. Source: Gao et al. 2017, bioRxiv 214262; Recanatesi et al. 2019, arXiv 1906.00443.
     """
     variances = _variances(subject, n_samples, seed)
     return float(variances.sum() ** 2 / np.sum(variances**2)) if variances.any() else 0.0
@@ -25,17 +25,17 @@ def participation_ratio(subject: Subject, *, n_samples: int = 2048, seed: int = 
 
 @measure(Need.DATA)
 def alpha_req(subject: Subject, *, n_samples: int = 2048, first: int = 11, last: int = 100, seed: int = 0) -> float:
-    """Distance from 1 of the exponent with which the representation's variances decay: alpha-ReQ.
+    """Distance from 1 of the exponent alpha of the decay of the representation's variances: alpha-ReQ.
 
     Formula: |alpha - 1|, ln l_k = c - alpha ln k fitted to ranks k = 11 to 100 with weights 1 / k. Range: [0, inf).
     Source: Agrawal et al. 2022, arXiv 2202.05808; the fit of Stringer et al. 2019. Refused: fewer than two variances
-    are in the range.
+    are in the range of ranks.
 
-    How far the decay is from k^-1, with which networks of the paper generalize best.
+    Networks of Agrawal et al. generalize best with alpha near 1.
 
     Args:
         first: first rank of the fit; larger variances do not follow the power law.
-        last: last rank of the fit; smaller ones that are not rounding count.
+        last: last rank of the fit, or the last variance that is no rounding error.
     """
     variances = _variances(subject, n_samples, seed)[first - 1 : last]
     ranks = np.arange(first, first + len(variances))
@@ -47,7 +47,7 @@ def alpha_req(subject: Subject, *, n_samples: int = 2048, first: int = 11, last:
 
 @shared
 def _variances(subject: Subject, n_samples: int, seed: int) -> Array:
-    """Variances of the representation along its principal directions, largest first, without rounding."""
+    """Variances of the representation along its principal components, largest first, without rounding errors."""
     features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
     rounding = np.finfo(np.float32).eps ** 2 * np.sum(features**2)
     features -= features.mean(axis=0)

@@ -1,4 +1,4 @@
-"""How well a linear model of the penultimate representation explains the training labels.
+"""Transferability scores: how well a linear model on the penultimate representation explains the training labels.
 
 Work: 1 F and SVD.
 """
@@ -12,13 +12,13 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate
 
-#: What is added to squared norms before they divide, as LogME's authors do. It decides where labels are fitted exactly.
+#: Number added to squared norms in denominators, as in LogME's code; it bounds the evidence of exactly fitted labels.
 SMALL = 1e-5
 
-#: Steps after which the fixed point is taken to be found; it is after two or three.
+#: Largest number of steps of the fixed-point iteration; two or three usually suffice.
 STEPS = 100
 
-#: Directions in which representations vary by less than this part of the largest variance are rounding.
+#: A variance below this fraction of the largest is a rounding error.
 ROUNDING = 1e-10
 
 
@@ -29,9 +29,9 @@ def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     Formula: -mean over classes of max over alpha, beta of ln N(1[y = c]; 0, I / beta + F F' / alpha) / n. Source: You,
     Liu, Wang and Long 2021, arXiv 2102.11005.
 
-    Minus the maximum evidence for one example, in nats, averaged over classes. The paper ranks pretrained networks by
-    the evidence; larger evidence goes with better transfer. Labels that are fitted exactly have an evidence that a
-    constant of its authors' code limits.
+    Maximum evidence per example, in nats, averaged over classes; F are the representations. You et al. rank pretrained
+    networks by it: larger evidence predicts better transfer. For exactly fitted labels a constant of the authors' code
+    bounds the evidence.
     """
     features, labels = penultimate(subject, n_samples, seed)
     left, values, _ = np.linalg.svd(features.astype(np.float64), full_matrices=False)
@@ -44,13 +44,13 @@ def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
 
 
 def evidence(squares: Array, projected: Array, total: float, number: int) -> float:
-    """Maximum log evidence for one of `number` targets.
+    """Maximum log evidence, over both precisions, divided by the number of targets.
 
     Args:
-        squares: squared singular values of the features that are not 0, (r,).
-        projected: the targets along their left singular vectors, (r,).
+        squares: nonzero squared singular values (r,) of the features.
+        projected: projections (r,) of the targets onto the left singular vectors.
         total: sum of the squared targets.
-        number: of targets.
+        number: number of targets.
     """
     outside = max(total - float(projected @ projected), 0.0)
     prior, noise = 1.0, 1.0  # precisions of weights and of labels
@@ -68,18 +68,18 @@ def evidence(squares: Array, projected: Array, total: float, number: int) -> flo
 
 @measure(Need.LABELS)
 def h_score(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Minus the variance between classes over all variance of the penultimate representation: H-score.
+    """Minus the H-score: variance between classes relative to total variance of the penultimate representation.
 
-    Formula: -tr(pinv(cov(h)) cov(E[h | y])). Range: [1 - kappa, 0]; 1 - kappa for classes that are points in general
+    Formula: -tr(pinv(cov(h)) cov(E[h | y])). Range: [1 - kappa, 0]; 1 - kappa if each class is a point, in general
     position. Source: Bao et al. 2019, An information-theoretic approach to transferability in task transfer learning.
 
     Args:
-        n_samples: training examples; with fewer than features it is 1 - kappa, whatever they are.
+        n_samples: training examples; with fewer examples than features the value is always 1 - kappa.
     """
     features, labels = penultimate(subject, n_samples, seed)
     points = features.astype(np.float64) - features.mean(axis=0, dtype=np.float64)
     left, values, _ = np.linalg.svd(points, full_matrices=False)
     left = left[:, values > math.sqrt(ROUNDING) * values[0]]
     members = (labels[:, None] == np.unique(labels)).astype(np.float64)
-    # The trace is the squared length of the whitened points' class means, weighted by the classes' sizes.
+    # The trace is the sum of squared norms of the whitened class means, weighted by the sizes of the classes.
     return -float(np.sum((left.T @ members) ** 2 / members.sum(axis=0)))

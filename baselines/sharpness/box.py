@@ -1,4 +1,4 @@
-"""The largest box around the weights in which attacks find no change that costs much training accuracy."""
+"""The largest box around the weights in which attacks find no change that costs too much training accuracy."""
 
 import functools
 from collections.abc import Callable
@@ -16,24 +16,24 @@ from baselines.sharpness.scales import weight_space
 from baselines.sharpness.search import LARGEST, largest_harmless
 from baselines.sharpness.weight_space import Losses, WeightSpace
 
-# Sizes of an attack are those of the competition's starting kit.
+# Sizes of an attack are those of the PGDL starting kit.
 N_STEPS = 20
 N_RESTARTS = 3
 BATCH_SIZE = 64
 ATTACKED = 640  #: examples
-STEP_TO_RADIUS = 2.5 / N_STEPS  #: the steps can cross the whole box, as is usual for this kind of attack
+STEP_TO_RADIUS = 2.5 / N_STEPS  #: usual step length: all steps together can cross the whole box
 
-#: The first scale that is tried.
+#: First scale of the search.
 FIRST = 0.01
 
 
 @shared
 def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative: bool, is_folded: bool = True) -> float:
-    """Largest alpha at which no change of all weights costs more than `accuracy_drop`, as far as an attack finds one.
+    """Largest alpha at which an attack finds no change of the weights that costs more than `accuracy_drop`.
 
-    A weight w changes by at most alpha; if relative, by at most alpha |w|. Batch normalization is folded, or stays as
-    it is. Ascents go out from several starts. Each has a search of its own, which need not look beyond what others have
-    found to be harmful: most end after one ascent. Range: [SMALLEST, LARGEST] of the search.
+    A weight w changes by at most alpha or, if relative, by at most alpha |w|. Batch normalization is folded if
+    `is_folded`. The attack ascends the loss from several random starts. The search for each start is bounded by the
+    result of the previous start, so that most searches end after a single ascent. Range: [SMALLEST, LARGEST].
     """
     network = subject.folded if is_folded else subject.network
     network.require_room(min(BATCH_SIZE, len(subject.examples)), "give calls more memory (--memory)")
@@ -56,7 +56,7 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
 def _margins_after_ascent(space: WeightSpace, sizes: Array, seeds: list[int], alpha: float) -> Array:
     """Margins (examples,) after an ascent on the loss, by the gradient's sign, in |u_i| <= alpha sizes_i.
 
-    Starts by the same seeds are the same for all boxes, in proportion.
+    The start scales with alpha for equal seeds.
     """
     radii = alpha * sizes
 
@@ -67,7 +67,7 @@ def _margins_after_ascent(space: WeightSpace, sizes: Array, seeds: list[int], al
 
 
 def _relative_losses(logits: Any, labels: Any) -> Any:
-    """Values (n,) with the gradients of cross-entropies in one unit, whose sum does not underflow."""
+    """Values (n,) whose gradients are those of the cross-entropies in a common unit, so that they do not underflow."""
     slopes, _ = relative_slopes(logits, labels)
     return tf.reduce_sum(logits * tf.stop_gradient(slopes), axis=1)
 
@@ -76,15 +76,15 @@ def walk(
     space: WeightSpace, step: Callable[[Array], Array], middle: Array, radii: Array, seeds: list[int],
     losses: Losses = cross_entropies,
 ) -> Array:  # fmt: skip
-    """Where one ends who goes from a random point in the inner half of a box by steps of mean gradients.
+    """Walk within a box from a random point in its inner half, along mean gradients; returns the last point (n,).
 
     Args:
-        space: the weights; their loss on one batch after the other is differentiated.
-        step: the way (n,) that a gradient (n,) leads.
-        middle: of the box (n,), which is not left.
-        radii: of the box (n,).
+        space: the weights; each step differentiates the loss of the next batch.
+        step: the step (n,) for a mean gradient (n,).
+        middle: centre (n,) of the box.
+        radii: half sides (n,) of the box.
         seeds: draw the start.
-        losses: of logits and labels, with the gradients to follow.
+        losses: losses of logits and labels, to be differentiated.
     """
     n_batches = -(-len(space.sample) // BATCH_SIZE)
     point: Array = middle + radii * tf.random.stateless_uniform(middle.shape, seeds, -0.5, 0.5).numpy()

@@ -1,4 +1,4 @@
-"""The local learning coefficient: how fast the volume of good weights around the trained ones vanishes."""
+"""The local learning coefficient: how fast the volume of low-loss weights around the trained weights vanishes."""
 
 import math
 
@@ -16,32 +16,32 @@ def local_learning_coefficient(
     subject: Subject, *, step_size: float = 1e-4, gamma: float = 100.0, n_chains: int = 2, n_burn_in: int = 50,
     n_draws: int = 50, batch: int = 64, n_samples: int = 2048, seed: int = 0,
 ) -> float:  # fmt: skip
-    """Effective number of parameters by the loss of weights drawn around the trained ones, halved.
+    """Half the effective number of parameters, from the losses of weights sampled around the trained weights.
 
     Formula: n beta (E_w L(w) - L(w*)), density of w ~ exp(-n beta L(w) - gamma |w - w*|^2 / 2), beta = 1 / ln n.
     Source: Lau et al. 2023, arXiv 2308.12108, by their stochastic gradient Langevin dynamics. Work: 200 B of 64
-    examples. Weights: as trained. Draws: by input. Refused: a chain ran away, the step being too large for this
+    examples. Weights: as trained. Draws: by input. Refused: a chain diverged, because the step is too large for the
     network.
 
-    Estimate of lambda(w*), half the number of weights where the loss is regular. On a quadratic loss of eigenvalues h_i
-    it is 1/2 sum_i n beta h_i / (n beta h_i + gamma) if chains are long and steps small. The defaults are a compromise:
-    a weight on which the loss does not depend needs 2 / (step_size gamma) = 200 steps to forget where it began, longer
-    than these chains burn in, and n beta h_i step_size / 2 must stay well below 2, or the chain leaves the minimum. The
-    paper chooses step and gamma anew for each experiment; an example of its authors' library takes 0.0004, 100, and
-    three chains of 100 draws. So the default ranks networks by a value that is not converged. It is negative where the
-    trained weights are no minimum, as the chain finds better ones.
+    Estimate of lambda(w*), which is half the number of weights if the loss is regular. For a quadratic loss with
+    eigenvalues h_i, long chains and small steps, the value is 1/2 sum_i n beta h_i / (n beta h_i + gamma). It is
+    negative if the trained weights are no minimum and the chain finds smaller losses.
 
-    Losses of a batch are compared with its own loss at the trained weights. All that training moved moves, scales and
-    shifts of normalization among it.
+    The defaults are a compromise, and the value is not converged. A weight without effect on the loss forgets its start
+    after 2 / (step_size gamma) = 200 steps, longer than the burn-in. On the other hand, n beta h_i step_size / 2 must
+    stay well below 2, or the chain leaves the minimum. Lau et al. choose step and gamma for each experiment; an example
+    of their library takes 0.0004, 100, and three chains of 100 draws.
+
+    The loss of a batch is compared with the loss of the same batch at the trained weights. Weights are all trained
+    parameters, including scales and shifts of normalization.
 
     Args:
-        step_size: epsilon; a step is -epsilon / 2 times the gradient of the density's exponent, with noise of variance
-            epsilon.
-        gamma: pull toward the trained weights.
-        n_chains: number of chains, run one after the other.
-        n_burn_in: steps of a chain that do not count.
-        n_draws: steps that do.
-        batch: examples of a step, drawn with replacement; all of them where there are no more.
+        step_size: epsilon; a step is epsilon / 2 times the gradient of the log density, plus noise of variance epsilon.
+        gamma: strength of the localization at the trained weights.
+        n_chains: number of chains.
+        n_burn_in: steps at the beginning of a chain that are left out of the average.
+        n_draws: steps of a chain that are averaged.
+        batch: examples of a step, drawn with replacement; a smaller sample is taken whole.
     """
     space = weight_space(subject, n_samples, seed, folded=False)
     n, trained = len(space.sample), space.trained

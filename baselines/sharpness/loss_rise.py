@@ -1,6 +1,6 @@
-"""Sharpness by how much the training loss rises close to the trained weights.
+"""Sharpness as the rise of the training loss close to the trained weights.
 
-Weights are all that training moved, scales and shifts of normalization among them.
+Weights are all trained parameters, including scales and shifts of normalization.
 
 Weights: as trained.
 """
@@ -17,15 +17,15 @@ from baselines.sharpness.weight_space import normalized
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int = 2048, seed: int = 0) -> float:
-    """Rise of the training loss in a small box around the weights, in percent.
+    """Largest rise of the training loss in a small box around the weights, in percent of 1 + loss.
 
     Formula: 100 (max_{|u_i| <= eps (|w_i| + 1)} L(w + u) - L(w)) / (1 + L(w)). Range: [0, inf). Source: Keskar et al.
     2017, arXiv 1609.04836, eq. 4, by ascent along the gradient's sign. Work: 21 B.
 
-    Largest relative rise of the mean cross-entropy L that 20 full-batch steps meet in the box.
+    The maximum of the mean cross-entropy L is taken over the points of 20 full-batch steps.
 
     Args:
-        epsilon: size of the box: weights w change by at most epsilon (|w| + 1).
+        epsilon: size of the box: a weight w changes by at most epsilon (|w| + 1).
     """
     space = weight_space(subject, n_samples, seed, folded=False)
     radii = epsilon * (np.abs(space.trained) + 1)
@@ -44,13 +44,12 @@ def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int 
 def sam_sharpness(
     subject: Subject, *, rho: float = 0.05, folded: bool = False, n_samples: int = 2048, seed: int = 0
 ) -> float:
-    """Rise of the training loss by one step of a given length along its gradient.
+    """Rise of the training loss by a single step of length rho along its gradient.
 
     Formula: L(w + rho g / |g|) - L(w), g the gradient of L. Source: Foret et al. 2021, arXiv 2010.01412. Work: 1 B + 1
     F.
 
-    Rise of the mean cross-entropy along its full-batch gradient. About rho |g| if rho is small; 0 where the gradient
-    vanishes.
+    L is the mean cross-entropy, g its full-batch gradient. The value is about rho |g| for small rho, and 0 if g = 0.
 
     Args:
         rho: length of the step.

@@ -1,7 +1,6 @@
-"""Flatness by averages over noise on the weights: the filtered loss, local entropy, local energy.
+"""Flatness as averages over noise on the weights: low-pass filtered loss, local entropy, local energy.
 
-As in the authors' codes, all weights that training moved get noise, scales and shifts of normalization among them.
-Their common parameters:
+As in the authors' codes, all trained parameters get noise, including scales and shifts of normalization.
 
 Weights: as trained. Draws: by input.
 
@@ -23,16 +22,16 @@ from baselines.sharpness.scales import draws, weight_space
 def low_pass_loss(
     subject: Subject, *, sigma: float = 0.01, n_draws: int = 20, n_samples: int = 1024, seed: int = 0
 ) -> float:
-    """Training loss, averaged over noise on the weights: through a low-pass filter.
+    """Training loss averaged over noise on the weights (low-pass filter).
 
     Formula: E_u L(w + u), u_i ~ N(0, sigma^2). Range: [0, inf). Source: Bisla, Wang and Choromanska 2022, arXiv
     2201.08025, and its code. Work: 20 F of 1024 examples.
 
-    Convolution of the mean cross-entropy with a normal density, at the trained weights. The noise is in absolute units,
-    so that moving scale between layers changes it. The authors take 100 draws, and all training examples.
+    L is the mean cross-entropy. The noise is in absolute units, so the value depends on the distribution of scale among
+    layers. Bisla et al. take 100 draws, and all training examples.
 
     Args:
-        sigma: deviation of the noise; the authors' value.
+        sigma: standard deviation of the noise; the default is that of Bisla et al.
     """
     return float(np.mean(_losses(subject, sigma, n_draws, n_samples, seed)))
 
@@ -41,18 +40,19 @@ def low_pass_loss(
 def neg_local_entropy(
     subject: Subject, *, gamma: float = 1e4, n_draws: int = 20, n_samples: int = 1024, seed: int = 0
 ) -> float:
-    """Minus the log of the likelihood, averaged over noise on the weights: minus the local entropy.
+    """Minus the local entropy: minus the logarithm of the likelihood averaged over noise on the weights.
 
     Formula: -ln E_u exp(-L(w + u)), u_i ~ N(0, 1 / gamma). Range: [0, inf). Source: Chaudhari et al. 2017, arXiv
     1611.01838; as a measure: Bisla et al. 2022, arXiv 2201.08025. Work: 20 F of 1024 examples, those of low_pass_loss.
 
-    Minus ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw', less what depends on gamma and the size. L is the mean
-    cross-entropy, not the sum. So the value is at most `low_pass_loss` with sigma = gamma^(-1/2), and hardly less where
-    the loss varies little among the draws: on networks of a shipped task by less than 1 %. The code of Bisla et al.
-    differs: there the sign of L is lost, and the deviation is 1 / gamma, for gamma = 100 that of the default here.
+    This is -ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw' up to a constant that depends on gamma and the number of
+    weights only. L is the mean cross-entropy, not the sum. So the value is at most `low_pass_loss` with sigma =
+    gamma^(-1/2), and hardly smaller if the loss varies little among draws: by less than 1 % on networks of a shipped
+    task. The code of Bisla et al. differs: it loses the sign of L, and its deviation is 1 / gamma, which for gamma =
+    100 equals the default deviation here.
 
     Args:
-        gamma: pull toward the trained weights.
+        gamma: inverse variance of the noise.
     """
     from scipy.special import logsumexp  # here: listing the measures must not wait for it
 
@@ -66,15 +66,15 @@ def local_energy(
 ) -> float:
     """Local energy: rise of the training error by noise in proportion to each weight.
 
-    Formula: E_u Err(w + u) - Err(w), u_i ~ N(0, sigma^2 w_i^2), Err the part of wrong answers. Range: [-1, 1]. Source:
+    Formula: E_u Err(w + u) - Err(w), u_i ~ N(0, sigma^2 w_i^2), Err the training error. Range: [-1, 1]. Source:
     Pittorino et al. 2021, arXiv 2006.07897. Work: 21 F of 1024 examples.
 
-    Moving scale between layers leaves it as it is. At chance accuracy it says nothing: there is nothing to lose, and it
-    is about 0. Small values are known roughly: on two networks trained on 1024 digits the error of 20 draws is 11 % of
-    a value of 0.013, and 25 % of 0.0027.
+    The value does not depend on the distribution of scale among layers. At chance accuracy it is meaningless: the error
+    cannot rise, and the value is about 0. Small values are uncertain: on two networks trained on 1024 digits the
+    standard error of 20 draws is 11 % of the value 0.013, and 25 % of the value 0.0027.
 
     Args:
-        sigma: deviation of the noise over the size of the weight.
+        sigma: standard deviation of the noise over the magnitude of the weight.
     """
     space = weight_space(subject, n_samples, seed, folded=False)
     before = outputs.accuracy(outputs.trained_logits(subject, n_samples, seed), space.sample.labels)
@@ -86,7 +86,7 @@ def local_energy(
 
 @shared
 def _losses(subject: Subject, sigma: float, n_draws: int, n_samples: int, seed: int) -> Array:
-    """Mean cross-entropies (n_draws,) after normal noise of deviation `sigma` on all weights."""
+    """Mean cross-entropies (n_draws,) with normal noise of deviation `sigma` on all weights."""
     space = weight_space(subject, n_samples, seed, folded=False)
     with space.network.restoring():
         moved = (space.trained + np.float32(sigma) * noise for noise in draws(space, n_draws, seed))

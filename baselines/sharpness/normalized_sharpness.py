@@ -1,4 +1,4 @@
-"""Normalized flat minima: curvature in units of each layer's weights, free of the scales of rows and columns."""
+"""Normalized sharpness: curvature relative to the weights, independent of the scales of rows and columns of kernels."""
 
 import math
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def by_channels(network: Network, kernel: Kernel) -> Array:
 
 
 def moments_by_channels(network: Network, moments: Array) -> Iterator[Array]:
-    """Entries for each kernel in the form of `by_channels`, from one of the sums (weights,) of `weight_moments`."""
+    """Yield the entries of each kernel, shaped as by `by_channels`, from a vector (weights,) of `weight_moments`."""
     place, first = None, 0
     for kernel in network.kernels:
         if kernel.node != place:  # biases come first
@@ -50,29 +50,28 @@ def _groups(network: Network, kernel: Kernel) -> int:
     return int(node.config["groups"]) if node.kind in ("Conv1D", "Conv2D", "Conv3D") else 1
 
 
-#: Rounds of the minimization, and the relative change at which it ends.
+#: Largest number of rounds of the minimization, and the relative change at which it ends.
 N_ROUNDS, TOLERANCE = 1000, 1e-6
 
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int = 2048, seed: int = 0) -> float:
-    """How much the loss rises by noise on the weights in units that rows and columns of kernels choose.
+    """Rise of the loss plus divergence for noise whose variances are products of row and column factors.
 
     Formula: sum over kernels of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of H.
     Range: [0, inf). Source: after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653. Work: min(kappa, 10) B. Weights:
-    as trained. Refused: a layer whose gradients cannot be taken apart.
+    as trained. Refused: gradients of a layer cannot be separated by example.
 
-    Normalized sharpness: rise of the loss and divergence of PAC-Bayes, both as small as can be. Noise on w_ij has the
-    variance a_i b_j, a factor for each input channel and one for each output channel, which are the same at all places
-    of a window; groups of a convolution have their own. It raises the mean cross-entropy by sum h_ij a_i b_j / 2, and
-    costs a divergence of sum w_ij^2 / (2 a_i b_j) from a prior of its own width around 0. How the paper weighs the one
-    against the other multiplies the value by a constant. If activations are homogeneous, multiplying the weights into a
-    unit and dividing the weights out of it by the same factor changes nothing. The logarithm of the sum is convex in
-    those of a and b, so that minimizing in turns finds the minimum.
+    The sum of the rise of the loss and the divergence of PAC-Bayes is minimized over the factors. Noise on w_ij has the
+    variance a_i b_j, with a factor a_i for each input channel and b_j for each output channel, shared by all positions
+    of the window and separate for groups of a convolution. The noise raises the mean cross-entropy by sum h_ij a_i b_j
+    / 2. Its divergence from a prior of the same width around 0 is sum w_ij^2 / (2 a_i b_j). The weighting of both terms
+    by Tsuzuku et al. multiplies the value by a constant. For homogeneous activations, the value does not depend on the
+    scale of a unit. The logarithm of the sum is convex in ln a and ln b, so alternating minimization finds the minimum.
 
-    h is the diagonal of the Fisher matrix of the network's own probabilities, as for `tic_diag`: that of the Hessian H
-    where the network is piecewise linear, that of Gauss and Newton elsewhere. Channels without curvature or without
-    weights add nothing. Kernels alone count; scales of normalization in front of them or behind change nothing.
+    h is the diagonal of the Fisher matrix under the predicted probabilities, as for `tic_diag`. It equals the diagonal
+    of H if the network is piecewise linear, else of the Gauss-Newton matrix. Channels without curvature or without
+    weights contribute nothing. Only kernels are included; scales of normalization have no effect.
     """
     network = subject.network
     curvatures = moments_by_channels(network, fisher_diagonal(subject, n_samples, n_probes, seed))
@@ -100,13 +99,13 @@ def smallest(curvature: Array, squares: Array) -> float:
 
 
 def _best(h: Any, s: Any, others: Any) -> tuple[Any, float]:
-    """The best factors (n,) beside those of the other axis (k,), and the sum that they give."""
+    """The best factors (n,) for fixed factors (k,) of the other axis, and the resulting sum."""
     rise, divergence = tf.linalg.matvec(h, others), tf.linalg.matvec(s, 1 / others)
     return tf.sqrt(divergence / rise), float(tf.reduce_sum(tf.sqrt(divergence * rise)))
 
 
 def _without_idle(curvature: Array, squares: Array) -> tuple[Array, Array]:
-    """Drop rows and columns where either matrix is 0 throughout: their factors can make their part vanish."""
+    """Drop rows and columns in which either matrix is all zero: their contribution has the infimum 0."""
     size = None
     while size != curvature.size:
         size = curvature.size

@@ -1,4 +1,4 @@
-"""A PAC-Bayes bound whose noise is optimized: as wide in each weight as the training loss bears."""
+"""A PAC-Bayes bound with an optimized variance of the noise for each weight."""
 
 import math
 
@@ -14,16 +14,16 @@ from baselines.sharpness.pacbayes import moved
 from baselines.sharpness.scales import weight_space
 from baselines.sharpness.weight_space import WeightSpace
 
-#: Variances of the prior are LARGEST exp(-j / PRECISION), j = 1, 2, ...; the authors' c and b.
+#: Variances lambda of the prior are LARGEST exp(-j / PRECISION), j = 1, 2, ...; c and b of Dziugaite and Roy.
 LARGEST, PRECISION = 0.1, 100.0
 
-#: delta, the chance that the bound does not hold.
+#: delta, the probability with which the bound may fail.
 CONFIDENCE = 0.025
 
-#: Deviation to begin with over the size of a weight; smaller ones than so much of the root mean square count as that.
+#: Initial deviation over the magnitude of a weight; magnitudes are at least this fraction of their root mean square.
 BEGIN = 0.1
 
-# Of Adam
+# Constants of Adam
 DECAY, DECAY_OF_SQUARES, SMALL = 0.9, 0.99, 1e-12
 
 
@@ -32,31 +32,29 @@ def pacbayes_optimized(
     subject: Subject, *, n_steps: int = 200, batch: int = 64, step_size: float = 0.05, n_draws: int = 10,
     n_samples: int = 1024, seed: int = 0,
 ) -> float:  # fmt: skip
-    """PAC-Bayes bound on the error with noise as wide in each weight as the training loss bears.
+    """PAC-Bayes bound on the error with an optimized variance of the noise for each weight.
 
     Formula: -ln(1 - p), kl(e || p) = (KL(N(w, diag s) || N(w0, lambda I)) + 2 ln(b ln(c / lambda)) + ln(pi^2 m / (6
     delta))) / (m - 1), e the error with noise. Range: [0, inf). Source: Dziugaite and Roy 2017, arXiv 1703.11008, and
     its code, with the mean left where it is. Work: 200 B of 64 examples and 10 F of 1024 examples. Weights: folded.
-    Draws: by input. Refused: there are fewer than two training examples; with noise all answers are wrong.
+    Draws: by input. Refused: there are fewer than two training examples; with noise all predictions are wrong.
 
-    Bound p of the network with noise s on its weights, optimized, as -ln(1 - p). The deviations descend on the authors'
-    objective, cross-entropy over ln 2 plus the root of half the complexity, one draw of noise for each step. They
-    differ from the authors, who take hours, thus: w stays, since moving it would train another network; lambda is the
-    best one at every step; Adam takes the place of RMSprop; logarithms of deviations move by up to `step_size` in each
-    step. A run as short as this does not end where the optimum is: on two networks of the shipped tasks five times as
-    many steps give 7 % less, and another seed 1 or 2 % more or less.
+    The variances s minimize the authors' objective by gradient descent: cross-entropy over ln 2 plus the square root of
+    half the complexity, with a draw of noise for each step. The authors' optimization takes hours. Here w is fixed,
+    since moving w would train another network; lambda is optimal at every step; Adam replaces RMSprop; and logarithms
+    of deviations change by up to `step_size` per step. So short a run does not converge: on two networks of the shipped
+    tasks, five times as many steps reduce the value by 7 %, and other seeds change it by 1 to 2 %.
 
-    Where networks have more weights than training examples, p is nearly 1 mostly, and says nothing as a bound; -ln(1 -
-    p) tells networks apart. The error with noise is a mean over draws and examples, without the term that a bound on
-    this mean would add.
-
-    Weights are kernels and biases; moving scale between layers changes the value. Batch normalization is folded.
+    For networks with more weights than training examples, the bound p is usually nearly 1, and -ln(1 - p) still tells
+    networks apart. The error with noise is a mean over draws and examples, without a term for the error of this mean.
+    Weights are kernels and biases; the value depends on the distribution of scale among layers. Batch normalization is
+    folded.
 
     Args:
-        n_steps: of the descent.
-        batch: examples of a step, drawn with replacement; all of them where there are no more.
-        step_size: of the logarithm of a deviation.
-        n_draws: of the noise with which the error is measured.
+        n_steps: steps of the descent.
+        batch: examples of a step, drawn with replacement; a smaller sample is taken whole.
+        step_size: largest change of the logarithm of a deviation per step.
+        n_draws: draws of the noise for the error e.
     """
     space, m = weight_space(subject, n_samples, seed), subject.examples.population
     if m < 2:
@@ -72,12 +70,12 @@ def pacbayes_optimized(
 
 
 def complexity(logarithms: Array, distance: float, m: int) -> float:
-    """Right side of the bound, in nats per example, at the best of the prior's variances.
+    """Right side of the bound, in nats per example, at the prior's best variance lambda.
 
     Args:
-        logarithms: of the deviations of the noise (n,).
+        logarithms: logarithms (n,) of the noise's deviations.
         distance: |w - w0|^2.
-        m: training examples.
+        m: number of training examples.
     """
     n, variances = len(logarithms), float(np.sum(np.exp(2 * logarithms), dtype=np.float64))
     total, best = float(np.sum(logarithms, dtype=np.float64)), math.inf
@@ -90,14 +88,14 @@ def complexity(logarithms: Array, distance: float, m: int) -> float:
 
 
 def _variance(variances: float, distance: float, n: int) -> float:
-    """The prior's variance with the smallest divergence, as far as it may be as large."""
+    """The prior's variance with the smallest divergence, among all permitted real numbers."""
     return min((variances + distance) / n, LARGEST * math.exp(-1 / PRECISION))
 
 
 def _optimized(
     space: WeightSpace, distance: float, m: int, n_steps: int, batch: int, step_size: float, rng: np.random.Generator
 ) -> Array:
-    """Logarithms of deviations (n,) after the descent."""
+    """Logarithms (n,) of the deviations after the descent."""
     sizes = np.abs(space.trained)
     floor = max(float(np.sqrt(np.mean(np.square(sizes, dtype=np.float64)))), SMALL)
     logarithms: Array = np.log(BEGIN * np.maximum(sizes, floor * BEGIN)).astype(np.float32)
@@ -119,7 +117,7 @@ def _optimized(
 
 
 def _error(space: WeightSpace, deviations: Array, n_draws: int, rng: np.random.Generator) -> float:
-    """Part of wrong answers, averaged over draws of the noise."""
+    """Training error, averaged over draws of the noise."""
     found = []
     for _ in range(n_draws):
         point = space.trained + deviations * rng.standard_normal(len(deviations), np.float32)

@@ -1,17 +1,17 @@
-"""PAC-Bayes measures: how much noise the weights bear, and how far training moved them.
+"""PAC-Bayes measures, from the largest harmless noise on the weights and the distance from the initial weights.
 
-The scales sigma and sigma' of the noise are those of `scales.noise_scale`. Biases get noise, too, but w
-and w0, the trained and the initial weights, are kernels alone unless `include_bias`; n is their number, m that
-of the training examples. Batch normalization is folded into them. How values differ from those of the code of
-Dziugaite et al. 2020 is said at `pacbayes_flatness` and `pacbayes_mag_flatness`. Their common parameters:
+`scales.noise_scale` defines the scales sigma and sigma' of the noise. Biases get noise, too, but the trained weights w
+and the initial weights w0 are kernels only, unless `include_bias`; n is the number of weights, m of training examples.
+Batch normalization is folded. The pages of `pacbayes_flatness` and `pacbayes_mag_flatness` explain differences from the
+code of Dziugaite et al. 2020.
 
 Weights: folded. Draws: by input. Work: about 70 F for sigma and as much for sigma', which others share.
 
-accuracy_drop: how far the training accuracy may fall, as the mean over the draws, in (0, 1] (0.1: from 0.95 to 0.85).
-    sigma is the largest scale up to 2 at which it falls by no more: the deviation of normal noise on all parameters,
-    kernels and biases. For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
-n_draws: draws of the noise, the same ones for every scale. For these draws, the search finds sigma to 0.1 %.
-include_bias: count biases in w, w0 and n.
+accuracy_drop: tolerated loss of training accuracy, averaged over draws, in (0, 1] (0.1: from 0.95 to 0.85). sigma is
+    the largest scale up to 2 at which no more is lost: the deviation of normal noise on all parameters, kernels and
+    biases. For sigma', the noise on a parameter w has the variance sigma'^2 w^2 + eps^2, eps = 0.001.
+n_draws: draws of the noise, the same for every scale. For these draws, the search finds sigma to 0.1 %.
+include_bias: include biases in w, w0 and n.
 """
 
 import math
@@ -35,8 +35,8 @@ def isotropic_bound(vector: Array, scale: float, m: int, factor: float = 1.0) ->
 def magnitude_bound(prior: float, vector: Array, scale: float, m: int, epsilon: float = EPSILON) -> float:
     """1/4 sum_i ln((epsilon^2 + prior) / (epsilon^2 + scale^2 vector_i^2)) + ln(m / scale) + 10.
 
-    `prior` and scale^2 vector_i^2, both less epsilon^2, are the variances of a prior that is the same for all
-    weights, and of the noise at each of them.
+    The prior has the variance epsilon^2 + `prior` for all weights, the noise on weight i has the variance epsilon^2 +
+    scale^2 vector_i^2.
     """
     ratios = (epsilon**2 + prior) / (epsilon**2 + (scale * vector) ** 2)
     return float(np.sum(np.log(ratios))) / 4 + _confidence(scale, m)
@@ -51,7 +51,7 @@ def _confidence(scale: float, m: int) -> float:
     return math.log(m / scale) + 10
 
 
-# Their vectors
+# The vectors of weights
 
 
 def trained(subject: Subject, include_bias: bool) -> Array:
@@ -60,7 +60,7 @@ def trained(subject: Subject, include_bias: bool) -> Array:
 
 
 def moved(subject: Subject, include_bias: bool) -> Array:
-    """Trained less initial weights (n,), float64; raises `MeasureUnavailable` without initial weights."""
+    """Trained minus initial weights (n,), float64; raises `MeasureUnavailable` without initial weights."""
     return trained(subject, include_bias) - _joined(subject.folded_at_start, include_bias)
 
 
@@ -110,19 +110,19 @@ def pacbayes_flatness(
 ) -> float:
     """Sensitivity of the training accuracy to noise on the weights.
 
-    Formula: 1 / sigma^2. Range: [1/4, 1e12], the ends of the search for sigma; 1/4 where no noise does harm. Source:
+    Formula: 1 / sigma^2. Range: [1/4, 1e12], the ends of the search for sigma; 1/4 if no noise is harmful. Source:
     Jiang et al. 2019, arXiv 1912.02178, eq. 53.
 
-    The code of Dziugaite et al. 2020 passes the variance sigma^2 where PyTorch takes a deviation. So its sigma is about
-    the square root of the one here: 0.561 and 0.314 on a network of 84 weights, where the same code with noise of
-    deviation sigma finds 0.314, too. For sigma < 1 all measures of this sigma are smaller there: with the root of the
-    value over m, which that paper takes, 4 times for a sigma of 1/16. The code shared with Jiang et al. 2019 draws
-    noise of deviation sigma, as that paper says.
+    The code of Dziugaite et al. 2020 passes the variance sigma^2 where PyTorch expects a standard deviation. So its
+    sigma is about the square root of sigma here: 0.561 instead of 0.314 on a network of 84 weights. Their code with the
+    deviation corrected finds 0.314, too. For sigma < 1 all their measures of sigma are smaller than here. For instance,
+    sqrt(value / m), which they report, is 4 times smaller for sigma = 1/16. The code shared with Jiang et al. 2019
+    draws noise of deviation sigma, as their paper says.
 
-    On five networks trained on 1200 digits, other seeds move sigma by 3 to 9 % (standard deviation), and the value by
-    twice as much. With `n_draws=40` it is half of that, for four times the work. The mean is right: at the sigma of
-    each of 16 seeds, other draws cost 0.097 to 0.109 on average, where 0.1 is asked. Without noise on the biases they
-    cost less: 0.086 to 0.091.
+    On five networks trained on 1200 digits, the standard deviation of sigma over seeds is 3 to 9 %, and of the value
+    twice as much. `n_draws=40` halves both at four times the work. The search is unbiased: at the sigma of each of 16
+    seeds, other draws lose 0.097 to 0.109 of accuracy on average, for a tolerance of 0.1. Without noise on biases they
+    lose 0.086 to 0.091.
     """
     return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False) ** -2
 
@@ -132,7 +132,7 @@ def pacbayes_mag_init(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """pacbayes_init with noise in proportion to each weight.
+    """PAC-Bayes bound with a prior around the initial weights, and noise in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w - w0|^2 / n) / (eps^2 + sigma'^2 |w_i - w0_i|^2)) + ln(m / sigma')
     + 10, eps = 0.001. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 56.
@@ -147,15 +147,14 @@ def pacbayes_mag_orig(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, parity_mag_orig: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """pacbayes_orig with noise in proportion to each weight.
+    """PAC-Bayes bound with a prior around zero, and noise in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w|^2 / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10, eps =
-    0.001. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 57, with w in the denominator as in the
-    numerator.
+    0.001. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 57, with w in numerator and denominator.
 
     Args:
-        parity_mag_orig: w - w0 in the denominator beside w in the numerator, as in the code of Dziugaite et al. 2020;
-            needs the initial weights. No choice of prior leads to that.
+        parity_mag_orig: w - w0 in the denominator and w in the numerator, as in the code of Dziugaite et al. 2020;
+            needs the initial weights. No choice of prior yields this formula.
     """
     vector = trained(subject, include_bias)
     of_noise = moved(subject, include_bias) if parity_mag_orig else vector
@@ -168,10 +167,10 @@ def pacbayes_mag_init_exact(
     subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
     include_bias: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
-    """pacbayes_mag_init with the noise that the search for sigma' made.
+    """pacbayes_mag_init with the variance of the noise used in the search for sigma'.
 
     Formula: 1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10.
-    Range: (9, inf). Source: derived as eq. 56 of Jiang et al. 2019, arXiv 1912.02178, for noise in proportion to |w_i|.
+    Range: (9, inf). Source: derived like eq. 56 of Jiang et al. 2019, arXiv 1912.02178, for noise in proportion to w_i.
     """
     change, vector = moved(subject, include_bias), trained(subject, include_bias)
     sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
@@ -185,11 +184,11 @@ def pacbayes_mag_flatness(
 ) -> float:
     """Sensitivity of the training accuracy to noise in proportion to each weight.
 
-    Formula: 1 / sigma'^2. Range: [1/4, 1e12], the ends of the search for sigma'; 1/4 where no noise does harm. Source:
+    Formula: 1 / sigma'^2. Range: [1/4, 1e12], the ends of the search for sigma'; 1/4 if no noise is harmful. Source:
     Jiang et al. 2019, arXiv 1912.02178, eq. 61.
 
-    The noise at a weight w has the variance sigma'^2 w^2 + eps^2. The code of Dziugaite et al. 2020 takes that for the
-    deviation, so its noise is no longer in proportion to the weights: it finds 0.444 on a network of 84 weights, and
-    0.468 with the deviation put right, as here. See `pacbayes_flatness`, also for the error by draws.
+    The noise on a weight w has the variance sigma'^2 w^2 + eps^2. The code of Dziugaite et al. 2020 uses this variance
+    as the deviation, so its noise is not proportional to the weights. On a network of 84 weights it finds sigma' =
+    0.444, and 0.468, as here, with the deviation corrected. The page of `pacbayes_flatness` has the error by draws.
     """
     return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True) ** -2

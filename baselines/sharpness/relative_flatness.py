@@ -1,4 +1,4 @@
-"""Relative flatness: curvature of the loss in one layer's weights, in units of the weights themselves."""
+"""Relative flatness: curvature of the loss in the weights of a layer, relative to the size of the weights."""
 
 from typing import Any
 
@@ -11,22 +11,21 @@ from baselines.network.losses import Derivative, sum_over_logits
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 2048, seed: int = 0) -> float:
-    """Curvature of the loss in the last layer's weights, in units of the weights.
+    """Curvature of the loss in the last layer's weights, relative to the size of the weights.
 
     Formula: sum over neurons s, t of <w_s, w_t> Tr(H_st), H_st a block of the Hessian of the mean cross-entropy. Range:
     [0, inf). Source: Petzka et al. 2021, arXiv 2001.00939. Work: 1 F, and B of the layers behind it alone, kappa times.
-    Weights: as trained. Refused: that layer is not dense, or has many positions; a connection goes around it.
+    Weights: as trained. Refused: the layer is not dense, or has several positions, or a connection skips it.
 
-    Relative flatness, which despite its name is large where the loss is sharp. Of a last layer z = W'x + b it is E
-    |x|^2 Var_p(w), the variance of the rows w_k of W' under the network's own probabilities p. Moving scale from one
-    layer to the next leaves it as it is where activations are homogeneous.
+    Despite its name, relative flatness is large if the loss is sharp. For a last layer z = W'x + b it is E |x|^2
+    Var_p(w), the variance of the rows w_k of W' under the predicted probabilities p. For homogeneous activations it
+    does not depend on the distribution of scale among layers.
 
-    Curvature that activations and layers behind the chosen one add by their own bends is left out: it is exact where
-    these are piecewise linear, and for a layer that gives the logits themselves. Kernels alone count, as training left
-    them: normalization is not folded.
+    The curvature of activations and layers behind the chosen layer is left out. So the value is exact if these are
+    piecewise linear, and if the layer computes the logits. Only kernels are included; normalization is not folded.
 
     Args:
-        layer: number of the dense layer among all weight layers, from 0, or from the end below 0.
+        layer: number of the dense layer among all weight layers, from 0; negative numbers count from the end.
     """
     network = subject.network
     places = network.weight_nodes
@@ -42,10 +41,10 @@ def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 204
 
 
 def _forward(network: Network, place: int, images: Any) -> Derivative:
-    """Return what gives relative flatness (n,) of single examples' losses, summed over classes.
+    """Return a function whose sum over classes is the relative flatness (n,) of single examples' losses.
 
-    With z the layer's output, the blocks of an example are x_i x_i' (H_z)_st, so their sum is |x|^2 Tr(W H_z W'); and
-    H_z = J' A A' J with J the Jacobian of the logits with respect to z, and A = (I - p 1') diag(sqrt(p)).
+    With z the layer's output, the blocks H_st of an example are x x' (H_z)_st, so their sum is |x|^2 Tr(W H_z W').
+    H_z = J' A A' J, with J the Jacobian of the logits with respect to z, and A = (I - p 1') diag(sqrt(p)).
     """
     (source,), kernel = network.nodes[place].sources, network.nodes[place].weights[0]
     entering, leaving = network.run({INPUT: images}, [source, place])

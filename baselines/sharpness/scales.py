@@ -1,4 +1,4 @@
-"""How much noise weights bear before the training accuracy drops: the scale of PAC-Bayes measures."""
+"""The largest scale of noise on the weights at little loss of training accuracy, for PAC-Bayes measures."""
 
 from collections.abc import Iterator
 
@@ -12,15 +12,15 @@ from baselines.core.subject import Subject, shared
 from baselines.sharpness.search import largest_harmless
 from baselines.sharpness.weight_space import WeightSpace
 
-#: Standard deviation of the noise that weights of zero get where noise is in proportion to weights.
+#: Standard deviation of relative noise on weights that are zero.
 EPSILON = 1e-3
 
-#: The first scale that is tried.
+#: First scale of the search.
 FIRST = 0.05
 
 
 def weight_space(subject: Subject, n_samples: int, seed: int, *, folded: bool = True) -> WeightSpace:
-    """The parameters of the network with its normalization folded, or as it was trained, and training examples."""
+    """Return the weight space of the network, with normalization folded or as trained, and with a sample."""
     folded = folded and subject.is_changed_by_folding
     return _weight_space(subject, min(n_samples, len(subject.examples)), seed, folded=folded)
 
@@ -34,10 +34,10 @@ def _weight_space(subject: Subject, n_samples: int, seed: int, *, folded: bool) 
 def noise_scale(
     subject: Subject, accuracy_drop: float, n_draws: int, n_samples: int, seed: int, *, is_relative: bool
 ) -> float:
-    """Largest sigma at which normal noise on all weights costs at most `accuracy_drop`, on average.
+    """Largest sigma at which normal noise on all parameters costs at most `accuracy_drop`, on average over draws.
 
-    The noise has standard deviation sigma; if relative, its variance at a weight w is sigma^2 w^2 + EPSILON^2.
-    All sigmas see the same draws, so the search has no noise of its own. Range: [SMALLEST, LARGEST].
+    The noise has standard deviation sigma; if relative, its variance on a weight w is sigma^2 w^2 + EPSILON^2. All
+    sigmas share the same draws, so the search is deterministic. Range: [SMALLEST, LARGEST].
     """
     space = weight_space(subject, n_samples, seed)
     still = outputs.margins(outputs.folded_logits(subject, n_samples, seed), space.sample.labels)
@@ -53,7 +53,7 @@ def noise_scale(
 
 
 def draws(space: WeightSpace, n_draws: int, seed: int) -> Iterator[Array]:
-    """Standard normal noise (n,), `n_draws` times, one at a time."""
+    """Yield standard normal noise (n,), `n_draws` times."""
     key = stream_seed("noise on weights", seed)
     for draw in range(n_draws):
         yield tf.random.stateless_normal((len(space),), [key, draw]).numpy()

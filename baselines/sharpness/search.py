@@ -1,4 +1,4 @@
-"""The search for the largest scale of changes of the weights that do little harm."""
+"""The search for the largest scale of weight changes at little loss of training accuracy."""
 
 import math
 from collections.abc import Callable
@@ -7,40 +7,41 @@ import numpy as np
 
 from baselines.core.sample import Array
 
-#: Scales are sought in this interval; the ends are what is returned if all are harmful, or none is.
+#: Interval of the search; the result is the lower end if all scales are harmful, the upper end if all are harmless.
 SMALLEST, LARGEST = 1e-6, 2.0
 
-#: Between the logarithms of the last two scales.
+#: Difference of logarithms of the last harmless and harmful scales at which the search ends.
 INTERVAL = 2e-2
 
-#: Part of the margin that is so little that a harmless scale may be the last one.
+#: Remaining fraction of the margin at which a harmless scale ends the search.
 LITTLE = 1e-2
 
-#: Factor by which a scale that is told by one margin may differ from the scale of that margin.
+#: Largest factor between a scale and its prediction from a single margin.
 FARTHEST = 16.0
 
-#: By which factor steps of the logarithm grow, at least, until they have passed the place.
+#: Least growth factor of steps in the logarithm until the result is bracketed.
 GROWTH = 2.0
 
 
 def largest_harmless(
     margins: Callable[[float], Array], still: Array, accuracy_drop: float, begin: float, largest: float = LARGEST
 ) -> float:
-    """Largest scale at which no more answers are lost than allowed, or the smallest such one that the search meets.
+    """Largest scale of changes at which at most `accuracy_drop` of the predictions become wrong.
 
-    The number of right answers jumps, so the search follows a margin: the smallest of those that must stay positive if
-    no more answers are lost than allowed. Its loss is about a power of the scale: a line in logarithms, which tells
-    from `begin` where to look. Once the search has passed the place, Brent's method takes over. The search ends with a
-    harmless and a harmful scale within `INTERVAL`, or with a harmless scale that leaves `LITTLE` of the margin. It
-    returns where the line through the last two scales reaches 0, at most two of `INTERVAL` above the harmless scale;
-    the error is 0.1 % where the margin is smooth. Range: [SMALLEST, largest].
+    The accuracy is a step function of the scale, so the search follows a margin instead: the k-th largest, with k the
+    number of predictions that must stay right. The lost fraction of this margin is about a power of the scale. In
+    logarithms this is a line, which predicts the next scale. Once harmless and harmful scales bracket the result,
+    Brent's method takes over. The search ends when they are within `INTERVAL`, or at a harmless scale that leaves
+    `LITTLE` of the margin. The result is the root of the line through the last two scales, at most 2 `INTERVAL` above
+    the harmless scale, with an error of 0.1 % for smooth margins. If the margin crosses 0 several times, the result is
+    the smallest crossing that the search meets. Range: [SMALLEST, largest].
 
     Args:
-        margins: of a scale, the margins (n,) of all answers after changes of that scale.
-        still: margins (n,) of the same answers without changes; positive ones are right.
-        accuracy_drop: fraction of all answers that may be lost.
-        begin: the scale that is tried first.
-        largest: no larger one is tried.
+        margins: returns the margins (n,) of all predictions after changes of a scale.
+        still: margins (n,) of the same predictions without changes; positive if right.
+        accuracy_drop: fraction of all predictions that may become wrong.
+        begin: first scale.
+        largest: largest scale.
     """
     from scipy.optimize import brentq  # here: listing the measures must not wait for it
 
@@ -52,13 +53,13 @@ def largest_harmless(
     known = {lowest: -math.log(FARTHEST)}
 
     def excess(logarithm: float) -> float:
-        """Logarithm of the lost part of that margin; positive where all of it is lost."""
+        """Logarithm of the lost fraction of the margin; positive if the margin is lost."""
         if logarithm not in known:
             known[logarithm] = _excess(_kth_largest(margins(math.exp(logarithm)), k) / whole)
         return known[logarithm]
 
     def beyond(logarithm: float) -> float:
-        """The same, but 0 where so little is left that the search may end, once two scales tell the line."""
+        """Return `excess`, but 0 where at most `LITTLE` is left, once two scales determine the line."""
         found = excess(logarithm)
         is_told = sum(abs(one) < math.log(FARTHEST) for one in known.values()) > 1
         return 0.0 if is_told and -LITTLE <= found <= 0 else found
@@ -74,7 +75,7 @@ def largest_harmless(
         step = max(GROWTH * step, -excess(high))
         low, high = high, min(high + step, highest)
     while high - low > INTERVAL and beyond(low) < 0:
-        brentq(beyond, low, high, xtol=INTERVAL / 2)  # half, so that rounding cannot keep the loop going
+        brentq(beyond, low, high, xtol=INTERVAL / 2)  # half, so that rounding cannot prolong the loop
         high = min(scale for scale, found in known.items() if found > 0)
         low = max(scale for scale in known if scale < high)
     if low == lowest:
@@ -90,14 +91,14 @@ def largest_harmless(
 
 
 def _excess(left: float) -> float:
-    """ln(1 - left), but positive exactly where nothing is left, and within the logarithm of `FARTHEST`."""
+    """ln(1 - left), but positive exactly if `left` <= 0, and clipped to +-ln `FARTHEST`."""
     if left <= 0:
         return min(max(math.log1p(-left), 1e-9), math.log(FARTHEST))
     return -math.log(FARTHEST) if left >= 1 - 1 / FARTHEST else math.log1p(-left)
 
 
 def _allowed(accuracy_drop: float, n: int) -> int:
-    """How many of n answers may be lost."""
+    """Number of n predictions that may become wrong."""
     return max(number for number in range(n + 1) if number / n <= accuracy_drop)
 
 

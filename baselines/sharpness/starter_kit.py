@@ -1,4 +1,4 @@
-"""The sharpness of the competition's starting kit, corrected or as it is."""
+"""The sharpness of the PGDL starting kit, corrected or unchanged."""
 
 import itertools
 from collections.abc import Iterator
@@ -16,43 +16,46 @@ from baselines.network import Network, read_nodes
 from baselines.sharpness.box import ATTACKED, BATCH_SIZE, N_RESTARTS, N_STEPS, box_scale, walk
 from baselines.sharpness.weight_space import WeightSpace
 
-# Of the kit's own code
+# Constants of the kit's own code
 LARGEST_RATIO = 2.0
 N_HALVINGS = 20
 LEARNING_RATE = 1e-3
-TOLERANCE = 0.01  #: of the accuracy, at which its search ends
-ENOUGH = 0.8  #: accuracy below which it starts no more descents
+TOLERANCE = 0.01  #: difference of accuracies at which the search ends
+ENOUGH = 0.8  #: accuracy below which no further descent starts
 
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def sharpness_starter_kit(
     subject: Subject, *, accuracy_drop: float = 0.1, parity_descent: bool = False, seed: int = 0
 ) -> float:
-    """Minus the relative size of the smallest change of the weights that costs 10 % accuracy.
+    """Minus the relative size of the smallest change of the weights that costs 10 % of training accuracy.
 
     Formula: -max{a : no |u_i| <= a |w_i| costs more than the accuracy drop}. Source: PGDL starting kit (Jiang et al.
-    2020, arXiv 2012.07976), with ascent where its code descends. Work: about 200 B of 64 examples and 10 F of 640
-    examples. Weights: as trained. Draws: by input.
+    2020, arXiv 2012.07976), with ascent where its code descends. Range: [-2, -1e-6], the bounds of the search. Work:
+    about 200 B of 64 examples and 10 F of 640 examples. Weights: as trained. Draws: by input.
 
-    Minus the largest a for which no change of every weight w by at most a |w| costs more than the accuracy drop. Range:
-    [-2, -1e-6]; larger means that smaller changes of the weights do harm. -2 is the bound of the search. The changes
-    are sought by projected gradient ascent on the cross-entropy, from three random starts.
+    Larger values mean that smaller changes are harmful. The changes are found by projected gradient ascent on the
+    cross-entropy, from three random starts.
 
-    The kit means this, but its code does something else: it descends on the loss, by plain gradient steps at a rate
-    that hardly moves most networks; it assumes a training accuracy of 1 instead of measuring it; it ends at the first
-    ratio whose drop is within 0.01 of the one asked for, so that many networks get one ratio; it changes the moving
-    averages of batch normalization, too; and it leaves the model changed. All of this is corrected together: steps
-    follow the gradient's sign and can cross the box, the drop is that of the network, the search goes on to the place
-    where the drop is exceeded, what training moved is changed. Normalization is not folded.
+    The kit's code does not do what it intends:
+
+    1. It descends on the loss, by plain gradient steps whose rate hardly moves most networks. Here steps ascend along
+       the gradient's sign and can cross the box.
+    2. It assumes a training accuracy of 1. Here the accuracy is measured.
+    3. It ends at the first ratio whose drop is within 0.01 of the required drop, so that many networks get the same
+       ratio. Here the search finds the ratio at which the drop is exceeded.
+    4. It changes moving averages of batch normalization. Here only trained parameters change. Normalization is not
+       folded.
+    5. It leaves the model changed.
 
     Args:
-        accuracy_drop: accuracy that the changes have to cost, in (0, 1].
-        parity_descent: do as the kit's code does in all of these points but the last. The value is minus its value,
-            which is large where the gap should be small.
+        accuracy_drop: loss of accuracy that the changes must cause, in (0, 1].
+        parity_descent: follow the kit's code in points 1 to 4. The value is minus the kit's value, which is large if
+            the gap should be small.
     """
     if parity_descent:
         return -_ratio_of_the_kit(subject, accuracy_drop, seed)
-    is_folded = not subject.nodes.is_normalized  # nothing is, and the search is that of sharpness_mag_flatness
+    is_folded = not subject.nodes.is_normalized  # then folding changes nothing, and sharpness_mag_flatness is shared
     return -box_scale(subject, accuracy_drop, seed, is_relative=True, is_folded=is_folded)
 
 
@@ -60,7 +63,7 @@ def sharpness_starter_kit(
 
 
 class _AllWeights(Network):
-    """A network all of whose arrays can be moved, scale, shift and averages of batch normalization among them."""
+    """A network whose variables are all arrays, including moving averages of batch normalization."""
 
     @property
     def variables(self) -> list[Any]:
@@ -69,7 +72,7 @@ class _AllWeights(Network):
 
 
 def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> float:
-    """The last ratio that the kit's search tries."""
+    """Last ratio of the kit's search."""
     network = _AllWeights(read_nodes(subject.model, subject.weights))
     samples = _samples(subject.examples, stream("samples of the starter kit", seed))
     key, starts = stream_seed("starts of the starter kit", seed), itertools.count()
@@ -95,7 +98,7 @@ def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> floa
 
 
 def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
-    """The examples of each descent and of the accuracy behind it: the training set, shuffled anew whenever it ends."""
+    """Yield the examples of each descent and its accuracy, from the training set, shuffled again whenever it ends."""
     order, number = np.empty(0, int), N_STEPS * BATCH_SIZE + ATTACKED
     while True:
         while len(order) < number:

@@ -1,4 +1,4 @@
-"""The weights of a network as one point of a vector space, and what the network answers at that point."""
+"""The weights of a network as a point of a vector space, and logits, losses and gradients at that point."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -18,16 +18,16 @@ Losses = Callable[[Any, Any], Any]
 
 
 class WeightSpace:
-    """Parameters of a network as one vector (n,), float32, with training examples.
+    """Parameters of a network as a vector (n,), float32, with training examples.
 
-    Asking for a point moves the network's weights there: ask within `network.restoring()`.
+    Methods that take a point move the network's weights there: call them within `network.restoring()`.
     """
 
     def __init__(self, network: Network, sample: Sample, *, are_kernels: bool = False) -> None:
-        """All parameters are coordinates, or those alone that are arrays of several axes."""
+        """Coordinates are all parameters or, with `are_kernels`, those with several axes."""
         self.network, self.sample = network, sample
         self.variables = [v for v in network.variables if len(v.shape) > 1 or not are_kernels]
-        #: The point where the network is now.
+        #: The current weights of the network.
         self.trained = np.concatenate([variable.numpy().ravel() for variable in self.variables])
 
     def __len__(self) -> int:
@@ -40,43 +40,43 @@ class WeightSpace:
 
     @functools.cached_property
     def trained_gradient(self) -> tuple[float, Array]:
-        """Cached `gradient` where training ended."""
+        """Cached `gradient` at the trained weights."""
         return self.gradient(self.trained)
 
     def logits(self, point: Array) -> Array:
-        """Logits (examples, classes), float32."""
+        """Logits (examples, classes), float32, at a point (n,)."""
         place = functools.partial(_place, self.variables)
         self.network.compiled("place", place, tf.TensorSpec((len(self),)))(point)
         return self.network.outputs(self.sample.inputs, often=True)[0]
 
     def margins(self, point: Array) -> Array:
-        """Margins (examples,), float64; -inf where logits are not finite, as they are far away."""
+        """Margins (examples,), float64, at a point (n,); -inf where logits are not finite."""
         with np.errstate(invalid="ignore"):
             found = outputs.margins(self.logits(point), self.sample.labels)
         return np.where(np.isfinite(found), found, -np.inf)
 
     def gradient(self, point: Array) -> tuple[float, Array]:
-        """Mean cross-entropy and its gradient (n,)."""
+        """Mean cross-entropy and its gradient (n,) at a point (n,)."""
         found = [self.batch_gradient(point, some) for some in self._batches()]
         loss, slope = (sum(parts) for parts in zip(*found, strict=True))
         return float(loss) / len(self.sample), slope / len(self.sample)
 
     def batch_loss(self, point: Array, some: slice, losses: Losses) -> float:
-        """Sum of `losses(logits, labels)` (examples,) of some of the examples, run at once, in float64."""
+        """Sum, in float64, of `losses(logits, labels)` over some of the examples, run at once, at a point (n,)."""
         return float(self._run(("loss at", losses), functools.partial(_loss_at, losses), point, some))
 
     def batch_gradient(
         self, point: Array, some: slice | Array, losses: Losses = cross_entropies
     ) -> tuple[float, Array]:
-        """Summed cross-entropy of some of the examples, run at once, and its gradient (n,).
+        """Sum of `losses(logits, labels)` over some of the examples, and its gradient (n,), at a point (n,).
 
-        Or the sum of `losses(logits, labels)` (examples,), compiled once for each such function.
+        Each function `losses` is compiled once.
         """
         loss, slope = self._run(("gradient at", losses), functools.partial(_gradient_at, losses), point, some)
         return float(loss), slope.numpy()
 
     def hessian_product(self, vector: Array) -> Array:
-        """The Hessian of the mean cross-entropy where the network is now, times a vector (n,)."""
+        """Product (n,) of the Hessian of the mean cross-entropy at the network's current weights with a vector (n,)."""
         for node in self.network.nodes:
             if node.config.get("interpolation", "nearest") != "nearest" or node.config.get("activation") == "softsign":
                 raise MeasureUnavailable(
@@ -89,7 +89,7 @@ class WeightSpace:
     def _run(self, key: Any, function: Callable[..., Any], vector: Array, some: slice | Array) -> Any:
         """Call `function(network, variables, vector, inputs, labels)` on some examples, compiled once for each key.
 
-        As many coordinates are the same variables, so that their number tells functions of a network apart.
+        The number of coordinates, part of the compilation key, identifies the variables.
         """
         specs = [tf.TensorSpec((len(self),)), self.network.spec(INPUT), tf.TensorSpec((None,), tf.int32)]
         run = self.network.compiled(key, functools.partial(function, self.network, self.variables), *specs)
@@ -101,16 +101,16 @@ class WeightSpace:
 
 
 def normalized(vector: Array) -> Array:
-    """A vector (n,) scaled to length 1; 0 stays as it is."""
+    """A vector (n,) scaled to length 1; zero stays zero."""
     length = np.linalg.norm(vector.astype(np.float64))
     return vector / length if length > 0 else vector
 
 
-# What is compiled
+# Compiled functions
 
 
 def _place(variables: list[Any], point: Any) -> None:
-    """Give variables the weights of a point (n,)."""
+    """Assign the weights of a point (n,) to variables."""
     parts = tf.split(point, [variable.shape.num_elements() for variable in variables])
     for variable, part in zip(variables, parts, strict=True):
         variable.assign(tf.reshape(part, variable.shape))
@@ -129,7 +129,7 @@ def _gradient_at(
 
 
 def _gradient(losses: Losses, network: Network, variables: list[Any], images: Any, labels: Any) -> tuple[Any, Any]:
-    """Sum of the losses of one batch, and its gradient (n,)."""
+    """Sum of the losses of a batch, and its gradient (n,)."""
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(losses(network.logits(images), labels))
     return loss, _joined(tape.gradient(loss, variables, unconnected_gradients="zero"))

@@ -1,18 +1,17 @@
-"""Sharpness: what the worst small change of the weights does, to the training accuracy or to the loss.
+"""Sharpness measures of Jiang et al. 2019, from the largest harmless box around the weights.
 
-The scales alpha and alpha' are those of `box.box_scale`. Biases are changed, too, but w and w0, the
-trained and the initial weights, are kernels alone unless `include_bias`; n is their number, m that of the
-training examples. Batch normalization is folded into them. Dziugaite et al. 2020 leave these measures out.
-Their parameters:
+`box.box_scale` defines the scales alpha and alpha'. Biases are changed, too, but the trained weights w and the initial
+weights w0 are kernels only, unless `include_bias`; n is the number of weights, m of training examples. Batch
+normalization is folded. Dziugaite et al. 2020 leave these measures out.
 
 Weights: folded. Draws: by input. Work: about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for
 alpha', which others share.
 
-accuracy_drop: part of the answers that changes of the weights may cost, in (0, 1]. alpha is the largest scale up to 2
-    at which an attack makes the accuracy on 640 training examples fall by no more than that (0.1: from 0.95 to 0.85).
-    It changes each parameter, biases too, by at most alpha; for alpha', a parameter w by at most alpha' |w|. It takes
-    20 steps along the sign of the loss' gradient from each of 3 random starts.
-include_bias: count biases in w, w0 and n.
+accuracy_drop: tolerated loss of accuracy on 640 training examples, in (0, 1] (0.1: from 0.95 to 0.85). alpha is the
+    largest scale up to 2 at which an attack loses no more. The attack changes each parameter, also biases, by at most
+    alpha; for alpha', a parameter w by at most alpha' |w|. It takes 20 steps along the sign of the loss' gradient from
+    each of 3 random starts.
+include_bias: include biases in w, w0 and n.
 """
 
 import math
@@ -23,7 +22,7 @@ from baselines.core.subject import Subject
 from baselines.sharpness.box import box_scale
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound, moved, trained
 
-CONFIDENCE = 0.05  #: delta, the chance that a magnitude-aware bound does not hold
+CONFIDENCE = 0.05  #: delta, the probability with which a magnitude-aware bound may fail
 
 
 # The bounds, as functions of weights and scales
@@ -35,7 +34,7 @@ def box_bound(vector: Array, alpha: float, m: int) -> float:
 
 
 def magnitude_box_bound(vector: Array, alpha: float, m: int) -> float:
-    """`magnitude_bound` with the prior that (alpha^2 + 4 ln(2 n / delta)) |vector|^2 / n gives."""
+    """`magnitude_bound` with the prior (alpha^2 + 4 ln(2 n / delta)) |vector|^2 / n."""
     slack = 4 * math.log(2 * len(vector) / CONFIDENCE)
     return magnitude_bound(common_variance(vector, alpha, slack), vector, alpha, m)
 
@@ -45,7 +44,7 @@ def magnitude_box_bound(vector: Array, alpha: float, m: int) -> float:
 
 @measure(Need.LABELS, Need.GRADIENTS, Need.INITIAL_WEIGHTS)
 def sharpness_init(subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0) -> float:
-    """Bound from the largest harmless change of the weights, around the initial weights.
+    """PAC-Bayes bound from the largest harmless box, with a prior around the initial weights.
 
     Formula: |w - w0|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv
     1912.02178, eq. 51.
@@ -57,7 +56,7 @@ def sharpness_init(subject: Subject, *, accuracy_drop: float = 0.1, include_bias
 
 @measure(Need.LABELS, Need.GRADIENTS)
 def sharpness_orig(subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0) -> float:
-    """Bound from the largest harmless change of the weights, around zero.
+    """PAC-Bayes bound from the largest harmless box, with a prior around zero.
 
     Formula: |w|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10. Range: (9, inf). Source: Jiang et al. 2019, arXiv
     1912.02178, eq. 52.
@@ -70,11 +69,11 @@ def sharpness_orig(subject: Subject, *, accuracy_drop: float = 0.1, include_bias
 def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
     """Sensitivity of the training accuracy to the worst change of the weights.
 
-    Formula: 1 / alpha^2. Range: [1/4, 1e12], the ends of the search for alpha; 1/4 where no change does harm. Source:
+    Formula: 1 / alpha^2. Range: [1/4, 1e12], the ends of the search for alpha; 1/4 if no change is harmful. Source:
     Jiang et al. 2019, arXiv 1912.02178, eq. 54.
 
     The bound holds for changes of each weight by at most alpha. A copy of the code shared with Jiang et al. 2019 limits
-    the Euclidean norm of the whole change instead. That alpha is larger, by up to the root of the number of weights.
+    the Euclidean norm of the change instead; that alpha is larger by up to the square root of the number of weights.
     """
     return box_scale(subject, accuracy_drop, seed, is_relative=False) ** -2
 
@@ -83,7 +82,7 @@ def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: in
 def sharpness_mag_init(
     subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0
 ) -> float:
-    """sharpness_init with changes in proportion to each weight.
+    """sharpness_init with a box in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w - w0|^2 / n) / (eps^2 + alpha'^2 |w_i - w0_i|^2)) +
     ln(m / alpha') + 10, eps = 0.001, delta = 0.05. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq.
@@ -98,7 +97,7 @@ def sharpness_mag_init(
 def sharpness_mag_orig(
     subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0
 ) -> float:
-    """sharpness_orig with changes in proportion to each weight.
+    """sharpness_orig with a box in proportion to each weight.
 
     Formula: 1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w|^2 / n) / (eps^2 + alpha'^2 w_i^2)) + ln(m /
     alpha') + 10, eps = 0.001, delta = 0.05. Range: (9, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 59.
@@ -111,7 +110,7 @@ def sharpness_mag_orig(
 def sharpness_mag_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
     """Sensitivity of the training accuracy to the worst change in proportion to each weight.
 
-    Formula: 1 / alpha'^2. Range: [1/4, 1e12], the ends of the search for alpha'; 1/4 where no change does harm. Source:
+    Formula: 1 / alpha'^2. Range: [1/4, 1e12], the ends of the search for alpha'; 1/4 if no change is harmful. Source:
     Jiang et al. 2019, arXiv 1912.02178, eq. 62.
     """
     return box_scale(subject, accuracy_drop, seed, is_relative=True) ** -2

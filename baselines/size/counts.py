@@ -1,4 +1,4 @@
-"""Measures that see only the architecture: all models of one architecture tie."""
+"""Measures of the architecture only: models of equal architecture tie."""
 
 import math
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ def num_params(
     Formula: sum_i size(W_i). Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 20.
 
     Args:
-        include_bias: count the biases of these layers, too.
-        include_bn: count the scales and shifts of batch normalization, too.
+        include_bias: also count biases.
+        include_bn: also count scales and shifts of batch normalization.
     """
     network = subject.network
     counted = sum(kernel.array.size for kernel in network.kernels)
@@ -34,23 +34,23 @@ def num_params(
 
 @measure()
 def depth(subject: Subject) -> float:
-    """Number of weight layers.
+    """Number of weight layers; a separable convolution counts as two.
 
-    Formula: d, in which the two kernels of a separable convolution count as two. Range: [0, inf). Source: control.
+    Formula: d. Range: [0, inf). Source: control.
     """
     return len(subject.network.kernels)
 
 
 @measure()
 def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
-    """Bound on the VC dimension, from depth and number of weights.
+    """Bound on the VC dimension from depth and number of weights.
 
     Formula: d + 2 d ln(22 d n^2) sum_i size(W_i). Range: [0, inf). Source: PGDL starting kit (Jiang et al. 2020, arXiv
     2012.07976).
 
     Args:
-        image_side: n, height and width of the images in pixels. The starting kit of the competition, whose formula this
-            is, takes 32 for every task; 0 takes that of the network's inputs.
+        image_side: n, height and width of the images in pixels; 0 for the network's inputs. The starting kit takes 32
+            for every task.
     """
     kernels = subject.network.kernels
     depth = len(kernels)
@@ -60,12 +60,12 @@ def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
 
 @measure()
 def vc_dim_piecewise_linear(subject: Subject) -> float:
-    """Bound on the VC dimension of piecewise linear networks, from units and parameters by layer.
+    """Bound on the VC dimension of piecewise linear networks from units and parameters of each layer.
 
     Formula: d + (sum_i (d - i + 1) q_i) log2(8 e sum_i i a_i log2(4 e sum_j j a_j)), q_i parameters, a_i units. Range:
     [0, inf). Source: Bartlett et al. 2019, arXiv 1703.02930, as in Jiang et al. 2019, arXiv 1912.02178.
 
-    Units are the numbers that a layer puts out, at all positions; parameters are kernels and biases.
+    Units are the outputs of a layer at all positions; parameters are kernels and biases.
     """
     layers = list(_layers(subject.network))
     depth = len(layers)
@@ -75,7 +75,7 @@ def vc_dim_piecewise_linear(subject: Subject) -> float:
 
 
 def _layers(network: Network) -> Iterator[tuple[int, int]]:
-    """Parameters and units of every layer; a bias belongs to its layer's last kernel."""
+    """Yield the numbers of parameters and units for every kernel; a bias belongs to its layer's last kernel."""
     kernels = network.kernels
     for kernel, following in zip_longest(kernels, kernels[1:]):
         shape, node = kernel.array.shape, network.nodes[kernel.node]
@@ -87,7 +87,7 @@ def _layers(network: Network) -> Iterator[tuple[int, int]]:
 
 @measure()
 def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:
-    """Generalization bound of convolutional networks, from sizes alone.
+    """Generalization bound of convolutional networks from sizes only.
 
     Formula: 4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m), for inputs of n x n pixels.
     Range: [0, inf). Source: Jiang et al. 2019, arXiv 1912.02178, eq. 19.
@@ -103,5 +103,5 @@ def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:
 
 
 def side(network: Network) -> int:
-    """n, the longest side of the network's inputs in pixels; 1 if they are plain vectors."""
+    """n, the longest side of the network's inputs in pixels; 1 for vectors."""
     return max(network.shape(INPUT)[:-1], default=1)

@@ -1,7 +1,4 @@
-"""The marginal likelihood of the labels under random networks, and the bound that follows.
-
-Random networks have the architecture before training; what counts is the covariance of their outputs.
-"""
+"""The marginal likelihood of the labels under random networks of the architecture, and the PAC-Bayes bound from it."""
 
 import math
 from dataclasses import replace
@@ -21,11 +18,11 @@ from baselines.size.orthant import log_probability
 
 @shared
 def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int) -> Array:
-    """Covariance (n, n) of an output over random networks, for training examples; its mean variance is 1.
+    """Covariance (n, n) of an output over random networks, for n training examples, scaled to mean variance 1.
 
-    Kernels are normal with a variance of 2 / (number of inputs of a unit), biases are 0, normalizations as before
-    training. Over the last weight layers the average is exact. So this is the kernel of the Gaussian process that the
-    architecture becomes in the limit of infinite width, estimated at its own width.
+    Kernels are normal with variance 2 / (inputs of a unit), biases are 0, and normalizations have their initial values.
+    The average over the last weight layers is exact. The result estimates, at the network's own width, the kernel of
+    the Gaussian process that the architecture becomes in the limit of infinite width.
     """
     start = replace(subject.nodes, nodes=tuple(map(_before_training, subject.nodes.nodes)))
     network, inputs = Network(start), subject.sample(n_samples, seed).inputs
@@ -43,7 +40,7 @@ def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int)
 
 
 def _last_variances(network: Network) -> list[float]:
-    """Variance of the last kernels for each of `penultimate_branches`, over that of the first one."""
+    """Variance of the last kernels for each of `penultimate_branches`, relative to the first branch."""
     found: dict[int, float] = {}
     for node in (network.nodes[place] for place in last_weight_nodes(network)):
         last = len(node.weights) - (2 if node.config["use_bias"] else 1)
@@ -54,7 +51,7 @@ def _last_variances(network: Network) -> list[float]:
 
 
 def _drawn(node: Node, rng: np.random.Generator) -> list[Array]:
-    """Weights of a weight layer of a random network."""
+    """Draw the weights of a weight layer of a random network."""
     kernels, biases = (node.weights[:-1], node.weights[-1:]) if node.config["use_bias"] else (node.weights, ())
     drawn: list[Array] = []
     for number, kernel in enumerate(kernels):
@@ -64,7 +61,7 @@ def _drawn(node: Node, rng: np.random.Generator) -> list[Array]:
 
 
 def _fan_in(node: Node, number: int, shape: tuple[int, ...]) -> int:
-    """Inputs of a unit of a layer's kernel of that number."""
+    """Number of inputs of a unit, for the kernel of a layer with this number and shape."""
     if node.kind.endswith("Transpose"):
         return math.prod(shape[:-2]) * shape[-1]
     is_depthwise = node.kind.startswith(("Depthwise", "Separable")) and number == 0
@@ -72,7 +69,7 @@ def _fan_in(node: Node, number: int, shape: tuple[int, ...]) -> int:
 
 
 def _before_training(node: Node) -> Node:
-    """A node with the scales and shifts that a new layer has, where it has some."""
+    """Return a node with initial values of its normalization or PReLU; other nodes stay the same."""
     if node.kind not in NORMALIZATIONS | {"PReLU"}:
         return node
     values = [1.0] * node.config.get("scale", node.kind != "PReLU") + [0.0] * node.config.get("center", False)
@@ -82,35 +79,35 @@ def _before_training(node: Node) -> Node:
     )
 
 
-#: delta and gamma, the chances that the bound does not hold for the examples, and for the function that is drawn.
+#: delta and gamma, the probabilities with which the bound may fail over training sets, and over drawn functions.
 CONFIDENCES = (0.05, 0.05)
 
-#: Noise on the outputs over their mean variance: about what the estimate of the covariance is off.
+#: Variance of noise on the outputs over their mean variance: about the error of the estimated covariance.
 NOISE = 0.01
 
 
 @measure(Need.LABELS)
 def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 100, n_samples: int = 256, seed: int = 0) -> float:
-    """Bound on the error by the chance that a random network of the architecture has the training labels.
+    """Bound on the error from the probability of the training labels under random networks of the architecture.
 
-    Formula: -ln(1 - p) = (-ln P + ln n + ln(1 / delta) + ln(1 / gamma)) / (n - 1), P that of n labels in two groups.
-    Range: (0, inf). Source: Valle-Perez and Louis 2020, arXiv 2012.04115, and its code; the probability by expectation
-    propagation. Work: 100 F of 256 examples. Draws: by input. Refused: random networks put out nothing; there is a
-    single training example.
+    Formula: -ln(1 - p) = (-ln P + ln n + ln(1 / delta) + ln(1 / gamma)) / (n - 1), P the probability of n labels in two
+    groups. Range: (0, inf). Source: Valle-Perez and Louis 2020, arXiv 2012.04115, and its code; P by expectation
+    propagation. Work: 100 F of 256 examples. Draws: by input. Refused: outputs of random networks are 0 or not finite;
+    there is a single training example.
 
-    p bounds the error of a network that fits n training examples. It sees the architecture and the data, not the
-    trained weights: all networks of one architecture tie. Where labels are what simple functions give, random networks
-    have them more often. As in the authors' code the classes are put into two groups, the lower and the upper half of
-    their numbers.
+    p bounds the error of a network that fits n training examples. The bound depends on the architecture and the data,
+    not on the trained weights, so networks of equal architecture tie. Labels of simple functions are more probable
+    under random networks. As in the authors' code, the classes form two groups, the lower and the upper half of their
+    numbers.
 
-    The authors take the covariance of the limit of infinite width where it is known, and an estimate elsewhere; here it
-    is always an estimate, at the network's own width: on the shipped tasks, whose networks are narrow, other seeds move
-    the value by 3 %, and fewer draws make it larger. Batch normalization does nothing in a random network. The bound is
-    that of training on the examples that are looked at.
+    The authors take the covariance in the limit of infinite width if it is known, and an estimate otherwise. Here the
+    covariance is always estimated, at the network's own width. On the shipped tasks, whose networks are narrow, other
+    seeds change the value by 3 %, and fewer draws make it larger. Batch normalization has no effect in a random
+    network. The bound is for training on the n examples only.
 
     Args:
-        n_draws: random networks.
-        n_samples: training examples, n; time grows with the cube.
+        n_draws: number of random networks.
+        n_samples: training examples, n; time grows with the cube of n.
     """
     covariance = random_covariance(subject, min(n_samples, len(subject.examples)), n_draws, seed)
     labels = subject.sample(n_samples, seed).labels

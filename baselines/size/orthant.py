@@ -1,4 +1,4 @@
-"""The probability that correlated normal numbers have given signs, by expectation propagation."""
+"""The probability that correlated normal variables have given signs, by expectation propagation."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,12 +7,12 @@ import numpy as np
 
 from baselines.core.sample import Array
 
-#: Sweeps over all numbers, and the change of the logarithm at which they end.
+#: Largest number of sweeps over all variables, and the change of the logarithm at which they end.
 N_SWEEPS, TOLERANCE = 50, 1e-6
 
 
 class _Cavity(NamedTuple):
-    """Cavity distributions (n,): each number's normal distribution without the factor of its own sign."""
+    """Cavity distributions (n,): the normal distribution of each variable without the factor of its own sign."""
 
     precision: Array
     mean: Array
@@ -21,13 +21,13 @@ class _Cavity(NamedTuple):
 def log_probability(covariance: Array, signs: Array, noise: float) -> float:
     """Logarithm of P(signs_i (f_i + e_i) > 0 for all i), f ~ N(0, covariance), e_i ~ N(0, noise). Range: (-inf, 0].
 
-    The factor of each sign is replaced by a normal density that has the same moments beside the others (Rasmussen and
-    Williams 2006, algorithm 3.5). It is exact for independent numbers, and close to the truth for others.
+    The factor of each sign is replaced by a normal density with matching moments (Rasmussen and Williams 2006,
+    algorithm 3.5). The result is exact for independent variables, and a close approximation for others.
 
     Args:
         covariance: (n, n).
         signs: 1 or -1 (n,).
-        noise: variance.
+        noise: variance of e_i.
     """
     found = -np.inf
     for value in _sweeps(covariance.astype(np.float64), signs.astype(np.float64), noise):
@@ -38,8 +38,8 @@ def log_probability(covariance: Array, signs: Array, noise: float) -> float:
 
 
 def _sweeps(prior: Array, signs: Array, noise: float) -> Iterator[float]:
-    """The estimate after each sweep."""
-    precision, shift = np.zeros(len(signs)), np.zeros(len(signs))  # of the densities in the place of the signs
+    """Yield the estimate after each sweep."""
+    precision, shift = np.zeros(len(signs)), np.zeros(len(signs))  # of the densities that replace the signs
     spread, mean = prior.copy(), np.zeros(len(signs))
     for _ in range(N_SWEEPS):
         for i in range(len(signs)):
@@ -67,7 +67,7 @@ def _cavity(variance: Array, mean: Array, precision: Array, shift: Array) -> _Ca
 
 
 def _moments(cavity: _Cavity, sign: Array, noise: float) -> tuple[Array, Array, Array]:
-    """Logarithm of the probability of a sign, and mean and variance of a number given the sign."""
+    """Logarithm of the probability of a sign, and mean and variance of a variable given its sign."""
     from scipy.special import log_ndtr  # here: listing the measures must not wait for it
 
     spread = 1 / cavity.precision
@@ -83,7 +83,7 @@ def _moments(cavity: _Cavity, sign: Array, noise: float) -> tuple[Array, Array, 
 
 
 def _posterior(prior: Array, precision: Array, shift: Array) -> tuple[Array, Array, float]:
-    """Covariance and mean with all densities, and half the log of the determinant of I + prior diag(precision)."""
+    """Posterior covariance and mean, and half the logarithm of the determinant of I + prior diag(precision)."""
     from scipy.linalg import cholesky, solve_triangular
 
     root = np.sqrt(np.maximum(precision, 0))

@@ -1,7 +1,6 @@
-"""The functions behind the commands of `pgdl`: arguments in, a result object out. The package `pgdl` exports them.
+"""The functions behind the commands, which the package `pgdl` exports; its docstring explains their common arguments.
 
-The command line, a notebook, a job of CI and a service all call them. Nothing here prints: a `Progress` shows the work,
-and a mistake of the user raises a `UserError`.
+Nothing here prints: a `Progress` shows the work, and a mistake of the user raises a `UserError`.
 """
 
 #: Modules for other rooms.

@@ -1,11 +1,10 @@
-"""The leaderboard of recorded submissions."""
+"""The function `pgdl.board`: the leaderboard of recorded submissions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.api.alike import shown_once
-from harness.api.commands import run_command
 from harness.api.competition import failed_outputs, notes_on_records, read_competition, read_current
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
@@ -21,7 +20,7 @@ from harness.task.summary import describe_networks
 
 @dataclass(frozen=True)
 class BoardResult:
-    """A leaderboard, and its site if the caller asked for a site (`harness.site.write_site`)."""
+    """A leaderboard, and if requested the data of its site, which `harness.site.write_site` writes."""
 
     board: Board
     site: SiteData | None = None
@@ -41,24 +40,19 @@ def board(
     """Return the leaderboard of all recorded submissions.
 
     A record counts only if the task still has the same model and data. Of measures that order all networks alike, such
-    as one and its logarithm, the first is shown, unless `everything` is.
+    as a measure and its logarithm, only the first is shown.
 
     Args:
-        tasks_dir: directory of the tasks, with their reference data.
-        task_names: only these tasks; empty: all.
-        results: database of the records.
-        withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
-        everything: every version and configuration of a submission in its own row.
-        with_site: also gather what a site of the board shows.
-        title: heads the site.
-        organiser: who runs the board, for the site.
+        everything: show every version and configuration of a submission in its own row, and all measures.
+        with_site: also gather the data of a site.
+        title: title of the site.
+        organiser: name on the site of the person or group that runs the board.
 
     Raises:
         UserError: tasks, reference data or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
-    address = Address.of(results, "results")
-    with Records(address, read_only=True) as records:
+    with Records(results, read_only=True) as records:
         found = find_versions(records, competition.references, everything=everything)
         found, alike = (found, []) if everything else shown_once(found)
         collected = read_current(records, competition, found)
@@ -67,7 +61,7 @@ def board(
         outputs = failed_outputs(records, collected.shown) if with_site else {}
     built = build_board(
         collected, competition.references, competition.withheld, notes, competition.held_out,
-        lambda calls: run_command(calls, Path(tasks_dir), address),
+        competition.command(results),
     )  # fmt: skip
     if not with_site:
         return BoardResult(built)

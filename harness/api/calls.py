@@ -1,4 +1,4 @@
-"""Makes and records the calls of a run."""
+"""The calls of a run: reads the tasks, prepares the sandbox, makes the calls and records them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -15,7 +15,7 @@ from harness.execution.executor import Executor
 from harness.execution.plan import runtime_of
 from harness.execution.run import Plan, make_plan, requests_of
 from harness.execution.settings import RunSettings
-from harness.records import Records
+from harness.records import Records, add_unwritten
 from harness.submission import Submission
 from harness.task.layout import TaskDirectory
 from harness.task.task import Task, read_tasks
@@ -25,25 +25,23 @@ from harness.text import counted
 
 @dataclass(frozen=True)
 class Run:
-    """Submissions to call, the tasks to call them on, and the settings.
-
-    `left_out` has the measures that are not called on a task, as (measure, task), with the reasons.
-    """
+    """The submissions of a run, the tasks to call them on, and the settings of the calls."""
 
     submissions: Sequence[Submission]
     tasks: Sequence[Task]
     settings: RunSettings
     executor: Executor
+    #: (measure, task) -> why the measure is not called on the task
     left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def withheld(self) -> list[str]:
-        """Names of the tasks of which only outcomes are shown."""
+        """Names of the tasks whose outcomes are shown, but neither outputs, messages nor figures."""
         return [task.name for task in self.tasks if self.settings.withhold.covers(task.hidden)]
 
     @property
     def shown(self) -> list[Task]:
-        """The tasks that are not withheld: notes on them may name models and gaps."""
+        """The tasks that are not withheld, whose models and gaps notes may name."""
         return [task for task in self.tasks if task.name not in self.withheld]
 
 
@@ -55,17 +53,19 @@ def begin_run(
     execution: Execution,
     progress: Progress,
 ) -> Iterator[Run]:
-    """Read and check the tasks, while the executor, whose context it is, gets ready for calls; raises `UserError`.
+    """Read and check the tasks while the executor gets ready for calls, and yield the run in the executor's context.
 
-    Notes on tasks, for instance about a missing official score, come before the first call. Withheld tasks have no
-    notes, because some notes name gaps. Notes mention initial weights only if a measure needs them
-    (`harness.api.needs`).
+    Notes on the tasks that are not withheld go to `progress`, for instance that a task has no official score. They
+    mention missing initial weights only if a measure needs these weights (`harness.api.needs`).
+
+    Raises:
+        UserError: a task is missing or invalid, or no sandbox works.
     """
     files = TaskDirectory(tasks_dir).runnable(task_names)
     progress.step("trying the sandbox")
     settings, executor = prepare(execution, files, progress)
     with executor:
-        executor.expect({runtime_of(one, settings) for one in submissions})
+        executor.expect({runtime_of(submission, settings) for submission in submissions})
         progress.step(f"reading {counted(len(files), 'task')}")
         tasks = read_tasks(files, settings.withhold)
         run = Run(submissions, tasks, settings, executor)
@@ -79,20 +79,20 @@ def begin_run(
 
 
 def open_records(run: Run, results: Address | Path | str) -> Records:
-    """Open the records of a run; raises `UserError`, and makes no file, if submissions could read them."""
+    """Return the opened records of a run. Raise `UserError`, without creating a file, if submissions could read it."""
     require_unseen_records(run, results)
     return Records(results)
 
 
 def require_unseen_records(run: Run, results: Address | Path | str) -> None:
-    """Raise `UserError` if submissions could read the file of these records."""
+    """Raise `UserError` if the run's submissions could read the file of the records."""
     file = Records.file_at(results)
     if file is not None:
         run.executor.require_unseen([file])
 
 
 def note_initial_weights(tasks: Sequence[Task], progress: Progress) -> None:
-    """Say which of the tasks' models lack their initial weights, in one line for each task."""
+    """Send a note on each task with models that lack their initial weights; it names these models."""
     for task in tasks:
         for line in notes_of_initial_weights(task):
             progress.note(f"{task.name}: {line}")
@@ -102,16 +102,20 @@ def record_calls(
     run: Run, records: Records, progress: Progress, *, force: bool = False, retry_timeouts: bool = False,
     repeats: int = 0, planned: Callable[[Plan], None] = lambda _: None,
 ) -> tuple[Plan, Tally]:  # fmt: skip
-    """Make the calls that are not recorded yet; returns all calls, and a tally of outcomes.
+    """Make the calls of a run that are not recorded yet, and return the plan of all calls with a tally of outcomes.
 
-    The context of the run's executor has been entered; `records` are those of `open_records`. `force` and
-    `retry_timeouts` also make recorded calls (`harness.execution.run.make_plan`). `repeats` is the number of
-    repetitions of some of the calls (`harness.execution.repeated_models`). `planned` receives the plan before its first
-    call.
+    Args:
+        run: a run of `begin_run`, whose context has been entered.
+        records: records of `open_records`.
+        progress: shows the calls.
+        force: make recorded calls again.
+        retry_timeouts: make recorded calls again that the plan takes for starved (`harness.execution.run.make_plan`).
+        repeats: number of repetitions of some of the calls (`harness.execution.repeated_models`).
+        planned: is called with the plan before the first call.
     """
     executor = run.executor
     records.warn = progress.warn
-    records.add_unwritten()
+    add_unwritten(records)
     progress.step("planning the calls")
     plan = make_plan(
         run.submissions, run.tasks, run.settings, executor, records,
@@ -120,19 +124,19 @@ def record_calls(
     planned(plan)
     records.ask(requests_of(plan.calls))
     tally = Tally()
-    for row in plan.recorded:
-        tally.add(row)
+    for recorded in plan.recorded:
+        tally.add(recorded)
     progress.started(plan, records.name)
     try:
-        # Closing releases the claims: also when Ctrl-C comes while a row is shown.
-        with closing(execute(plan, executor, records, progress.warn, progress.step)) as rows:
-            for row in rows:
-                tally.add(row)
-                progress.advanced(row)
+        # Closing releases the claims, also if Ctrl-C interrupts the display of a call.
+        with closing(execute(plan, executor, records, progress.warn, progress.step)) as ended:
+            for call in ended:
+                tally.add(call)
+                progress.advanced(call)
     finally:
         progress.finished(tally.total, len(plan.calls))
     if line := tally.starved_note(run.withheld):
         progress.warn(line)
-    if not needs_initial_weights(run.submissions):  # otherwise it has been said
+    if not needs_initial_weights(run.submissions):  # otherwise `begin_run` has sent the notes
         note_initial_weights([task for task in run.shown if task.name in tally.lacking_initial_weights], progress)
     return plan, tally

@@ -1,4 +1,4 @@
-"""The result of `pgdl check` as data, JSON, JUnit XML and annotations for GitHub Actions."""
+"""The report of `pgdl check`, also as JSON, JUnit XML and annotations for GitHub Actions."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from harness.api.endless import endless_repeat
+from harness.api.submissions import endless_repeat
 from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Trial
 from harness.execution.forecast import Forecast
@@ -20,18 +20,18 @@ from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.selection import PartOfData
 
-#: Where a log of GitHub would see a command: in XML, its first character has another form with the same meaning.
+#: Beginning of a line that GitHub's log would take for a command. XML can write its first character as a number.
 _COMMAND = re.compile(r"^(\s*)([:#])(?=[:#])", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class CheckReport:
-    """A verdict and the calls behind it; `trial` is None if no call was needed."""
+    """The verdict of a check on a submission, and the calls behind it."""
 
     submission: Submission
-    trial: Trial | None = None
-    forecast: Forecast | None = None
-    withheld: Collection[str] = ()  #: tasks of which only outcomes are shown
+    trial: Trial | None = None  #: the calls; None if the submission has a flaw that needs no call to be found
+    forecast: Forecast | None = None  #: of a full run; None without a passing trial, or if a task is withheld
+    withheld: Collection[str] = ()  #: names of the tasks whose outcomes alone may be shown
 
     @property
     def passed(self) -> bool:
@@ -40,7 +40,7 @@ class CheckReport:
 
     @property
     def undecided(self) -> bool:
-        """Whether calls failed, or did not end, on parts of the training data only."""
+        """Whether there is no verdict: all calls that failed or did not end were on parts of the training data."""
         if self.trial is None or self.passed:
             return False
         unknown = [one.last.done for one in self.trial.partial.values() if one.is_unknown]
@@ -49,19 +49,24 @@ class CheckReport:
 
     @property
     def partial(self) -> list[CallsOnParts]:
-        """The calls on parts of the training data that may be shown."""
+        """The calls on parts of the training data, except calls on withheld tasks."""
         partial = self.trial.partial if self.trial else {}
         return [one for (task, _), one in partial.items() if task not in self.withheld]
 
     @property
     def shown(self) -> list[FinishedCall[PlannedCall]]:
-        """The calls that may be shown."""
+        """The finished calls, except calls on withheld tasks."""
         done = self.trial.done if self.trial else ()
         return [one for one in done if one.call.task.name not in self.withheld]
 
     @property
+    def failed(self) -> list[FinishedCall[PlannedCall]]:
+        """The calls of `shown` without a value."""
+        return [one for one in self.shown if one.result.outcome is not Outcome.OK]
+
+    @property
     def counts(self) -> dict[str, Counter[str]]:
-        """Number of calls by outcome, for each withheld task."""
+        """Withheld task -> outcome -> number of calls, including the repeated call."""
         done = (*self.trial.done, self.trial.again) if self.trial else ()
         return {
             task: Counter(str(one.result.outcome) for one in done if one.call.task.name == task)
@@ -70,13 +75,13 @@ class CheckReport:
 
     @property
     def endless(self) -> str | None:
-        """A sentence on the data set that the submission repeats for ever; None if there is none, or no call ran on."""
+        """After a timeout, a sentence on a line of the submission that repeats a dataset for ever, if there is one."""
         late = self.trial and any(one.result.outcome is Outcome.TIMEOUT for one in self.trial.done)
         return endless_repeat(self.submission) if late else None
 
     @property
     def warnings(self) -> list[str]:
-        """Doubts about a submission that passes; none if a task is withheld."""
+        """Doubts about a submission that passes; empty if a task is withheld."""
         if self.trial is None or not self.passed or self.withheld:
             return []
         found = []
@@ -89,7 +94,7 @@ class CheckReport:
 
 
 def to_json(report: CheckReport) -> str:
-    """Return everything that may be shown, as JSON."""
+    """Return the verdict, the calls on tasks that are not withheld, and the forecast as a JSON object."""
     expected = report.forecast
     content = {
         "submission": report.submission.name,
@@ -155,21 +160,34 @@ def to_junit(report: CheckReport) -> str:
 
 
 def to_github(report: CheckReport) -> str:
-    """Return an annotation per failure or warning, on the submission's own line if it is known."""
+    """Return an annotation, in a line of its own, for each warning and each different failure of a check."""
     file = os.path.relpath(report.submission.source)
     lines = [annotation("warning", warning, file) for warning in report.warnings]
     if report.submission.problem is not None:
         lines.append(annotation("error", report.submission.problem, file))
     annotated = set()
-    for done in report.shown:
-        result = done.result
-        if result.outcome is Outcome.OK or (result.outcome, result.message) in annotated:
-            continue
-        annotated.add((result.outcome, result.message))
-        name, line = last_frame(result.output_tail) or ("", None)
-        text = f"{result.outcome} on {done.call.task.name}/{done.call.model.id}: {result.message}"
-        lines.append(annotation("error", text, path_in(file, name) if name else file, line))
+    for done in report.failed:
+        if (failure := (done.result.outcome, done.result.message)) not in annotated:
+            annotated.add(failure)
+            lines.append(annotate_failure(file, describe_failure(done), done.result.output_tail))
     for task, counts in report.counts.items():
         if failed := counts.total() - counts[Outcome.OK]:
             lines.append(annotation("error", f"{failed} of {counts.total()} calls on {task} failed", file))
     return "\n".join(lines)
+
+
+def describe_failure(done: FinishedCall[PlannedCall]) -> str:
+    """Return outcome, model and message of a failed call in one line."""
+    return f"{done.result.outcome} on {done.call.where}: {done.result.message}"
+
+
+def annotate_failure(source: str, text: str, output: str) -> str:
+    """Return an error as an annotation for GitHub.
+
+    Args:
+        source: path of the submission.
+        text: the error.
+        output: output of the failed call. If it has a traceback, the annotation is on its last line in the submission.
+    """
+    file, line = last_frame(output) or ("", None)
+    return annotation("error", text, path_in(source, file) if file else source, line)

@@ -1,4 +1,4 @@
-"""A verdict on a submission, from the same sandbox as a full run."""
+"""The function `pgdl.check`: tries a submission in the same sandbox as a full run."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from harness.submission import find_problem
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.selection import ModelSelection, require_known
 
-#: Models of each task, unless others are named.
+#: Default number of models of each task.
 MODELS = 3
 
 
@@ -32,19 +32,15 @@ def check(
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> CheckReport:
-    """Try a submission on a few models of each task; nothing is recorded. One call is made twice.
+    """Try a submission on a few models of each task; nothing is recorded.
 
-    A call that has not ended after `WHOLE_CALL_S` is stopped, and made on parts of the training data instead.
+    One call is made twice, to see whether its value is repeatable. A call that has not ended after `WHOLE_CALL_S` is
+    stopped, and replaced by calls on parts of the training data.
 
     Args:
         submission: a path, the name of a measure, or a Python function `complexity(model, dataset)`.
-        tasks_dir: directory of the tasks.
-        task_names: only these tasks; empty: all.
-        models: number of models of each task, from the smallest to the largest, or their names.
-        names: empty, or a single name that replaces the submission's own.
+        names: empty, or a single name that replaces the submission's own name.
         whole_calls: wait for whole calls, however long they take.
-        execution: limits, sandbox and engine.
-        progress: shows the work.
 
     Raises:
         UserError: a task or the submission is missing or invalid, or no sandbox works here.

@@ -1,4 +1,4 @@
-"""The measures of the option --measures."""
+"""The measures that a user selects by names, families, costs, `all` or `cheap`: the option --measures."""
 
 import re
 from collections.abc import Sequence
@@ -12,23 +12,34 @@ from harness.submission import Submission, find_baseline
 
 
 class Chosen(NamedTuple):
-    """A measure of the option --measures."""
+    """A selected measure."""
 
     submission: Submission
     family: str
-    is_named: bool  #: whether the option has its name, rather than its family or cost, `all` or `cheap`
+    is_named: bool  #: whether the user wrote the measure's own name
 
 
 def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
-    """Return the measures of the option --measures, each once; raises `UserError`."""
-    families = {measure.family for measure in baselines.MEASURES.values()}
+    """Return the selected measures, each once.
+
+    Args:
+        texts: each with names, families, costs, `all` or `cheap` between commas. A name may have parameters.
+
+    Raises:
+        UserError: there is no such measure, family or cost.
+    """
     chosen: dict[str, Chosen] = {}
     for text in as_names(texts):
         for part in _parts(text):
-            several = [name for name, one in baselines.MEASURES.items() if _is_among(one, part)]
+            several = [
+                name
+                for name, measure in baselines.MEASURES.items()
+                if part in (ALL, measure.family, measure.cost) or (part == CHEAP and measure.is_cheap)
+            ]
             for name in several or [part]:
                 submission = find_baseline(name)
                 if submission is None:
+                    families = {measure.family for measure in baselines.MEASURES.values()}
                     known = [*baselines.MEASURES, *families, *baselines.Cost, ALL, CHEAP]
                     hint = did_you_mean(name, known) or "pgdl measures lists them"
                     raise UserError(f"measures: no measure, family or cost {name!r}", remedy=hint)
@@ -39,14 +50,10 @@ def choose_measures(texts: Sequence[str] | str) -> list[Chosen]:
 
 
 def without_parameters(name: str) -> str:
-    """Return a measure's name without parameters."""
+    """Return a measure's name without its parameters: `vc_dim` of `vc_dim:image_side=28`."""
     return name.partition(":")[0]
 
 
-def _is_among(measure: baselines.Measure, several: str) -> bool:
-    return several in (ALL, measure.family, measure.cost) or (several == CHEAP and measure.is_cheap)
-
-
 def _parts(text: str) -> list[str]:
-    """Split at commas, except those between the parameters of a measure."""
+    """Split at commas, except commas between the parameters of a measure."""
     return [part.strip() for part in re.split(r",(?![^:=,]*=)", text)]

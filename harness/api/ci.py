@@ -1,9 +1,9 @@
-"""Evaluates a change of a repository: from two revisions to a board and a report."""
+"""The function `pgdl.evaluate_change`: evaluates a change of a repository, and compares the boards of two revisions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.api.alike import shown_once
 from harness.api.calls import begin_run, record_calls, require_unseen_records
@@ -38,104 +38,81 @@ from harness.task.task_notes import abbreviated
 
 @dataclass(frozen=True)
 class ChangeJob:
-    """The inputs and settings of an evaluation; raises `UserError` for a revision that does not exist.
+    """The inputs and settings of an evaluation. Raise `UserError` for an execution without a sandbox."""
 
-    Attributes:
-        repository: git repository with both commits; its working tree is not read.
-        folder: folder of the submissions in the repository.
-        head: commit with the change.
-        base: commit that the change will be merged into; None: every submission is evaluated.
-        measures: measures of the library that are run as well.
-        tasks_dir: directory of the tasks.
-        task_names: only these tasks; empty: all.
-        results: database of the records.
-        added: results files of other jobs, whose records are added first.
-        rules: the rules that the change has to keep.
-        execution: limits, sandbox and engine; never without a sandbox.
-    """
-
-    repository: Path
-    folder: str
-    head: str
-    base: str | None
-    measures: Sequence[str]
-    tasks_dir: Path
-    task_names: Sequence[str]
-    results: Address
-    added: Sequence[Address]
-    rules: Rules
-    execution: Execution
+    repository: Path  #: git repository with both commits; its working tree is not read
+    folder: str  #: folder of the submissions in the repository
+    head: str  #: commit with the change
+    base: str | None  #: commit into which the change will be merged; None: every submission is evaluated
+    measures: Sequence[str]  #: names of measures of the library that are run as well
+    tasks_dir: Path  #: directory of the tasks
+    task_names: Sequence[str]  #: only these tasks; empty: all
+    results: Address  #: database of the records
+    added: Sequence[Address]  #: results files of other jobs, whose records are added first
+    rules: Rules  #: rules that the change has to keep
+    execution: Execution  #: limits, sandbox and executor of the calls
 
     def __post_init__(self) -> None:
         if self.execution.unsafe_no_sandbox:
             raise UserError("a change is only evaluated in a sandbox")
 
-    @cached_property
-    def objects(self) -> Repository:
-        """The repository."""
-        return Repository(self.repository)
 
-    @cached_property
-    def change(self) -> Change:
-        """The change between the two revisions."""
-        try:
-            return find_change(self.objects, require_folder(self.folder), self.head, self.base)
-        except GitError as error:
-            raise UserError(f"the submissions cannot be listed: {error}", file=self.repository) from error
-
-
-@dataclass(frozen=True)
-class _Boards:
-    """The boards at the base and with the change, and the site of the latter.
-
-    `missing` names the submissions that the change does not touch and that lack records of their present version.
-    `same` groups the submissions that equal a touched submission.
-    """
+class _Boards(NamedTuple):
+    """The boards of both revisions, and facts about the board with the change."""
 
     before: Board
     after: Board
-    site: SiteData
-    missing: Sequence[str]
-    same: Sequence[Same]
+    site: SiteData  #: of `after`
+    missing: list[str]  #: untouched submissions without a record of their present version
+    same: list[Same]  #: groups of submissions that equal a touched submission
 
 
 @dataclass(frozen=True)
 class ChangeResult:
-    """The report of a change, the board with it, its site, and annotations for GitHub."""
+    """The report of a change, the board of the revision with the change, and annotations for GitHub."""
 
     report: ChangeReport
     board: Board
-    site: SiteData
-    annotations: Sequence[str] = ()
+    site: SiteData  #: of the board
+    annotations: Sequence[str] = ()  #: commands for GitHub, a line each
 
     @property
     def comment(self) -> str:
-        """The report for readers."""
+        """The report in Markdown."""
         return render(self.report)
 
 
 def evaluate_change(job: ChangeJob, progress: Progress = SILENT) -> ChangeResult:
-    """Evaluate the submissions that a change touches, and compare the boards before and after it."""
-    change, measures = job.change, _measures(job.measures)
+    """Evaluate the submissions that a change touches, and compare the boards before and after the change.
+
+    Raises:
+        UserError: a commit, a task or a measure does not exist, or no sandbox works here.
+    """
+    repository = Repository(job.repository)
+    try:
+        change = find_change(repository, require_folder(job.folder), job.head, job.base)
+    except GitError as error:
+        raise UserError(f"the submissions cannot be listed: {error}", file=job.repository) from error
+    measures = _measures(job.measures)
     competition = read_competition(job.tasks_dir, Withhold(job.execution.withhold), job.task_names)
-    touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
+    touched = Touched() if job.rules.stop(change) else read_touched(repository, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
             progress.note(f"{add_records(records, file)} records added from {file}")
         calls = _call(job, touched, measures, records, progress) if touched.submissions or measures else ()
         made = records_of(calls, records)
-        boards = _make_boards(job, competition, records, touched)
+        boards = _make_boards(job, repository, change, touched, competition, records)
         for submission in touched.submissions.values():
             touched.add(submission.name, find_failures(records, submission, made))
     unscored = without_reference(made, competition.references)
     lines = lines_of(change, job.folder, boards.before, boards.after, touched, unscored)
-    missing = boards.missing if lines else ()
+    missing, no_ranks = boards.missing if lines else [], list[str]()
     if missing:
         lines = [without_ranks(line) for line in lines]
+        lacking = f"records of {', '.join(missing)} are missing, with the settings of this job"
+        no_ranks = [f"no rank: {lacking}; pgdl ci without --base makes them"]
     of_lines = [(line, text) for line in lines for text in job.rules.broken_by(line)]
     of_change = job.rules.broken_by_change(change)
-    lacking = f"no rank: records of {', '.join(missing)} are missing, with the settings of this job"
-    no_ranks = [f"{lacking}; pgdl ci without --base makes them"] if missing else []
     refused = [f"{path}: {reason}" for path, reason in change.refused.items()]
     report = ChangeReport(
         head=change.head,
@@ -168,7 +145,10 @@ def _measures(names: Sequence[str]) -> list[Submission]:
 def _call(
     job: ChangeJob, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
 ) -> Sequence[PlannedCall]:
-    """Check the submissions if the rules require it, and make the calls of passing submissions; returns these calls."""
+    """Make the calls of the measures and the submissions, and return them.
+
+    If the rules require a check, a submission that does not pass is refused instead.
+    """
     with begin_run([], job.tasks_dir, job.task_names, job.execution, progress) as run:
         require_unseen_records(run, job.results)
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
@@ -178,12 +158,13 @@ def _call(
         return record_calls(run, records, progress)[0].calls
 
 
-def _make_boards(job: ChangeJob, competition: Competition, records: Records, touched: Touched) -> _Boards:
-    """Build the boards of both revisions; this reads only the submissions that have records or requests."""
-    change = job.change
+def _make_boards(
+    job: ChangeJob, repository: Repository, change: Change, touched: Touched, competition: Competition, records: Records
+) -> _Boards:
+    """Return the boards of both revisions. Submissions without a record or a request are not read."""
     seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
     known = {name: entry for name, entry in change.before.items() if name in seen}
-    at_base = read_versions(job.objects, job.folder, known)
+    at_base = read_versions(repository, job.folder, known)
     untouched = change.after.keys() - change.touched.keys()
     with_change = {name: version for name, version in at_base.items() if name in untouched} | touched.submissions
     execution = job.execution
@@ -202,7 +183,7 @@ def _make_boards(job: ChangeJob, competition: Competition, records: Records, tou
     site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls.shown))
     before = _build(competition, calls_before, ())
     entries = {name: change.after[name] for name in missing_in(board, untouched)}
-    missing = read_versions(job.objects, job.folder, entries)  # an unreadable submission has no row in any case
+    missing = read_versions(repository, job.folder, entries)  # without unreadable submissions, which never have a row
     return _Boards(before, board, site, list(missing), same_as(change.touched, calls.shown))
 
 
@@ -214,8 +195,14 @@ def _build(competition: Competition, collected: Collected, notes: Sequence[str])
 
 
 def write_files(output: Path, ended: ChangeResult) -> list[Path]:
-    """Write leaderboard, comment, report and site into a directory, and verify the site; raises `UserError`."""
-    _refuse_links(output)
+    """Write leaderboard, comment, report and site into a directory, verify the site, and return the paths.
+
+    Raises:
+        UserError: a file cannot be written, a path is a link, or the site differs from its records.
+    """
+    parents = () if output.is_absolute() else output.parents
+    for path in (*reversed(parents), output, *output.glob("*")):
+        refuse_link(path)  # the job may run in the checkout of a change
     written = formats.write(ended.board, output / "leaderboard")
     for name, text in (("comment.md", ended.comment), ("report.json", ended.report.to_json())):
         path = output / name
@@ -227,10 +214,3 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     if differences := verify_site(site).differences:
         raise UserError(f"not as computed from its records: {differences[0]}", file=site)
     return [*written, site]
-
-
-def _refuse_links(output: Path) -> None:
-    """Raise `UserError` for a link that would lead files elsewhere: the job may run in the checkout of a change."""
-    parents = () if output.is_absolute() else output.parents
-    for path in (*reversed(parents), output, *output.glob("*")):
-        refuse_link(path)

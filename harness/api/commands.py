@@ -1,6 +1,7 @@
-"""Commands that are printed for users to paste.
+"""Command lines that boards and reports print for users to copy.
 
-If a variable such as PGDL_SEED is set, they contain its option even at the default: an option overrides the variable.
+If a variable such as PGDL_SEED is set, the command has its option even at the default, because the option overrides the
+variable.
 """
 
 import os
@@ -17,14 +18,15 @@ from harness.text import exact
 from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT
 
-#: A flag that cannot be switched off by an option.
+#: This flag has no option that switches it off; only its variable does.
 UNSAFE_OPTION = "--unsafe-no-sandbox"
 
 
 def results_option(results: Address) -> str:
-    """Return the option for the records; an address that may hold a password is left to the variable.
+    """Return the option for the records; empty if the command has these records without it.
 
-    If the variable is not set, the shell reports that.
+    In place of an address that may hold a password, the option has the variable PGDL_RESULTS. If the variable is not
+    set, the shell reports that.
     """
     if results.has_secrets:
         return '--results "$PGDL_RESULTS"' if _is_set("--results") else '--results "${PGDL_RESULTS:?its address}"'
@@ -32,14 +34,19 @@ def results_option(results: Address) -> str:
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
-    """Return the command line that makes the calls without a record; all calls share their settings.
+    """Return the command line that makes the missing calls of rows of a board.
 
-    Each path gets the name of its row by --as. The records may be a stranger's: if a name or a setting must not stand
-    in a command, if calls were made without a sandbox, or if the submission is a Python function, the result is a
-    sentence that says what to do instead.
+    The option --as gives each path the name of its row. The records may be a stranger's. The result is an advice in
+    place of a command if a recorded name or setting is unsafe in a command, if calls were made without a sandbox, or
+    if a submission is a Python function.
+
+    Args:
+        calls: the calls of the rows, which share their settings.
+        tasks: directory of the tasks.
+        results: address of the records.
     """
     if calls[0].source.startswith(FUNCTION):
-        return "hand in the functions again, with api.run"
+        return "hand in the functions again, with pgdl.run"
     distinct = list({one.submission: one for one in calls}.values())
     configuration, of_library = calls[0].configuration, all(one.is_baseline for one in distinct)
     chosen = sorted({task for task, _ in calls[0].stale}) if _is_set("--task") else []
@@ -59,13 +66,14 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
 
 def _recorded(calls: Sequence[Calls], tasks: Sequence[str], configuration: Configuration | None) -> list[str]:
     """Return the words of a command that come from records."""
-    known = configuration
-    settings = [known.runtime, known.time_budget, *known.isolation.split("/")] if known else []
-    return [*tasks, *settings, *(word for one in calls for word in (one.submission, _argument(one)))]
+    words = [*tasks, *(word for one in calls for word in (one.submission, _argument(one)))]
+    if configuration:
+        words += [configuration.runtime, configuration.time_budget, *configuration.isolation.split("/")]
+    return words
 
 
 def _is_path(calls: Calls) -> bool:
-    """Whether the source is a path; the source of a measure, of the library or another package, is its name."""
+    """Whether the source of calls is a path, and not the name of a measure of the library or of a package."""
     return not calls.is_baseline and calls.source != calls.submission
 
 
@@ -74,13 +82,13 @@ def _argument(calls: Calls) -> str:
 
 
 def _settings(configuration: Configuration, *, of_library: bool) -> list[str]:
-    """Return the options for these settings."""
+    """Return the words of the options for a configuration."""
     from harness.execution.settings import RunSettings  # here: boards load no sandbox
     from harness.gpus import find_gpus
     from harness.sandbox import Limits
 
     defaults = RunSettings(Limits(Limits.default_memory_bytes(len(find_gpus()))))
-    # The metadata of a submission decide its default, which is not known here.
+    # The default runtime of a submission is in its metadata, which are unknown here.
     runtime = _option("--runtime", configuration.runtime, DEFAULT if of_library else "")
     return [
         *_option("--seed", str(configuration.run_seed), str(defaults.seed)),
@@ -106,7 +114,7 @@ def _sandbox(isolation: str) -> list[str]:
 
 
 def _option(name: str, value: str, default: str) -> list[str]:
-    """Return the words of an option; no words if the command has this value without the option."""
+    """Return the words of an option; empty if the command has the value without the option."""
     return [name, value] if value != default or _is_set(name) else []
 
 

@@ -1,4 +1,4 @@
-"""What many calls of the library's measures will take, said before the first."""
+"""A forecast of how long the calls of `pgdl.compare` take, for notes before the first call."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ from harness.task.model import Model
 from harness.task.task import Task
 from harness.text import counted, duration
 
-#: Number of calls from which on a forecast is worth its own calls, about ten for each task.
+#: Least number of missing calls for a forecast, which itself makes about ten calls on each task.
 MANY_CALLS = 1000
 
-#: Measures that are named.
+#: Number of measures that a note names.
 NAMED = 5
 
 
 def note_costs(run: Run, progress: Progress, plan: Plan) -> None:
-    """Note how long the missing calls of a plan will take, and which measures take most of it.
+    """Send notes on how long the missing calls of a plan will take, and on the measures that take most of this time.
 
-    Passes are timed on two models of each task. Nothing is said before few calls, nor of withheld tasks.
+    The forecast times passes on two models of each task. There is none for few calls, or if a task is withheld.
     """
     missing = plan.missing
     if len(missing) < MANY_CALLS or run.withheld:
@@ -49,7 +49,7 @@ def note_costs(run: Run, progress: Progress, plan: Plan) -> None:
 
 
 def _begin_s(task: Task, calls: Sequence[PlannedCall], timed: Sequence[Timed]) -> float:
-    """Return the seconds of what the calls on each model of a task share, since they share a sandbox."""
+    """Return the seconds of the work that the calls on a model share in their sandbox, summed over a task's models."""
     models = {call.model.id: call.model for call in calls if call.task.name == task.name}
     return float(np.nan_to_num(on_each(list(models.values()), timed, [one.begin_s for one in timed])).sum())
 

@@ -1,4 +1,4 @@
-"""A table of the library's measures on every model of every task."""
+"""The functions `pgdl.compare` and `compare_recorded`: scores of the library's measures in one table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,6 @@ import baselines
 from harness.api.alike import ordered_alike, told_alike
 from harness.api.calls import Run, begin_run, open_records, record_calls
 from harness.api.chosen_measures import choose_measures, without_parameters
-from harness.api.commands import run_command
 from harness.api.comparison_costs import note_costs
 from harness.api.competition import collect_records, read_competition, remarks_on
 from harness.api.execution import USUAL, Execution
@@ -18,10 +17,10 @@ from harness.api.progress import SILENT, Progress
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.comparison import compare_calls
-from harness.board.oracle import Oracle, score_oracle
 from harness.board.published import read_published, require_published, with_published
 from harness.board.recorded import read_records
 from harness.board.versions import find_versions
+from harness.board.yardsticks import Oracle, score_oracle
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.format.reference import Reference
@@ -36,16 +35,16 @@ from harness.task.task_notes import abbreviated
 
 @dataclass(frozen=True)
 class CompareResult:
-    """Measures and their scores, with the noisy oracle for comparison by eye."""
+    """A table of measures with their scores, and the score of the noisy oracle beside which to read them."""
 
     board: Board
     oracle: Oracle
     records: str  #: name of the database
-    is_sandboxed: bool
+    is_sandboxed: bool  #: whether all calls were made in a sandbox
 
     @property
     def failed(self) -> bool:
-        """Whether a call failed."""
+        """Whether any call of the table failed."""
         return any(row.failures for row in self.board.rows)
 
 
@@ -65,23 +64,16 @@ def compare(
 
     If several measures order all networks alike, such as a measure and its logarithm, only the first is called.
 
-    A measure that needs an input which all models of a task lack is not called there, and has the reason in place of a
-    score. On withheld tasks every measure is called: the reason would tell something of their models.
+    If all models of a task lack an input that a measure needs, the measure is not called on the task, and the table has
+    this reason in place of a score. On withheld tasks every measure is called, because the reason would reveal
+    something about their models.
 
     Args:
-        measures: names, with or without parameters, families, `all`, or `cheap`.
-        tasks_dir: directory of the tasks, with their reference data.
-        task_names: only these tasks; empty: all.
-        results: database of the records.
-        force: make recorded calls again.
-        retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
-        published: show scores beside those that others published on a corpus, e.g. `pgdl2020`.
-        execution: limits, sandbox and engine.
-        progress: shows the work.
+        published: name of a corpus, e.g. `pgdl2020`, whose published scores are shown beside the computed scores.
 
     Raises:
-        UserError: a task, its reference data or a measure is missing or invalid, a measure that is named can work on
-            none of the tasks, or no sandbox works here.
+        UserError: a task, its reference data or a measure is missing or invalid, a measure selected by its name works
+            on no task, or no sandbox works here.
     """
     chosen = choose_measures(measures)
     same = ordered_alike([one.submission.name for one in chosen])
@@ -126,22 +118,18 @@ def compare_recorded(
     withhold: str = Withhold.AUTO.value,
     published: str | None = None,
 ) -> CompareResult:
-    """Compare measures by their records, as `compare` does; makes no calls, and so needs no models.
+    """Compare measures by their recorded calls. No call is made, so the tasks need reference data, but no models.
 
-    If a measure was called with several settings, the settings that were requested last count, and settings with a
-    sandbox before others. A call that `compare` leaves out with its reason is missing here.
+    If a measure was called with several settings, the most recently requested settings with a sandbox count; without a
+    sandbox, the most recently requested settings. Where `compare` shows why a measure was not called, the call is
+    missing here.
 
     Args:
-        measures: names, with or without parameters, families, `all`, or `cheap`; the recorded measures of a family are
-            compared whatever their parameters.
-        tasks_dir: directory of the tasks' reference data.
-        task_names: only these tasks; empty: all.
-        results: database of the records.
-        withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
-        published: show scores beside those that others published on a corpus, e.g. `pgdl2020`.
+        measures: as in `compare`; a family, a cost, `all` or `cheap` selects recorded measures with any parameters.
+        published: name of a corpus, as in `compare`.
 
     Raises:
-        UserError: reference data or records are missing or invalid, or a measure that is named has none.
+        UserError: reference data or records are missing or invalid, or a measure selected by its name has no record.
     """
     chosen = choose_measures(measures)
     several = {one.submission.name for one in chosen if not one.is_named}
@@ -151,20 +139,18 @@ def compare_recorded(
     whole = [name for name, reference in competition.references.items() if reference.part is None]
     if published:
         require_published(others, published, whole)
-    address = Address.of(results, "results")
-    with Records(address, read_only=True) as records:
+    with Records(results, read_only=True) as records:
         collected = collect_records(records, competition)
         of_library = [one for one in collected.shown if one.is_baseline]
         found = [one for one in of_library if one.submission in named or without_parameters(one.submission) in several]
         same = ordered_alike({calls.submission for calls in found})
         found = [calls for calls in found if calls.submission not in same]
-        shown = _last_asked(found)
+        shown = _most_recent(found)
         collected = replace(collected, shown=shown, left_out=[])
         if (missing := named - same.keys() - {calls.submission for calls in shown}) or not shown:
             lacking = f"no record of {', '.join(sorted(missing)) or 'any of them'}"
             raise UserError("--measures", file=records.name, expected="recorded measures of these tasks", found=lacking)
-        command = partial(run_command, tasks=Path(tasks_dir), results=address)
-        lines = remarks_on(records, competition, collected, command)
+        lines = remarks_on(records, competition, collected, results)
     if rest := [calls.submission for calls in found if calls not in shown]:
         lines.append(f"recorded in other settings, too, which are not compared: {abbreviated(rest)}")
     families = {one.submission: baselines.MEASURES[without_parameters(one.submission)].family for one in shown}
@@ -175,8 +161,8 @@ def compare_recorded(
     return CompareResult(board, oracle, records.name, all(calls.sandboxed for calls in shown))
 
 
-def _last_asked(found: Sequence[Calls]) -> list[Calls]:
-    """Return the calls of each measure that count."""
+def _most_recent(found: Sequence[Calls]) -> list[Calls]:
+    """Return the calls of each measure with its most recently requested settings, with a sandbox if there are such."""
     by_measure: dict[str, list[Calls]] = {}
     for calls in found:
         by_measure.setdefault(calls.submission, []).append(calls)
@@ -195,8 +181,7 @@ def _require_useful(named: Sequence[str], run: Run) -> None:
 
 def _require_references(tasks: Sequence[Task], tasks_dir: Path) -> dict[str, Reference]:
     """Return the reference data of all tasks; raises `UserError` if any task has none."""
-    missing = [task.name for task in tasks if task.reference is None]
-    if missing:
+    if missing := [task.name for task in tasks if task.reference is None]:
         remedy = "choose tasks that have some with --task"
         raise UserError(f"no reference data of {', '.join(missing)}", file=tasks_dir, remedy=remedy)
     return {task.name: task.reference for task in tasks if task.reference is not None}

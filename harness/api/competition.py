@@ -1,22 +1,26 @@
-"""The tasks and records of a board, and the recorded submissions that a user names."""
+"""The tasks and the records of a board, and the recorded submissions that a user names."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from harness.api.commands import run_command
 from harness.api.needs import failed_for_initial_weights
 from harness.board import remarks, repetitions
 from harness.board.collect import Calls, Collected
 from harness.board.rankings import held_out_sets
 from harness.board.recorded import read_records
 from harness.board.versions import find_versions
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
+from harness.names import as_names
 from harness.outcome import Outcome
-from harness.records import Records
+from harness.records import Records, has_unwritten
 from harness.records.versions import has_several_builds, machine_classes
 from harness.shell import typed
 from harness.submission import Submission, find_named, find_submission
@@ -29,27 +33,28 @@ from scoring import HeldOut
 
 @dataclass(frozen=True)
 class Competition:
-    """The tasks of a board: their reference data and contents, and the names of the withheld tasks."""
+    """The tasks of a board. The keys of mappings are names of tasks."""
 
+    root: Path  #: directory of the tasks
     references: Mapping[str, Reference]
-    contents: Mapping[str, Contents]  #: of tasks with models, or whose reference data have them
-    withheld: frozenset[str]  #: names of the tasks whose scores are published rounded
-    can_run: bool  #: whether there are models; records of other people come without models
+    contents: Mapping[str, Contents]  #: digests of models and data; absent if neither models nor reference data tell
+    withheld: frozenset[str]  #: names of the tasks whose scores are rounded
+    can_run: bool  #: whether a task has models here; boards of other people's records need no models
 
     @property
     def n_test(self) -> dict[str, int | None]:
-        """Number of test samples of each task; None if there are no test shards."""
+        """Task -> number of its test samples; None if there are no test shards."""
         return {name: contents.n_test for name, contents in self.contents.items()}
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
-        """The test sets on which gaps were measured; None if the test set of some task is not known."""
+        """Task -> the test set on which its gaps were measured; None if the test set of any task is unknown."""
         return held_out_sets(self.references, self.n_test)
 
     def notes(self, shown: Sequence[Calls] | None) -> list[str]:
-        """Return notes on the tasks for readers of scores, one per line; also notes on models if calls are `shown`.
+        """Return notes on the tasks for readers of scores, and also on the models if there are calls `shown`.
 
-        Withheld tasks have no notes: these name models, gaps and hyperparameters.
+        Withheld tasks have no notes, because notes name models, gaps and hyperparameters.
         """
         lines = []
         for name, reference in self.references.items():
@@ -64,14 +69,22 @@ class Competition:
             lines += _notes_on_versions(shown)
         return lines
 
+    def command(self, results: Address | Path | str) -> Callable[[Sequence[Calls]], str]:
+        """Return a function that returns the command line which repeats calls (`harness.api.commands`)."""
+        return partial(run_command, tasks=self.root, results=Address.of(results, "results"))
+
     def resolution(self) -> list[str]:
-        """Return a line for each public task: the smallest p-value and the smallest difference that it can show."""
-        public = {name: reference for name, reference in self.references.items() if name not in self.withheld}
-        return [f"{name}: {line}" for name, reference in public.items() for line in notes_of_resolution(reference)]
+        """Return notes on the smallest p-value and the smallest difference that each public task can show."""
+        return [
+            f"{name}: {line}"
+            for name, reference in self.references.items()
+            if name not in self.withheld
+            for line in notes_of_resolution(reference)
+        ]
 
 
 def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
-    """Return a line on the measures whose records were made with another version of the library."""
+    """Return a note on the measures whose records were made with another version of the library than the present."""
     here = {calls.submission: find_named(calls.submission) for calls in shown if calls.is_baseline}
     others = [one.submission for one in shown if (now := here.get(one.submission)) and now.digest != one.version]
     return [f"recorded with another version of the library than this one: {abbreviated(others)}"] if others else []
@@ -80,9 +93,16 @@ def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
 def read_competition(
     root: Path, withhold: Withhold, names: Sequence[str] = (), reference: Path | None = None
 ) -> Competition:
-    """Read the reference data of all tasks under `root`, or of `names`, and digest their models; raises `UserError`.
+    """Read the reference data of tasks, and digest their models.
 
-    `reference` is the directory of the reference data if it is not `root`; marks of hidden tasks count in both.
+    Args:
+        root: directory of the tasks; a mark of a hidden task counts here and in `reference`.
+        withhold: decides which tasks are withheld.
+        names: only these tasks; empty: all.
+        reference: directory of the reference data; None: `root`.
+
+    Raises:
+        UserError: a task does not exist, or reference data or models cannot be read.
     """
     directories = [TaskDirectory(reference or root)]
     paths = dict(sorted(directories[0].references(names).items()))
@@ -96,15 +116,14 @@ def read_competition(
         here = [task for task in files if task.name == name]
         with Withhold.ALWAYS.reading(here[0]) if name in withheld else nullcontext():
             references[name] = read_reference(path)
-            # From the models if they are here, otherwise from the reference data.
             present = [read_contents(task) for task in here if not task.reference_only]
             if known := present[-1] if present else read_known(path.parent):
                 contents[name] = known
-    return Competition(references, contents, withheld, can_run=not all(task.reference_only for task in files))
+    return Competition(root, references, contents, withheld, can_run=not all(task.reference_only for task in files))
 
 
 def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Contents) -> bool:
-    """Whether a call failed because its model lacks initial weights, judging by its message."""
+    """Whether a call on a task failed because its model lacks initial weights, judging by the call's message."""
     rows = (calls.rows.get((task, model)) for calls in shown for model in contents.without_initial_weights)
     return any(row is not None and failed_for_initial_weights(row.outcome, row.message) for row in rows)
 
@@ -112,10 +131,10 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 def collect_records(
     records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
 ) -> Collected:
-    """Return the calls that count on the competition's tasks: those of `submissions` (`choose`), or all.
+    """Return the calls that count on the competition's tasks: the calls of `submissions` (`choose`), or all calls.
 
     Raises:
-        UserError: a name is unknown; see also `read_current`.
+        UserError: as in `choose` and `read_current`.
     """
     found = find_versions(records, competition.references, everything=everything)
     found = choose(found, submissions, records.name, can_run=competition.can_run)
@@ -123,10 +142,10 @@ def collect_records(
 
 
 def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
-    """Read the records of the calls found.
+    """Return the calls `found` with their records.
 
     Raises:
-        UserError: records are of several builds of a task, and nothing tells which build counts.
+        UserError: a task without contents here has records of several builds, so that the build that counts is unknown.
     """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
@@ -138,30 +157,27 @@ def read_current(records: Records, competition: Competition, found: Collected) -
 
 
 def remarks_on(
-    records: Records, competition: Competition, collected: Collected, command: Callable[[Sequence[Calls]], str]
+    records: Records, competition: Competition, collected: Collected, results: Address | Path | str
 ) -> list[str]:
-    """Return the remarks on the tasks and on the calls shown for readers of scores, one per line.
-
-    `command` renders the command line that repeats calls.
-    """
+    """Return the remarks for readers of scores on the tasks and on the calls that are shown."""
     return [
         *competition.notes(collected.shown),
         *notes_on_records(records, collected.shown),
-        *remarks.remarks_on_records(collected, competition.references, command),
+        *remarks.remarks_on_records(collected, competition.references, competition.command(results)),
         *repetitions.remarks_on(collected.shown, competition.withheld),
     ]
 
 
 def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:
-    """Return the end of the output of every call without a value, by its key."""
+    """Return the key of each call without a value -> the end of its output."""
     rows = [row for calls in shown for row in calls.rows.values()]
     return records.output_tails([row.key for row in rows if row.outcome != Outcome.OK])
 
 
 def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
-    """Return lines on records that are not in the database, and on machines of several classes."""
+    """Return notes on records that wait outside the database, and on calls that machines of several classes made."""
     lines = []
-    if records.has_unwritten():
+    if has_unwritten(records):
         lines.append(f"{records.name} lacks records that an earlier run kept aside; the next pgdl run adds them")
     classes = machine_classes(records, [row.key for calls in shown for row in calls.rows.values()])
     if len(classes) > 1:
@@ -171,19 +187,22 @@ def notes_on_records(records: Records, shown: Sequence[Calls]) -> list[str]:
 
 
 def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
-    """Return the calls of submissions: of files in their current version, or by recorded names; without names, of all.
+    """Return the calls of submissions that a user names.
 
-    The name of a measure also means its current version, unless there are no models here to run it on (`can_run`).
+    Args:
+        collected: all calls.
+        submissions: paths of files or names of measures, for their current version, or recorded names; empty: all.
+        where: name of the records, for errors.
+        can_run: whether a task has models here; without models, the name of a measure means every recorded version.
 
-    Raises `UserError` for files that are no submissions or have not been run in their current version, and for unknown
-    names.
+    Raises:
+        UserError: a file is no submission or has not been run in its current version, or a name is unknown.
     """
-    arguments = [submissions] if isinstance(submissions, str) else submissions
-    if not arguments:
+    if not submissions:
         return collected
     known = sorted({calls.submission for calls in collected.shown})
     shown: list[Calls] = []
-    for argument in arguments:
+    for argument in as_names(submissions):
         is_name = not can_run or (not Path(argument).exists() and find_named(argument) is None)
         if argument in known and is_name:
             shown += [calls for calls in collected.shown if calls.submission == argument]
@@ -191,7 +210,7 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
         try:
             submission = find_submission(argument)
         except UserError as error:
-            if os.path.lexists(Path(argument)):  # not a submission: the error says why
+            if os.path.lexists(Path(argument)):  # the error says why the file is no submission
                 raise
             hint = did_you_mean(argument, known) or f"recorded here: {', '.join(known) or 'nothing'}"
             raise UserError(f"no records of {argument!r}", file=where, remedy=hint) from error
@@ -211,7 +230,7 @@ def require_records(collected: Collected, where: str) -> None:
 
 
 def _is_of(calls: Calls, submission: Submission) -> bool:
-    """Whether calls are of this submission: under its own name, or under a name that --as gave to the same path.
+    """Whether calls of the same files are of this submission: they have its name, or --as gave a name to its path.
 
     Other people may have handed in the same files under other names.
     """
@@ -223,15 +242,10 @@ def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) 
     argument = submission.name if submission.is_baseline else submission.source
     versions = dict.fromkeys(calls.version[:8] for calls in everyone if calls.submission == submission.name)
     found = f"records of version {abbreviated(list(versions))}" if versions else "no record of it"
-    expected = f"records of its present version ({submission.digest[:8]})"
     others = sorted({calls.submission for calls in everyone if calls.version == submission.digest})
-    remedy = f"run `pgdl run {typed(argument)}` first"
-    if others:
-        remedy += f"; the same files are recorded as {abbreviated(others)}"
+    same = f"; the same files are recorded as {abbreviated(others)}" if others else ""
     return UserError(
-        f"{submission.name!r} has not been run in its present version",
-        file=where,
-        expected=expected,
-        found=found,
-        remedy=remedy,
-    )
+        f"{submission.name!r} has not been run in its present version", file=where, found=found,
+        expected=f"records of its present version ({submission.digest[:8]})",
+        remedy=f"run `pgdl run {typed(argument)}` first{same}",
+    )  # fmt: skip

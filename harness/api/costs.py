@@ -1,4 +1,4 @@
-"""A forecast of the costs of the library's measures on a task, from timed passes in the sandbox of a real run."""
+"""The function `pgdl.forecast_costs`: costs of the library's measures on a task, from passes timed in the sandbox."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,27 +22,27 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.task.model import Model
 from harness.task.selection import select_models
 
-#: Training examples of a timed pass. The larger number follows if a pass over the smaller takes less than `SHORT_S`.
+#: Number of training examples of a timed pass: the second number, if a pass over the first takes less than `SHORT_S`.
 EXAMPLES, SHORT_S = (128, 2048), 1.0
 
-#: Measures whose calls are timed for their work: reading the network, a forward pass, and a forward and backward pass.
-#: Of two seeds, the first prepares the work and only the second is timed.
+#: Measures whose calls are timed. Their work: reading the network, a forward pass, and a forward and backward pass.
+#: A pass is called with two seeds: the first call also prepares the pass, the second shows its time.
 _READING, _FORWARD, _BACKWARD = "depth", "cross_entropy", "input_gradient_norm"
 _SEEDS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Timed:
-    """The measured times and memory of one model; NaN where a call failed."""
+    """The timed calls on one model. Forecasts from them are NaN if a call failed."""
 
     model: Model
-    n_examples: int
+    n_examples: int  #: of each pass
     reading: CallResult
-    forward: tuple[CallResult, CallResult]
+    forward: tuple[CallResult, CallResult]  #: the calls with the two seeds
     backward: tuple[CallResult, CallResult]
 
     def seconds(self, measure: Measure, n_examples: int) -> float:
-        """Forecast of a call; NaN for a measure of spectra, which makes no passes."""
+        """Return the forecast of a call with `n_examples`; NaN for a measure of spectra, which makes no passes."""
         numbers = self._passes(measure, n_examples)
         pairs = zip(numbers, (self.forward, self.backward), strict=True)
         preparing = sum(_preparing(pair) for number, pair in pairs if number)
@@ -50,11 +50,11 @@ class Timed:
 
     @property
     def begin_s(self) -> float:
-        """Seconds of the first calls in a sandbox beyond their passes: later ones find the network read."""
+        """Seconds by which the first calls in a sandbox exceed their passes; later calls find the network read."""
         return _seconds(self.reading) + _preparing(self.forward) + _preparing(self.backward)
 
     def passes_s(self, measure: Measure, n_examples: int) -> float:
-        """Forecast of the passes of a call; NaN for a measure of spectra, which makes none."""
+        """Return the forecast of the passes of a call, in seconds; NaN for a measure of spectra without passes."""
         forward, backward = self._passes(measure, n_examples)
         if "SVD" in measure.work and not forward:
             return np.nan
@@ -66,7 +66,7 @@ class Timed:
         return measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
 
     def memory(self, measure: Measure) -> int | None:
-        """Peak of the timed call of the same kind; None for measures that do more."""
+        """Return the peak of the timed call of the measure's cost, in bytes; None for measures of many passes."""
         by_cost = {"weights": self.reading, "forward": self.forward[1], "gradients": self.backward[1]}
         found = by_cost.get(measure.cost)
         return found.peak_memory_bytes if found is not None and found.outcome is Outcome.OK else None
@@ -74,10 +74,10 @@ class Timed:
 
 @dataclass(frozen=True)
 class CostForecast:
-    """The expected cost of a measure on the models of a task."""
+    """The expected cost of a measure on the models of a task; unknown figures are None."""
 
     measure: Measure
-    smallest_s: float | None  #: a call on the smallest model; None if not known
+    smallest_s: float | None  #: a call on the smallest model
     largest_s: float | None
     all_s: float | None  #: calls on all models, one at a time
     memory_bytes: int | None  #: on the largest model
@@ -85,13 +85,13 @@ class CostForecast:
 
 @dataclass(frozen=True)
 class Costs:
-    """Forecasts for the measures of the library, and the measured times behind them."""
+    """Forecasts for measures on a task, and the timed calls behind them."""
 
     task: str
     n_examples: int  #: in the training set
     timed: tuple[Timed, ...]  #: on the smallest and the largest model
     forecasts: tuple[CostForecast, ...]
-    workers: int  #: calls that a run makes at once
+    workers: int  #: number of calls that a run makes at once
 
 
 def forecast_costs(
@@ -102,17 +102,17 @@ def forecast_costs(
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> Costs:
-    """Time a forward pass, and a forward and backward pass, on the smallest and the largest model; records nothing.
+    """Forecast the costs of measures on a task.
+
+    A forward pass, and a forward and backward pass, are timed on the task's smallest and largest model. Nothing is
+    recorded.
 
     Args:
-        measures: of the library, or their names, families, costs, `all` or `cheap`, as in `compare`.
-        tasks_dir: directory of the tasks.
+        measures: measures of the library, or their names without parameters, families, costs, `all` or `cheap`.
         task_names: the name of a task; may be empty if the directory has only one task.
-        execution: limits, sandbox and engine.
-        progress: shows the work.
 
     Raises:
-        UserError: there is no such measure, there are several tasks, one is invalid or hidden, or no sandbox works
+        UserError: there is no such measure, there are several tasks, the task is invalid or hidden, or no sandbox works
             here.
     """
     chosen = list(_measures(measures))
@@ -130,7 +130,6 @@ def forecast_costs(
 
 
 def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
-    """Yield the measures that are given, also by names; raises `UserError`."""
     for one in [given] if isinstance(given, str) else given:
         for name in [one.name] if isinstance(one, Measure) else [c.submission.name for c in choose_measures(one)]:
             if name not in MEASURES:
@@ -139,7 +138,7 @@ def _measures(given: Sequence[Measure | str] | str) -> Iterator[Measure]:
 
 
 def time_passes(run: Run) -> tuple[Timed, ...]:
-    """Call the timed measures on two models of the only task, with more examples if a pass takes almost no time."""
+    """Time passes on the smallest and the largest model of the run's only task."""
     (task,) = run.tasks
     models, found = select_models(task, 2), dict[str, Timed]()
     for n_examples in EXAMPLES:
@@ -161,12 +160,12 @@ def _seconds(result: CallResult) -> float:
 
 
 def _preparing(calls: tuple[CallResult, CallResult]) -> float:
-    """Return the seconds that the first of two equal calls takes longer."""
+    """Return the seconds, at least 0, by which the first of two calls of the same work takes longer than the second."""
     return float(np.fmax(_seconds(calls[0]) - _seconds(calls[1]), 0))
 
 
 def on_each(models: Sequence[Model], timed: Sequence[Timed], seconds: Sequence[float]) -> NDArray[np.float64]:
-    """Return the seconds on each model, interpolated between those on the timed ones by size; NaN if unknown."""
+    """Return the seconds on each model, interpolated by its size between the seconds on the timed models."""
     return np.interp([model.n_parameters for model in models], [one.model.n_parameters for one in timed], seconds)
 
 

@@ -11,7 +11,7 @@ from harness.worker.runtimes import RUNTIMES
 
 
 def findings(name: str, parameters: dict[str, str | None]) -> Iterator[Finding]:
-    """Yield findings on every machine, after a trial of its sandbox in each runtime that is installed."""
+    """Yield findings on every machine of an executor's cluster, after a trial of its sandbox in all its runtimes."""
     lines: list[str] = []
     executor = EXECUTORS[name](SandboxChoice(), None, None, lines.append, **parameters)
     if not isinstance(executor, Cluster):
@@ -19,8 +19,8 @@ def findings(name: str, parameters: dict[str, str | None]) -> Iterator[Finding]:
     with executor:
         executor.prepare([runtime for runtime, found in executor.fleet.common.versions.items() if is_installed(found)])
         for line in lines:
-            yield Finding(WARNING, f"executor {name}", line, "")
-        for member in sorted(executor.fleet.all_members, key=lambda one: one.name):
+            yield Finding(WARNING, f"executor {name}", line)
+        for member in sorted(executor.fleet.all_members, key=lambda member: member.name):
             yield from _about(member)
         follows = f"{executor.limits.memory_bytes / GIB:g} GiB each (--workers for each machine, --memory)"
         yield Finding(GOOD, "calls at once", str(executor.workers), follows)
@@ -39,4 +39,4 @@ def _about(member: ClusterMember) -> Iterator[Finding]:
         yield Finding(GOOD, "  cache", ready.cache, "models and data of earlier calls")
         for runtime in RUNTIMES:
             found = ready.versions[runtime]
-            yield Finding(GOOD if is_installed(found) else WARNING, f"  runtime {runtime}", found, "")
+            yield Finding(GOOD if is_installed(found) else WARNING, f"  runtime {runtime}", found)

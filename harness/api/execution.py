@@ -1,4 +1,4 @@
-"""How calls are made: the options of `pgdl run` as an object."""
+"""The settings of calls: sandbox, executor, limits and seed, which commands have as options."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,36 +23,25 @@ UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these res
 
 @dataclass(frozen=True)
 class Execution:
-    """Limits, sandbox and engine of calls. Raises `UserError` for an impossible value.
+    """The settings of calls. Raise `UserError` for an impossible value."""
 
-    Attributes:
-        time_limit_s: seconds per call, from the moment the model is loaded.
-        time_budget: `each`: the limit applies to every call; `average`: the limit times the number of models applies
-            to the whole task.
-        memory_bytes: memory per call; None: 4 GiB (16 GiB with a GPU), at most 60 % of the machine's.
-        workers: number of parallel calls on a machine; None: one per GPU, otherwise one per core, as far as memory
-            allows.
-        runtime: framework of submissions; None: the submission's choice, otherwise TensorFlow.
-        seed: of the run; every call derives its own.
-        executor: engine that runs the calls.
-        executor_parameters: parameters of the engine, for instance the address of a cluster.
-        sandbox: kind of sandbox; `auto`: the first that works of fast, fresh and landlock.
-        sandbox_parameters: parameters of the kind of sandbox, for instance the image of a container.
-        unsafe_no_sandbox: no isolation at all, for your own code only: such results are marked and never ranked.
-        withhold: whether outputs, messages and figures are withheld; `auto`: on tasks that are marked as hidden.
-    """
-
-    time_limit_s: float = 300.0
+    time_limit_s: float = 300.0  #: seconds per call, from the moment the model is loaded
+    #: `each`: the limit applies to every call; `average`: the limit times the number of models applies to a whole task
     time_budget: str = TimeBudget.EACH.value
+    #: memory per call; None: 4 GiB (16 GiB with a GPU), at most 60 % of the machine's memory
     memory_bytes: int | None = None
+    #: number of parallel calls on a machine; None: a call per GPU, otherwise per core, as far as memory allows
     workers: int | None = None
-    runtime: str | None = None
-    seed: int = 0
-    executor: str = "local"
+    runtime: str | None = None  #: framework of submissions; None: the submission's choice, otherwise TensorFlow
+    seed: int = 0  #: seed of the run, from which every call derives its own seed
+    executor: str = "local"  #: name of the executor that makes the calls
+    #: parameters of the executor, for instance the address of a cluster
     executor_parameters: Mapping[str, str | None] = field(default_factory=dict)
-    sandbox: str = SandboxChoice.AUTO
+    sandbox: str = SandboxChoice.AUTO  #: kind of sandbox; `auto`: the first that works of fast, fresh and landlock
+    #: parameters of the kind of sandbox, for instance the image of a container
     sandbox_parameters: Mapping[str, str | None] = field(default_factory=dict)
-    unsafe_no_sandbox: bool = False
+    unsafe_no_sandbox: bool = False  #: no isolation at all, for your own code only: such results are never ranked
+    #: whether outputs, messages and figures are withheld; `auto`: on tasks that are marked as hidden
     withhold: str = Withhold.AUTO.value
 
     def __post_init__(self) -> None:
@@ -70,8 +59,8 @@ class Execution:
         is_size = memory is None or (_is(Integral, memory) and memory > 0)
         _require("memory_bytes", memory, is_size, "a whole number above 0, or None")
         for name in ("executor_parameters", "sandbox_parameters"):
-            given = getattr(self, name)
-            _require(name, given, isinstance(given, Mapping), "a mapping of names to values")
+            parameters = getattr(self, name)
+            _require(name, parameters, isinstance(parameters, Mapping), "a mapping of names to values")
         if self.unsafe_no_sandbox and self.sandbox != SandboxChoice.AUTO:
             contradiction = f"--unsafe-no-sandbox and --sandbox {self.sandbox} contradict each other"
             raise UserError(contradiction, remedy="leave one out")
@@ -87,7 +76,7 @@ def _require_one_of(name: str, value: object, known: Collection[str]) -> None:
 
 
 def _is(kind: type, value: object) -> bool:
-    """Whether a value is a number of a kind, which True and False are not meant to be."""
+    """Whether a value is a number of a kind, and neither True nor False, which Python counts as numbers."""
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -96,36 +85,33 @@ USUAL = Execution()
 
 
 def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -> tuple[RunSettings, Executor]:
-    """Return the settings and the executor for calls on some tasks.
+    """Return the settings and the executor for calls on tasks.
 
-    Raises `UserError` with a remedy if no sandbox works, if `auto` could only choose weaker isolation for a hidden
-    task, or if tasks or the cache are in directories that submissions can read.
+    Raises:
+        UserError: no sandbox works, `auto` could only choose weaker isolation for a hidden task, or submissions could
+            read the directory of a task or the cache.
     """
     sandbox = _sandbox(chosen, hidden_names(tasks), progress)
     executor = EXECUTORS[chosen.executor](
         sandbox, chosen.memory_bytes, chosen.workers, progress.warn, **chosen.executor_parameters
     )
     settings = RunSettings(
-        limits=executor.limits,
-        time_limit_s=chosen.time_limit_s,
-        time_budget=TimeBudget(chosen.time_budget),
-        seed=chosen.seed,
-        runtime=chosen.runtime,
-        withhold=Withhold(chosen.withhold),
-    )
+        limits=executor.limits, time_limit_s=chosen.time_limit_s, time_budget=TimeBudget(chosen.time_budget),
+        seed=chosen.seed, runtime=chosen.runtime, withhold=Withhold(chosen.withhold),
+    )  # fmt: skip
     executor.require_unseen([*_private_files(tasks), cache_directory("staged")])
     return settings, executor
 
 
 def _private_files(tasks: Sequence[TaskFiles]) -> Iterator[Path]:
-    """Yield the directories and files of tasks, and the links in them, which may point elsewhere."""
+    """Yield the directories and files of tasks, and the links in these directories, which may point elsewhere."""
     for task in tasks:
         yield from (task.directory, *([task.reference] if task.reference else []), *task.marks)
         yield from (path for path in task.directory.rglob("*") if path.is_symlink())
 
 
 def _sandbox(chosen: Execution, hidden: Collection[str], progress: Progress) -> SandboxChoice:
-    """Return the requested kind of sandbox; `auto` may choose weaker isolation, but never for a hidden task."""
+    """Return the requested kind of sandbox. `auto` may choose a weaker isolation, except for hidden tasks."""
     if not chosen.unsafe_no_sandbox:
         return SandboxChoice(chosen.sandbox, chosen.sandbox_parameters, may_promise_less=not hidden)
     if hidden:

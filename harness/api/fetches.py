@@ -1,4 +1,4 @@
-"""Downloads of published corpora."""
+"""The functions `pgdl.corpora` and `fetch_corpus`: downloads of published corpora."""
 
 from pathlib import Path
 
@@ -13,7 +13,11 @@ from harness.task.selection import ModelSelection
 
 
 def corpora(catalogue: Address | None = None, sha256: str | None = None) -> dict[str, Corpus]:
-    """Return the corpora of the package, or of a catalogue: a file, or a URL with its digest.
+    """Return the corpora that `fetch_corpus` can download: name -> corpus.
+
+    Args:
+        catalogue: a file or URL that describes corpora; None: the package's own descriptions.
+        sha256: digest of a catalogue that is a URL, in hexadecimal.
 
     Raises:
         UserError: the catalogue cannot be read, or does not have this digest.
@@ -37,19 +41,17 @@ def fetch_corpus(
     whole: bool = False,
     watcher: Watcher = Watcher(),  # noqa: B008 - it has no state
 ) -> list[FetchedTask]:
-    """Download tasks of a known corpus: only the requested files. The same call continues an interrupted download.
+    """Download the requested files of a corpus, and return its tasks. The same call continues an interrupted download.
 
     Args:
         name: CORPUS, CORPUS/TASK or CORPUS/PHASE.
-        tasks_dir: directory of the tasks.
-        models: of each task: a number of them, from the smallest to the largest, or names; None: all.
-        catalogue: a file or URL that describes the corpus, in place of the package's own descriptions.
-        sha256: digest of a catalogue that is a URL.
-        whole: fetch whole archives, from servers that send no parts.
-        watcher: shows the work.
+        catalogue: as for `corpora`.
+        sha256: as for `corpora`.
+        whole: download whole archives, from servers that send no parts.
+        watcher: shows the download.
 
     Raises:
-        UserError: there is no such corpus or task, or the download fails; what is finished is kept.
+        UserError: there is no such corpus or task, or the download fails; finished files are kept.
     """
     wanted = find_wanted(name, corpora(catalogue, sha256))
     return fetch(wanted, Path(tasks_dir), models, watcher, whole=whole, catalogue=catalogue is not None)

@@ -6,9 +6,9 @@ GOOD, WARNING, BAD = "ok", "note", "MISSING"
 
 
 class Finding(NamedTuple):
-    """A capability of a machine, or the lack of it."""
+    """A capability of a machine, or a capability that the machine lacks."""
 
     state: str  #: GOOD, WARNING or BAD
     item: str
     found: str
-    consequence: str  #: or the remedy; empty if there is none
+    consequence: str = ""  #: or the remedy

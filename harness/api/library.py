@@ -1,4 +1,4 @@
-"""Measures of the library on a network of the caller, in the caller's own process."""
+"""The functions `pgdl.measure` and `measures`: measures of the library on a network of the caller."""
 
 import functools
 import re
@@ -17,7 +17,7 @@ from harness.hints import did_you_mean
 from harness.names import ALL
 from harness.submission import find_baseline
 
-#: The errors by which the library refuses data and parameters; another `ValueError` is a bug, or comes from TensorFlow.
+#: A `ValueError` by which the library refuses data or parameters. Other such errors are bugs, or TensorFlow's.
 REFUSAL = re.compile(r"\w+: .*\bexpected ")
 
 
@@ -25,13 +25,13 @@ def measure(name: str) -> Complexity:
     """Return a measure as a function of a model and data.
 
     Args:
-        name: of the measure, which may have parameters, as in `vc_dim:image_side=28`.
+        name: name of the measure, which may have parameters, as in `vc_dim:image_side=28`.
 
     Returns:
         A function of a Keras model and of either arrays `(x, y)` or a `tf.data.Dataset` of single examples (input,
         label); or of a `torch.nn.Module` and of arrays or tensors `(x, y)`, a `Dataset` or a `DataLoader`.
-        It raises `MeasureUnavailable` where the measure cannot be computed, and `UserError` for another kind of model
-        or data.
+        The function raises `MeasureUnavailable` if the measure cannot be computed, and `UserError` for another kind of
+        model or data.
 
     Raises:
         UserError: there is no such measure or parameter.
@@ -43,16 +43,17 @@ def measure(name: str) -> Complexity:
 
 
 def measures(model: Any, data: Any, names: Sequence[str] | str = (ALL,)) -> list[dict[str, Any]]:
-    """Return a table of measures, one row each, for instance for a `pandas.DataFrame`. They share forward passes.
+    """Return a table of measures, for instance for a `pandas.DataFrame`. The measures share forward passes.
 
     Args:
-        model: a trained Keras model, or a `torch.nn.Module`; its attribute `initial_weights` may have the weights
-            before training, as a list of arrays or, of a module, as a `state_dict`.
+        model: a trained Keras model, or a `torch.nn.Module`. The attribute `initial_weights` may have the weights
+            before training: a list of arrays of a Keras model, a `state_dict` of a module.
         data: as for `measure`.
         names: measures, families, costs, `all` or `cheap`, as in `pgdl compare --measures`.
 
     Returns:
-        `measure`, `family`, `value` (None where it could not be computed) and `problem` (the reason, otherwise None).
+        A row for each measure: `measure`, `family`, `value` (None if the measure could not be computed) and `problem`
+        (the reason, otherwise None).
 
     Raises:
         UserError: there is no such measure, family or cost, or another kind of model or data.
@@ -89,15 +90,15 @@ def _value(name: str, model: Any, dataset: Any) -> dict[str, Any]:
         return {"value": float(baselines.load(name)(model, dataset)), "problem": None}
     except baselines.MeasureUnavailable as error:
         return {"value": None, "problem": str(error)}
-    except Exception as error:  # as in a run: the other measures go on
+    except Exception as error:  # as in a run, an error of a measure does not end the others
         return {"value": None, "problem": f"{type(error).__name__}: {error}"}
 
 
 def _dataset(model: Any, data: Any) -> Any:
-    """Return `data`, a dataset or arrays, as a dataset of single examples; raises `UserError`.
+    """Return `data`, a dataset or arrays, as a dataset of single examples. Raise `UserError` for other data or models.
 
-    TensorFlow is imported for Keras models alone: a process that imports torchvision after it ends in a segmentation
-    fault.
+    TensorFlow is imported for Keras models alone: a process that imports torchvision after TensorFlow ends in a
+    segmentation fault.
     """
     if not hasattr(model, "layers") or not hasattr(model, "input_shape"):
         raise UserError("model", expected="a Keras model or a torch.nn.Module", found=type(model).__name__)

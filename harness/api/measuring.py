@@ -1,7 +1,7 @@
-"""The program that computes measures on a network and data in the files of a worker.
+"""The program of a process that computes measures on a network and data in a worker's file formats.
 
-A question is `{"model": DIRECTORY, "data": DIRECTORY, "measures": [NAME, ...]}`; the answer is `{"rows": [...]}`, as
-`pgdl.measures` returns them. Without `measures`, it is one for outputs (`harness.processes.accuracies`).
+A question is `{"model": DIRECTORY, "data": DIRECTORY, "measures": [NAME, ...]}`; the answer has the rows of
+`pgdl.measures` as `rows`. A question without `measures` requests outputs (`harness.processes.accuracies`).
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from harness.worker.runtimes import Runtime
 
 
 def answer(runtime: Runtime, question: Question) -> Answer:
-    """Compute measures, or outputs."""
+    """Return the rows of measures, or write outputs to the file that the question names and return nothing."""
     with faults_of_the_model():
         model = runtime.load_model(Path(question["model"]))
         if "measures" not in question:

@@ -1,8 +1,8 @@
-"""The inputs that submissions need of a task, and the inputs that its models lack.
+"""The inputs that submissions need of a task, and the inputs that a task's models lack.
 
-The needs of a measure of the library are known before any call. The needs of a participant's file are not: a file may
-read `model.initial_weights`, and do without them if they are None. So a run says nothing beforehand; it says so once a
-call of the file has failed on a None. `pgdl check` says it in any case: there a participant first meets a task.
+The needs of a measure of the library are known before any call. The needs of a participant's file are unknown, because
+the file may do without `model.initial_weights` if they are None. Therefore a run notes that models lack these weights
+only after a call of a file has failed on a None. `pgdl check` always does, because it is a participant's first command.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,31 +25,31 @@ def needs_initial_weights(submissions: Iterable[Submission]) -> bool:
 
 
 def lacks_initial_weights(call: "PlannedCall") -> bool:
-    """Whether a call of a measure of the library fails for certain, because the model lacks its initial weights."""
+    """Whether a call of a measure of the library is bound to fail, because the model lacks its initial weights."""
     return needs_initial_weights([call.submission]) and not call.model.has_initial_weights
 
 
 def failed_for_initial_weights(outcome: str, message: str) -> bool:
-    """Whether a call on a model without initial weights failed because they are missing, judging by its message.
+    """Whether the message of a call on a model without initial weights says that the call failed for lack of them.
 
-    A measure of the library names the reason; other code fails because it takes None for arrays.
+    A measure of the library names this reason; a participant's code fails because it uses None as arrays.
     """
     return outcome == Outcome.EXCEPTION and ("NoneType" in message or "needs the initial weights" in message)
 
 
 def find_left_out(submissions: Sequence[Submission], tasks: Sequence[Task]) -> dict[tuple[str, str], str]:
-    """Return the measures of the library that cannot work on any model of a task: (measure, task) -> the reason."""
+    """Return (measure, task) -> the reason, for each measure of the library that can work on no model of a task."""
     reasons = {task.name: _lacking(task) for task in tasks}
     return {
         (submission.name, name): lacking[need]
         for submission in submissions
         for name, lacking in reasons.items()
-        if (need := next((one for one in sorted(submission.needs) if one in lacking), None))
+        if (need := next((need for need in sorted(submission.needs) if need in lacking), None))
     }
 
 
 def _lacking(task: Task) -> "Mapping[Need, str]":
-    """Return the inputs that all models of a task lack, with the reasons. All models have data and gradients."""
+    """Return input -> the reason, for each input that all models of a task lack. No model lacks data or gradients."""
     from baselines import Need
 
     found = {}

@@ -1,4 +1,4 @@
-"""The interface through which a terminal, a notebook, a log or a service shows the progress of work."""
+"""The interface through which functions of `pgdl` report their progress to a terminal, a notebook or a service."""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -10,9 +10,9 @@ from harness.task.task import Task
 
 
 class Progress:
-    """Receives what happens, in the thread that called the API. Nothing is shown unless a subclass does.
+    """Receives events in the thread of the caller, and shows nothing unless a subclass does.
 
-    An exception from a method, such as `KeyboardInterrupt`, ends the work; finished calls stay recorded.
+    An exception from a method, such as `KeyboardInterrupt`, ends the function; finished calls stay recorded.
     """
 
     def note(self, line: str) -> None:
@@ -22,26 +22,26 @@ class Progress:
         """Receive a warning about a fault that the user can mend, or about a wait."""
 
     def step(self, line: str) -> None:
-        """Receive the start of a step that may take a while, such as reading the tasks; the next event ends it."""
+        """Receive the start of a step that may take a while, such as reading the tasks; it ends with the next event."""
 
     def steps(self, name: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-        """Return a context around work of `total` parts, whose object is called after each part."""
+        """Return a context around work of `total` parts; its object is called after each part."""
         return nullcontext(lambda: None)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """Receive the tasks, which are valid; only outcomes of the tasks `withheld` may be shown."""
+        """Receive the valid tasks. Only outcomes may be shown of the tasks whose names are in `withheld`."""
 
     def started(self, plan: Plan, records: str) -> None:
-        """Receive the plan of a run, which makes the calls that are not in `records` already."""
+        """Receive the plan of a run before its first call, and the name of the database of records."""
 
     def advanced(self, call: CallSummary) -> None:
-        """Receive a call of a run that has ended and is recorded."""
+        """Receive a finished call of a run, which has been recorded."""
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
-        """Receive the end of a run; `n_recorded` is smaller than `n_calls` if the run was interrupted."""
+        """Receive the end of a run. An interrupted run has recorded fewer than all `n_calls` of its plan."""
 
     def tried(self, call: FinishedCall[PlannedCall]) -> None:
-        """Receive a call of a check that has ended; nothing is recorded."""
+        """Receive a finished call of a check, which is not recorded."""
 
 
 #: Ignores every event.

@@ -1,4 +1,4 @@
-"""The protocols that look at the networks of a task: overfitting to the test set, and invariance."""
+"""The functions `pgdl.overfit` and `invariance`: evaluation protocols that run the networks of a task."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,21 +27,16 @@ def overfit(
     withhold: str = Withhold.AUTO.value,
     progress: Progress = SILENT,
 ) -> OverfitResult:
-    """Test whether the models of a task have been fitted to its test set: one by one, by architecture, and all.
+    """Test whether the models of a task have been fitted to its test set: each model, each architecture, and all.
 
-    Finished models are kept in the cache.
+    Finished models are kept in the cache. A withheld task is refused.
 
     Args:
-        task_name: the task.
-        tasks_dir: directory of the tasks.
-        models: the models to look at, a number of them or their names; None: all.
         radii: largest shifts in pixels (epsilon), ascending; empty: 1 to 5, as far as the images allow.
         split: the examples to test, `test` or `train`.
         generator: target of a correct image: the `strongest` or the `nearest` error.
         edges: filling of the edge that a shift uncovers: `black`, or `wrap` for the pixels pushed out on the other
             side.
-        withhold: `auto`: tasks that are marked as hidden are refused.
-        progress: shows the work.
 
     Raises:
         UserError: no such task, model or data, a radius is too large, or no framework is installed.
@@ -67,23 +62,18 @@ def invariance(
     withhold: str = Withhold.AUTO.value,
     progress: Progress = SILENT,
 ) -> PerturbedAccuracies:
-    """Follow the accuracy of a task's networks as their training data are perturbed more and more.
+    """Measure the accuracy of a task's networks on training data that are perturbed more and more.
 
-    Finished models are kept in the cache.
+    Finished models are kept in the cache. A withheld task is refused.
 
     Args:
-        task_name: the task.
-        tasks_dir: directory of the tasks.
-        models: the models to look at, a number of them or their names; None: all.
         perturbations: their names; empty: all but mixtures in the first hidden layer.
-        ranges: magnitudes of changes of images, as in `rotation=-90..90`; otherwise those of the paper.
-        n_examples: training examples of a curve.
+        ranges: magnitudes of changes of images, as in `rotation=-90..90`; default: those of Schiff et al. (2021).
+        n_examples: number of training examples of a curve.
         given: hyperparameters to condition on; empty: all that vary, except the level of augmentation.
-        least_accuracy: models with a lower training accuracy are not compared.
+        least_accuracy: models with a lower training accuracy, from 0 to 1, are not compared.
         sensitivity: also score random parts of the data.
         seed: draws examples, partners and random magnitudes.
-        withhold: `auto`: tasks that are marked as hidden are refused.
-        progress: shows the work.
 
     Raises:
         UserError: no such task, model or perturbation, TensorFlow is missing, or the models cannot be compared.

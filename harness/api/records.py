@@ -1,9 +1,9 @@
-"""The recorded calls."""
+"""The functions `pgdl.results`, `open_results` and `remove_results`: reads and removes the records of calls."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +22,18 @@ from harness.task.layout import TaskDirectory, hidden_names
 
 @dataclass
 class RecordedCalls:
-    """The records that may be shown, which are read as they are asked for, once.
-
-    Attributes:
-        withheld: hidden task -> outcome -> number of its records, which are left out; complete after the last record.
-    """
+    """The records that may be shown; a caller can iterate over them once."""
 
     _rows: Iterable[Evaluation]
     _hidden: Collection[str]
     _withhold: Withhold
+    #: hidden task -> outcome -> number of records that are left out; complete after the last record
     withheld: dict[str, Counter[str]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Evaluation]:
-        """Yield the records of open tasks. The message of a record says if its task was hidden at that time."""
+        """Yield the records that are not withheld."""
         for row in self._rows:
+            # The message says whether the task was hidden when the call was made.
             if self._withhold.covers(row.task in self._hidden or row.message == WITHHELD):
                 self.withheld.setdefault(row.task, Counter())[row.outcome] += 1
             else:
@@ -52,51 +50,45 @@ def open_results(
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     withhold: str = Withhold.AUTO.value,
 ) -> Iterator[RecordedCalls]:
-    """Yield the record of each call, oldest first; if several records have the same key, the newest.
+    """Open the recorded calls, oldest first; of several records with the same key, only the newest.
 
-    A record has every column that `pgdl help records` lists. The context reads records while the caller iterates;
-    records of hidden tasks are left out and counted by outcome.
+    Records have the columns that `pgdl help records` lists, and are read while the caller iterates over them. Withheld
+    records are left out, and counted by outcome.
 
     Args:
-        results: database of the records.
         submissions: only these submissions; empty: all.
-        task_names: only these tasks; empty: all.
-        outcomes: only calls with these outcomes, in any case; empty: all.
-        tasks_dir: directory of the tasks, whose marks say which are hidden; it need not exist.
-        withhold: whether records are left out; `auto`: the records of tasks that are marked as hidden now, or were
-            marked when the call was made.
+        outcomes: only calls with these outcomes, in upper or lower case; empty: all.
+        tasks_dir: directory of the tasks with the marks of hidden tasks; the directory need not exist.
+        withhold: `auto`: a record is withheld if its task is marked as hidden, or was when the call was made.
 
     Raises:
         UserError: there are no records, or no record has such a name or outcome.
     """
-    table, root = EVALUATIONS.c, Path(tasks_dir)
+    root = Path(tasks_dir)
     hidden = hidden_names(TaskDirectory(root).tasks) if root.is_dir() else frozenset[str]()
+    chosen = {
+        "submission": as_names(submissions), "task": as_names(task_names),
+        "outcome": [word.upper() for word in as_names(outcomes)],
+    }  # fmt: skip
     with Records(results, read_only=True) as records:
-        submissions, task_names = as_names(submissions), as_names(task_names)
-        words = [word.upper() for word in as_names(outcomes)]
-        for column, chosen, known in (
-            (table.submission, submissions, records.distinct("submission") if submissions else []),
-            (table.task, task_names, records.distinct("task") if task_names else []),
-            (table.outcome, words, list(Outcome)),
-        ):
-            for word in chosen:
-                if word not in known:
-                    hint = did_you_mean(word, known) or f"there are {', '.join(sorted(known)) or 'none'}"
-                    raise UserError(f"no {column.key} {word!r}", file=records.name, remedy=hint)
-        calls = [
-            column.in_(chosen)
-            for column, chosen in ((table.submission, submissions), (table.task, task_names)) if chosen
-        ]  # fmt: skip
-        ended = [table.outcome.in_(words)] if words else []
-        yield RecordedCalls(records.whole_of(*calls, only=ended), hidden, Withhold(withhold))
+        for name, words in chosen.items():
+            known = list(Outcome) if name == "outcome" else records.distinct(name) if words else []
+            if unknown := [word for word in words if word not in known]:
+                hint = did_you_mean(unknown[0], known) or f"there are {', '.join(sorted(known)) or 'none'}"
+                raise UserError(f"no {name} {unknown[0]!r}", file=records.name, remedy=hint)
+        wanted = {name: EVALUATIONS.c[name].in_(words) for name, words in chosen.items() if words}
+        ended = [wanted.pop("outcome")] if outcomes else []
+        yield RecordedCalls(records.whole_of(*wanted.values(), only=ended), hidden, Withhold(withhold))
 
 
 def remove_results(
     submission: str, location: Address | Path | str = RESULTS, *, confirm: Confirm = lambda _: True
 ) -> Path | None:
-    """Remove all records and requests of a submission, and return the new database to which they were moved.
+    """Move all records and requests of a submission to a new database, and return its path.
 
-    Return None and remove nothing unless `confirm` agrees to the question that names the records to be removed.
+    Args:
+        confirm: receives a question that names the records. If it returns False, nothing is moved, and the result is
+            None.
 
     Raises:
         UserError: the submission has no records, or they cannot be copied or removed.
@@ -106,14 +98,14 @@ def remove_results(
     if not confirm(f"Remove {removal.text} of {submission!r} from {records.name}? They are moved to {removal.file}."):
         return None
     with Records(location) as records:
-        replace(removal, records=records).carry_out()
+        removal.carry_out(records)
     return removal.file
 
 
 def results(location: Address | Path | str = RESULTS, **only: Any) -> list[dict[str, Any]]:
     """Return the records of `open_results` as a list of dictionaries, for instance for a `pandas.DataFrame`.
 
-    `only` has the keywords of `open_results`, such as `submissions` and `task_names`.
+    `only` are keywords of `open_results`, such as `submissions` and `task_names`.
     """
     with open_results(location, **only) as rows:
         return list(map(asdict, rows))

@@ -1,13 +1,12 @@
-"""All findings about submissions, each beside the whole board."""
+"""The function `pgdl.report`: explains the scores of submissions among all recorded submissions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from harness.api.alike import shown_once
-from harness.api.commands import run_command
 from harness.api.competition import choose, failed_outputs, read_competition, read_current, remarks_on, require_records
 from harness.board.board import Board
 from harness.board.collect import CallRecord, Calls
@@ -28,23 +27,27 @@ class ReportResult:
 
     board: Board  #: requested rows include the output of their failed calls
     insights: Mapping[int, Mapping[str, Insight]]  #: position of a requested row -> task -> explanation of its score
-    remarks: Sequence[str] = ()  #: remarks of `score` on the records behind these rows, and on the tasks
+    remarks: Sequence[str] = ()  #: on the tasks and on the records behind the requested rows
 
     @cached_property
     def pages(self) -> list[dict[str, Any]]:
-        """The contents of the rows' pages: `label`, `summary`, `parts` (one dictionary per task), `advice` etc."""
+        """Contents of the requested rows' pages: `label`, `summary`, `advice`, `parts` (a dictionary per task) etc."""
         pages = submission_pages(self.board, self.insights, paths_of(self.board))
         return [page | {"label": page["row"].label, "remarks": self.remarks} for page in pages]
 
     @property
     def content(self) -> list[dict[str, Any]]:
-        """The explained rows of the board as JSON objects with all digits."""
+        """The requested rows of the board as JSON objects, with all digits and with the explanations."""
         rows = replace(self.board, rows=[self.board.rows[number] for number in self.insights]).content["rows"]
         of_rows = zip(rows, self.pages, self.insights.values(), strict=True)
         return [_explained(row, page, insights) for row, page, insights in of_rows]
 
     def write(self, directory: Path | str) -> list[Path]:
-        """Write a page of each row, a single file with plots; raises `UserError` if a page cannot be written."""
+        """Write a page with plots for each requested row, and return the files.
+
+        Raises:
+            UserError: a file cannot be written.
+        """
         paths = paths_of(self.board)
         files = [Path(directory) / Path(paths[number]).name for number in self.insights]
         for page, file in zip(self.pages, files, strict=True):
@@ -53,7 +56,6 @@ class ReportResult:
 
 
 def _explained(row: dict[str, Any], page: dict[str, Any], insights: Mapping[str, Insight]) -> dict[str, Any]:
-    """Return the object of a row with the summary, the advice, and for each task why its score is not higher."""
     tasks = {}
     for part in page["parts"]:
         name, insight = part["name"], insights.get(part["name"])
@@ -72,22 +74,17 @@ def report(
     results: Address | Path | str = RESULTS,
     withhold: str = Withhold.AUTO.value,
 ) -> ReportResult:
-    """Explain the scores of submissions (default: of all recorded ones) among all recorded ones.
+    """Explain the scores of submissions among all recorded submissions: why they are not higher.
 
     Args:
-        submissions: paths and names as for `run`, for the files in their current version, or names of
-            recorded submissions.
-        tasks_dir: directory of the tasks.
-        task_names: only these tasks; empty: all.
-        results: database of the records.
-        withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
+        submissions: paths and names as for `run`, for their current version, or names of recorded submissions; empty:
+            all recorded submissions.
 
     Raises:
         UserError: tasks or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
-    address = Address.of(results, "results")
-    with Records(address, read_only=True) as records:
+    with Records(results, read_only=True) as records:
         found = find_versions(records, competition.references)
         require_records(found, records.name)
         chosen = choose(found, submissions, records.name, can_run=competition.can_run)
@@ -99,9 +96,8 @@ def report(
         collected = read_current(records, competition, found)
         wanted = {_identity(calls): calls for calls in collected.shown if calls.row_key in named}
         outputs = failed_outputs(records, list(wanted.values()))
-        command = partial(run_command, tasks=Path(tasks_dir), results=address)
         explained = replace(collected, shown=list(wanted.values()), left_out=chosen.left_out)
-        remarks = remarks_on(records, competition, explained, command)
+        remarks = remarks_on(records, competition, explained, results)
     board = build_board(collected, competition.references, competition.withheld, held_out=competition.held_out)
     numbered = {number: wanted[_identity(row)] for number, row in enumerate(board.rows) if _identity(row) in wanted}
     rows = [
@@ -116,7 +112,7 @@ def _identity(one: Calls | Row) -> tuple[object, ...]:
 
 
 def _with_outputs(row: Row, calls: Calls, outputs: Mapping[str, str]) -> Row:
-    """Return a row whose records have the end of the output of failed calls; withheld tasks have no records."""
+    """Return a row with the records of its calls, and the end of the output of failed calls, on open tasks."""
     records: dict[str, dict[str, CallRecord]] = {name: {} for name in row.tasks}
     for record in records_of(calls, [name for name, task in row.tasks.items() if not task.withheld], outputs):
         records[record.task][record.model] = record

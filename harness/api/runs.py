@@ -1,14 +1,13 @@
-"""Calls of submissions on every model of every task, recorded."""
+"""The function `pgdl.run`: calls submissions on every model of every task, and records the calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.api.calls import begin_run, open_records, record_calls
-from harness.api.endless import endless_repeat
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.api.submissions import Argument, Confirm, decline, find, settle_names
+from harness.api.submissions import Argument, Confirm, endless_repeat, find, settle_names
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
 from harness.credentials import RESULTS, Address
@@ -20,25 +19,15 @@ from harness.task import DEFAULT_DIRECTORY
 
 @dataclass(frozen=True)
 class RunResult:
-    """The result of a run.
+    """The result of a run."""
 
-    Attributes:
-        plan: all calls.
-        tally: their outcomes.
-        records: name of the database.
-        is_sandboxed: whether the calls were isolated; otherwise they never rank.
-        withheld: names of the tasks of which only outcomes are shown.
-        not_deterministic: a line on each submission that claims to be deterministic but is not.
-        refused: a line on each submission of which no call could succeed: none was made, and nothing is recorded.
-    """
-
-    plan: Plan
-    tally: Tally
-    records: str
-    is_sandboxed: bool
-    withheld: Sequence[str]
-    not_deterministic: Sequence[str]
-    refused: Sequence[str]
+    plan: Plan  #: all calls
+    tally: Tally  #: the outcomes of these calls
+    records: str  #: name of the database
+    is_sandboxed: bool  #: whether the calls were isolated; otherwise they never rank
+    withheld: Sequence[str]  #: names of the tasks whose outcomes alone may be shown
+    not_deterministic: Sequence[str]  #: a line on each submission that claims to be deterministic but is not
+    refused: Sequence[str]  #: a line on each submission that was not called, because every call would fail
 
     @property
     def all_ok(self) -> bool:
@@ -58,30 +47,23 @@ def run(
     retry_timeouts: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
-    confirm: Confirm = decline,
+    confirm: Confirm = lambda _: False,
 ) -> RunResult:
     """Call each submission, sandboxed and time-limited, on every model of every task.
 
-    Every call is recorded as it ends; the same call of this function makes only the missing ones. A submission that has
-    a flaw which needs no model to be found, such as a syntax error, is left out.
+    Every call is recorded as it ends; a second `run` makes only the missing calls. A submission with a flaw that is
+    found without a model, such as a syntax error, is left out.
 
     Args:
         submissions: paths, names of measures, or Python functions `complexity(model, dataset)`.
-        tasks_dir: directory of the tasks.
-        task_names: only these tasks; empty: all.
-        results: database of the records: an SQLite file or a URL.
-        names: names of the submissions that are not measures, in their order; a name that is already recorded makes the
-            submission a new version of the recorded one.
+        names: names of the submissions that are not measures, in their order. A name that is already recorded makes the
+            submission a new version of the recorded submission.
         repeats: number of repetitions of a quarter of the calls with other seeds; they never change a score.
-        force: make recorded calls again.
-        retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
-        execution: limits, sandbox and engine.
-        progress: shows the work.
         confirm: asks whether a submission is a new version of the recorded submission with its name.
 
     Raises:
-        UserError: a task is missing or invalid, so are all submissions, no sandbox works here, a name belongs to
-            another submission, ...
+        UserError: a task or every submission is missing or invalid, no sandbox works here, a name belongs to another
+            submission, ...
     """
     progress.step("reading the submissions")
     found, refused = _refuse_flawed(find(submissions, names, progress), progress)
@@ -104,7 +86,7 @@ def run(
 
 
 def _refuse_flawed(found: Sequence[Submission], progress: Progress) -> tuple[list[Submission], list[str]]:
-    """Return the submissions without a known flaw, and a line on each other; raises `UserErrors` if all have one."""
+    """Return the submissions without a known flaw, and a line on each flaw. Raise `UserErrors` if none remains."""
     flaws = {one.name: flaw for one in found if (flaw := find_problem(one)) is not None}
     if len(flaws) == len(found):
         raise UserErrors(*flaws.values())

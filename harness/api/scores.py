@@ -1,12 +1,10 @@
-"""Scores of recorded submissions, or of the competition's own `.predict` files."""
+"""The function `pgdl.score`: scores of recorded submissions, or of the competition's own `.predict` files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.api.commands import run_command
 from harness.api.competition import Competition, collect_records, read_competition, remarks_on, require_records
 from harness.board import remarks
 from harness.board.disclosure import rounded
@@ -24,27 +22,27 @@ from scoring import SubmissionScore, TaskCalls, score_submission
 
 
 class Scored(NamedTuple):
-    """The score of one submission in one configuration; scores of files have no configuration."""
+    """The score of a submission in one configuration, or of a directory of `.predict` files."""
 
     submission: str
     score: SubmissionScore
     own_randomness: OwnRandomness | None = None  #: None without repetitions
-    settings: str = ""  #: differences to most of the recorded submissions
+    settings: str = ""  #: settings in which the configuration differs from most recorded submissions
     sandboxed: bool = True
 
     @property
     def label(self) -> str:
-        """The submission's name, followed by its settings if they differ from the others'."""
+        """The submission's name, followed by its differing settings."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Scores, which are rounded on the tasks `withheld`, and `remarks` on the records and tasks behind them."""
+    """Scores, with remarks on their tasks and records."""
 
     scores: Sequence[Scored]
     remarks: Sequence[str]
-    withheld: frozenset[str]
+    withheld: frozenset[str]  #: names of the tasks on which scores are rounded
 
     @property
     def complete(self) -> bool:
@@ -66,13 +64,9 @@ def score(
     """Return the scores of recorded submissions, or of a directory of `.predict` files.
 
     Args:
-        submissions: paths and names as for `run`, for the files in their current version, or names of recorded
-            submissions, for their most recently requested version; empty: all.
-        tasks_dir: directory of the tasks.
-        task_names: only these tasks; empty: all.
-        results: database of the records.
-        withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
-        everything: every version and configuration of a submission.
+        submissions: paths and names as for `run`, for their current version, or names of recorded submissions, for
+            their most recently requested version; empty: all.
+        everything: score every version and configuration of a submission.
         reference: directory of the reference data; None: the directory of the tasks.
         predictions: directory of files `TASK.predict`, which are scored instead of records.
 
@@ -90,21 +84,19 @@ def score(
         scores = [Scored(own_path(directory).name, score_submission(tasks))]
         lines = competition.notes(None)
     else:
-        scores, lines = _score_records(
-            submissions, Path(tasks_dir), Address.of(results, "results"), competition, everything=everything
-        )
+        scores, lines = _score_records(submissions, results, competition, everything=everything)
     withheld = competition.withheld
     return ScoreResult([one._replace(score=rounded(one.score, withheld)) for one in scores], lines, withheld)
 
 
 def _score_records(
-    submissions: Sequence[str] | str, tasks_dir: Path, results: Address, competition: Competition, *, everything: bool
+    submissions: Sequence[str] | str, results: Address | Path | str, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
-    """Return the scores of the named submissions, or of all, and notes on the tasks and on the submissions."""
+    """Return the scores of the named submissions, or of all, and the remarks on tasks and records."""
     with Records(results, read_only=True) as records:
         collected = collect_records(records, competition, submissions, everything=everything)
         require_records(collected, records.name)
-        lines = remarks_on(records, competition, collected, partial(run_command, tasks=tasks_dir, results=results))
+        lines = remarks_on(records, competition, collected, results)
     labels = remarks.settings_labels(collected.shown)
     scores = []
     for calls, label in zip(collected.shown, labels, strict=True):

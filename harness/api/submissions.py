@@ -1,5 +1,6 @@
-"""Submissions from paths, names of measures, and Python functions; and the owners of their names."""
+"""Finds submissions by paths, names of measures and Python functions, and checks who owns their names."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -16,15 +17,23 @@ from harness.submission import Submission, find_submissions, from_function
 #: A path, the name of a measure, or a Python function `complexity(model, dataset)`.
 Argument = str | Path | Callable[..., Any]
 
-#: Asks the user a question with the answers yes and no.
+#: A dataset of TensorFlow that never ends: `repeat` without a number.
+_REPEATED = re.compile(r"\.repeat\(\s*(?:(?:count\s*=\s*)?(?:None|-\s*1)\s*)?\)")
+
+#: Returns a user's answer to a question: True for yes, False for no.
 Confirm = Callable[[str], bool]
 
 
 def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress) -> list[Submission]:
-    """Return the submissions; `names`, if not empty, are the names of all submissions except measures, in their order.
+    """Return the submissions that a user names.
+
+    Args:
+        given: one or several paths and names of measures, or one or several functions.
+        names: empty, or the names of all submissions except measures, in their order.
+        progress: gets notes on the submissions.
 
     Raises:
-        UserError: there is no such submission, or two have the same name.
+        UserError: there is no such submission, or two submissions have the same name.
     """
     arguments = _arguments(given)
     functions = [one for one in arguments if callable(one)]
@@ -41,7 +50,6 @@ def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: P
 
 
 def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
-    """Return the arguments of a function that takes one or several; raises `UserError` for anything else."""
     several = [given] if isinstance(given, str | Path) or callable(given) else given
     is_list = isinstance(several, Iterable) and not isinstance(several, bytes)
     arguments = list(several) if is_list else []
@@ -50,25 +58,20 @@ def _arguments(given: Sequence[Argument] | Argument) -> list[Argument]:
     return arguments
 
 
-def decline(_question: str) -> bool:
-    """Answer no, for a user who cannot be asked."""
-    return False
-
-
 def settle_names(
-    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm = decline
+    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm
 ) -> tuple[list[Submission], list[str]]:
-    """Refuse names that belong to another submission in the records, and names that could be mistaken for one there.
+    """Find out whether submissions are versions of recorded submissions, and refuse names of other submissions.
 
-    The last requested files are the same submission wherever they lie, and stay known under their first path. Other
-    files, be they new or an earlier version, are a version of a known name if their path is known, if the name was
-    `given` to them, or if the user confirms it.
+    A submission with the files of the last request for its name is the same submission wherever the files are, and
+    keeps its first path. Other files, whether new or of an earlier version, are a version of a recorded name if their
+    path is recorded, if the user gave them the name (`given`), or if the user confirms that they are a version.
 
     Returns:
-        The submissions, and a line about each submission whose version the board did not show before.
+        The submissions, and a note on each submission whose version the board did not show before.
 
     Raises:
-        UserError: a name belongs to another submission, or is written almost like another one.
+        UserError: a name belongs to another recorded submission, or could be mistaken for a recorded name.
     """
     known: dict[str, list[Request]] = {}
     for request in by_age(records.requests()):
@@ -79,37 +82,41 @@ def settle_names(
         before = known.get(submission.name, [])
         if submission.is_baseline:
             settled.append(submission)
-            continue
-        if not before and (other := similar.get(alike(submission.name))):
-            raise UserError(
-                f"{submission.name!r} could be mistaken for {other!r}, which is recorded here",
-                file=submission.source,
-                remedy=f"name it with --as NAME (--as {other!r} makes it a version of that one)",
-            )
-        sources = {request.source for request in before}
-        if before and submission.digest == before[-1].submission_digest:
-            source = submission.source if submission.source in sources else before[-1].source
-            settled.append(replace(submission, source=source))
-            continue
-        if before and submission.source not in sources and not given:
-            _require_confirmed(submission, before[-1], confirm)
-        if before:
+        elif before and submission.digest == before[-1].submission_digest:
+            is_known = submission.source in {request.source for request in before}
+            settled.append(submission if is_known else replace(submission, source=before[-1].source))
+        elif before:
+            if not given and submission.source not in {request.source for request in before}:
+                _require_confirmed(submission, before[-1], confirm)
             notes.append(_note(submission, before))
-        settled.append(submission)
+            settled.append(submission)
+        elif other := similar.get(alike(submission.name)):
+            problem = f"{submission.name!r} could be mistaken for {other!r}, which is recorded here"
+            remedy = f"name it with --as NAME (--as {other!r} makes it a version of the recorded submission)"
+            raise UserError(problem, file=submission.source, remedy=remedy)
+        else:
+            settled.append(submission)
     return settled, notes
 
 
 def _note(submission: Submission, before: Sequence[Request]) -> str:
     returns = submission.digest in {request.submission_digest for request in before}
-    news = f"is asked for again after {before[-1].submission_digest[:8]}" if returns else "is new"
+    news = f"is requested again after {before[-1].submission_digest[:8]}" if returns else "is new"
     return f"{submission.name}: version {submission.digest[:8]} {news}; the board shows it from now on"
 
 
 def _require_confirmed(submission: Submission, last: Request, confirm: Confirm) -> None:
     question = f"{submission.name!r} was last run from {last.source}. Is {submission.source} a new version of it?"
     if not confirm(question):
-        raise UserError(
-            f"another submission is called {submission.name!r}: {last.source}",
-            file=submission.source,
-            remedy=f"name it with --as NAME (--as {submission.name!r} makes it a new version of that one)",
-        )
+        problem = f"another submission is called {submission.name!r}: {last.source}"
+        remedy = f"name it with --as NAME (--as {submission.name!r} makes it a new version of the other submission)"
+        raise UserError(problem, file=submission.source, remedy=remedy)
+
+
+def endless_repeat(submission: Submission) -> str | None:
+    """Return a sentence on the first line of a submission that repeats data for ever; None without such a line."""
+    for name, content in sorted(submission.files.items()):
+        if name.endswith(".py") and (found := _REPEATED.search(text := content.decode(errors="replace"))):
+            line = 1 + text.count("\n", 0, found.start())
+            return f"{name}:{line}: repeat() without a number never ends; give it a number, or take() a part of it."
+    return None

@@ -1,4 +1,4 @@
-"""Outcomes of a run's calls, counted."""
+"""Counts the outcomes of a run's calls."""
 
 from array import array
 from collections import Counter, defaultdict
@@ -13,16 +13,16 @@ SHOWN_MACHINES = 8
 
 
 class Tally:
-    """Counts the outcomes of a run's calls. Per call it stores only the time: a run may be very long."""
+    """The outcomes of a run's calls. Of a single call it keeps only the time, because a run may be very long."""
 
     def __init__(self) -> None:
-        #: by submission, task, and whether the calls are repetitions
+        #: (submission, task, whether the calls are repetitions) -> outcome -> number of calls
         self.outcomes: defaultdict[tuple[str, str, bool], Counter[str]] = defaultdict(Counter)
         self.seconds: defaultdict[tuple[str, str, bool], array[float]] = defaultdict(lambda: array("d"))
-        #: by submission and task: calls that exceeded their time with less than half of a processor
+        #: (submission, task) -> number of calls that exceeded their time with less than half of a processor
         self.starved: Counter[tuple[str, str]] = Counter()
-        self.machines: Counter[str] = Counter()  #: calls that this run made on the machines of a cluster, by name
-        self.lacking_initial_weights: set[str] = set()  #: tasks on which a call of this run failed without them
+        self.machines: Counter[str] = Counter()  #: machine of a cluster -> number of calls that this run made on it
+        self.lacking_initial_weights: set[str] = set()  #: tasks on which a call of this run failed for lack of them
 
     def add(self, row: CallSummary) -> None:
         """Count a recorded call."""
@@ -45,14 +45,14 @@ class Tally:
         return any(counts[Outcome.TIMEOUT] for (name, _, _), counts in self.outcomes.items() if name == submission)
 
     def starved_note(self, withheld: Collection[str]) -> str | None:
-        """Return a line about starved calls on tasks that are not `withheld`, with a remedy; None without any."""
+        """Return a line on starved calls on tasks that are not `withheld`, with a remedy; None without such calls."""
         shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}
         if not shown:
             return None
         names = ", ".join(f"{number} of {submission} on {task}" for (submission, task), number in sorted(shown.items()))
         return (
-            f"calls that exceeded their time with less than half of a processor: {names}. The machine was busy, or "
-            "they waited; if it was busy, --retry-timeouts (pgdl run, pgdl compare) makes them anew"
+            f"calls that exceeded their time with less than half of a processor: {names}. The machine was busy, or the "
+            "calls waited; if the machine was busy, --retry-timeouts (pgdl run, pgdl compare) makes them again"
         )
 
     @property

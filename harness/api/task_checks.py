@@ -1,4 +1,4 @@
-"""Problems of invalid tasks, and notes on valid ones."""
+"""The function `pgdl.validate_tasks`: problems of invalid tasks, and notes on valid tasks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,20 +26,21 @@ Outcome = Task | Reference | InvalidTaskError
 
 @dataclass(frozen=True)
 class Validated:
-    """A task that was checked: a line with the verdict, its problems, and notes if it is valid."""
+    """The result of checking a task."""
 
     task: str
-    verdict: str
-    problems: Sequence[str]
-    notes: Sequence[str]
+    verdict: str  #: in one line, which ends in `valid` or `invalid`
+    problems: Sequence[str]  #: empty if the task is valid
+    notes: Sequence[str]  #: on a valid task
 
 
 def validate_tasks(
     tasks_dir: str | Path = DEFAULT_DIRECTORY, task_names: Sequence[str] = (), withhold: str = Withhold.AUTO.value
 ) -> list[Validated]:
-    """Find all problems of tasks; of a hidden task, tell only their number. A fetched task is compared with its fetch.
+    """Find all problems of tasks; of a withheld task, the result has only their number.
 
-    Where the cache cannot be written, a temporary one takes its place.
+    The files of a fetched task are compared with their digests at the fetch. If the cache cannot be written, a
+    temporary cache is used.
 
     Raises:
         UserError: there is no such task.
@@ -63,7 +64,7 @@ def _validated(files: TaskFiles, outcome: Outcome, withhold: Withhold) -> Valida
 
 
 def _check_reference(files: TaskFiles) -> Outcome:
-    """Return the outcome for reference data without models."""
+    """Return the reference data of a task without models, or the error with all their problems."""
     assert files.reference is not None
     problems = Problems()
     reference = problems.attempt(read_reference, files.reference)
@@ -72,7 +73,6 @@ def _check_reference(files: TaskFiles) -> Outcome:
 
 
 def _notes(outcome: Outcome) -> list[str]:
-    """Return notes on a valid task."""
     if isinstance(outcome, InvalidTaskError):
         return []
     if isinstance(outcome, Task):

@@ -1,9 +1,9 @@
-"""Tasks built from recipes."""
+"""The functions `pgdl.recipes` and `build_task`: build tasks from recipes."""
 
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +14,29 @@ from harness.corpus.recipe import Recipe, read_recipe
 from harness.gpus import find_gpus
 from scoring import MINIMUM_HYPERPARAMETERS
 
-#: Returns a context that shows the training of a number of models of a recipe; its object is called with each event.
+#: Returns a context that shows the training of models. Its arguments are the recipe and the number of models; the
+#: context's object is called with each event.
 ShowTraining = Callable[[Recipe, int], AbstractContextManager[Callable[[Event], None]]]
 
 
 @dataclass(frozen=True)
 class BuildResult:
-    """The state of a task after a build; models by their numbers in the task."""
+    """The state of a task after a build. Models are identified by their numbers in the task."""
 
-    build: Build  #: the files of the build
-    records: dict[int, dict[str, Any]]  #: of the finished models
-    failed: Sequence[int] = ()  #: the models that could not be trained
+    build: Build  #: the recipe and the files of the build
+    records: dict[int, dict[str, Any]]  #: model -> its record, of the finished models
+    failed: Sequence[int] = ()  #: models that could not be trained
     trained: int = 0  #: number of models that this build has trained
-    seconds: float = field(default=0.0, compare=False)  #: duration of this training
+    seconds: float = 0.0  #: duration of this training
 
     @property
     def unreached(self) -> list[int]:
-        """The models that did not reach the criterion of the recipe."""
+        """The finished models that did not reach the recipe's criterion."""
         return [number for number, record in sorted(self.records.items()) if not record["reached"]]
 
     @property
     def refused(self) -> list[int]:
-        """Models below the criterion whose recipe then refuses to finish the task."""
+        """The models of `unreached` for which the recipe forbids to finish the task."""
         return [one for one in self.unreached if self.build.recipe.cells[one].training.unreached == "error"]
 
     @property
@@ -47,7 +48,7 @@ class BuildResult:
     def content(self) -> dict[str, Any]:
         """The state of the build as a JSON object."""
         models = [
-            {"model": number, "reached": record["reached"], "metrics": record["metrics"], "epochs": record["epochs"]}
+            {"model": number} | {name: record[name] for name in ("reached", "metrics", "epochs")}
             for number, record in sorted(self.records.items())
         ]
         build, expected = self.build, len(self.build.recipe.cells)
@@ -72,15 +73,15 @@ def build_task(
 ) -> BuildResult:
     """Train every model of a recipe's grid, and write a task in the competition's layout.
 
-    Finished models are kept however the build ends; the same call trains the remaining models.
+    Finished models are kept however the build ends; a second build trains the remaining models.
 
     Args:
         recipe: a file, or the name of a recipe in the package.
         output: directory of tasks.
-        workers: models trained at once; None: one per GPU, otherwise as many as the cores allow.
-        limit: train only the first models of the grid.
-        resume: whether to reuse the models that are finished.
-        tell: receives each note.
+        workers: number of models trained at once; None: a model per GPU, otherwise as many as the cores allow.
+        limit: train only this number of models, the first of the grid.
+        resume: whether to reuse finished models.
+        tell: is called with each note.
         show: shows the training.
 
     Raises:
@@ -91,7 +92,7 @@ def build_task(
         with build.locked():
             if not build.is_finished:  # another command may have finished it meanwhile
                 return _build(build, workers, limit, tell, show, resume=resume)
-    build.hide()  # the recipe may have been marked as hidden since
+    build.hide()  # the recipe may have been marked as hidden after the build
     tell(f"{build.task} is finished already")
     return BuildResult(build, build.records())
 
@@ -105,11 +106,10 @@ def _build(
     *,
     resume: bool,
 ) -> BuildResult:
-    """Train the missing models, and assemble the task if it is complete."""
-    cells, grid = build.recipe.cells, build.recipe.grid
-    if len(grid) < MINIMUM_HYPERPARAMETERS:
-        needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {len(grid)}"
-        tell(f"Note: {needed}.")
+    """Train the missing models, and finish the task if no model is missing then."""
+    cells, number = build.recipe.cells, len(build.recipe.grid)
+    if number < MINIMUM_HYPERPARAMETERS:
+        tell(f"Note: the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {number}.")
     if not resume:
         build.forget()
     build.begin()
@@ -130,7 +130,7 @@ def _build(
 def _train(
     build: Build, missing: Sequence[int], workers: int, tell: Callable[[str], None], show: ShowTraining
 ) -> list[int]:
-    """Train models; returns the numbers of failed models."""
+    """Train models, and return the numbers of the models that failed."""
     failed = []
     try:
         with show(build.recipe, len(missing)) as seen, closing(build.train(list(missing), workers)) as events:

@@ -1,4 +1,4 @@
-"""Descriptions of tasks, finished or still in training."""
+"""The functions `pgdl.show_tasks` and `hide_task`: describe tasks, also in training, and mark tasks as hidden."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -28,15 +28,13 @@ def show_tasks(
     withhold: str = Withhold.AUTO.value,
     html: str | Path | None = None,
 ) -> list[dict[str, Any]]:
-    """Describe each task: models, data, and the gaps for each value of each hyperparameter.
+    """Return a JSON object for each task: models, data, and the gaps for each value of each hyperparameter.
 
-    A task in training is shown with its finished models; a hidden task only with their number.
+    The object of a task in training has its finished models; the object of a withheld task has only their number.
 
     Args:
-        tasks_dir: contains tasks, or is one.
-        task_names: only these tasks; empty: all.
-        withhold: `auto`: tasks that are marked as hidden are withheld.
-        html: also write a page of the finished tasks that are not withheld to this file.
+        tasks_dir: directory of tasks, or of a single task.
+        html: file to which a page of the finished tasks that are not withheld is written.
 
     Raises:
         UserError: there is no such task, a file of it is invalid, or there is nothing to write.
@@ -49,7 +47,7 @@ def show_tasks(
     page = None if html is None else _for_page(found, unfinished, chosen, Path(html))
     content = [_describe(files, chosen) for files in found] + [_describe_build(build, chosen) for build in builds]
     if page is not None and html is not None:
-        from harness.task.page import write_page  # here: it draws
+        from harness.task.page import write_page  # here: the import loads matplotlib
 
         tasks = read_tasks(page)
         with writing(html):
@@ -60,10 +58,6 @@ def show_tasks(
 def hide_task(task_name: str, tasks_dir: str | Path = DEFAULT_DIRECTORY) -> Path | None:
     """Mark a task as hidden, and return the file of the mark; None if the task is hidden already.
 
-    Args:
-        task_name: of the task.
-        tasks_dir: contains the task, or is it.
-
     Raises:
         UserError: there is no such task, its present mark is invalid, or the mark cannot be written.
     """
@@ -72,16 +66,16 @@ def hide_task(task_name: str, tasks_dir: str | Path = DEFAULT_DIRECTORY) -> Path
 
 
 def _builds(root: Path) -> "list[Build]":
-    """Return the builds in `root` that are not finished."""
+    """Return the unfinished builds in `root`."""
     if not (root / BUILDING).is_dir():
         return []
-    from harness.corpus.build import find_builds  # here: it needs the extra for corpora
+    from harness.corpus.build import find_builds  # here: the import needs the extra for corpora
 
     return find_builds(root)
 
 
 def _for_page(found: list[TaskFiles], unfinished: list[str], withhold: Withhold, html: Path) -> list[TaskFiles]:
-    """Return the tasks of the page, of which there must be at least one. `unfinished`: commands that continue."""
+    """Return the tasks of the page; `unfinished` are the commands that continue builds. Raise `UserError` for none."""
     whole = [files for files in found if not files.reference_only]
     if not whole:
         kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * bool(unfinished)

@@ -1,4 +1,4 @@
-"""Error rates of a task's models as frozen backbones over size, noise and unseen classes, compared with measures."""
+"""The function `pgdl.testbed`: error rates of a task's models as frozen backbones, compared with measures."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +41,7 @@ _SIGN_ERRORS = ("measure", *(f"{part}: {name}" for part in SLICES for name in CO
 
 @dataclass(frozen=True)
 class TestbedResult:
-    """The findings of a testbed."""
+    """Error rates of models over size, noise and unseen classes, and the measures that agree with them."""
 
     dataset: "xr.Dataset"  #: error rates and kappas of all cells, as `evaluate_task` returns them
     summary: TestbedSummary  #: the trade-off point and the marginals
@@ -57,14 +57,11 @@ class TestbedResult:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The tables as JSON objects, the trade-off point, and the models that could not be probed."""
+        """The trade-off point, the tables, and the models that could not be probed, as a JSON object."""
         return {
             "point": asdict(self.summary.point),
             "marginals": [dict(zip(_COLUMNS, row, strict=True)) for row in self._marginals()],
-            "consistency": [
-                dict(zip(_SIGN_ERRORS, (one.measure, *one.errors.values(), one.mean), strict=True))
-                for one in self.consistency
-            ],
+            "consistency": [dict(zip(_SIGN_ERRORS, row, strict=True)) for row in self._sign_errors()],
             "failed": self.failed,
         }
 
@@ -75,8 +72,7 @@ class TestbedResult:
             write_csv(directory / "marginals.csv", _COLUMNS, self._marginals()),
         ]
         if self.consistency:
-            table = [(one.measure, *one.errors.values(), one.mean) for one in self.consistency]
-            written.append(write_csv(directory / "consistency.csv", _SIGN_ERRORS, table))
+            written.append(write_csv(directory / "consistency.csv", _SIGN_ERRORS, self._sign_errors()))
         return [*written, *self._plot(directory)]
 
     def _marginals(self) -> list[list[object]]:
@@ -85,6 +81,9 @@ class TestbedResult:
             for name, dimension in self.summary.dimensions.items()
             for at, value in enumerate(dimension.values)
         ]
+
+    def _sign_errors(self) -> list[list[object]]:
+        return [[one.measure, *one.errors.values(), one.mean] for one in self.consistency]
 
     def _plot(self, directory: Path) -> Iterator[Path]:
         drawings: dict[str, tuple[float, float, Callable[[Figure], None]]] = {
@@ -116,20 +115,14 @@ def testbed(
 ) -> TestbedResult:
     """Evaluate the models of a task as frozen backbones of a linear probe, and compare measures with the result.
 
-    Finished backbones and calls are kept.
+    Finished backbones and calls are kept. The seed of `execution` also draws the noise.
 
     Args:
-        task_name: the task.
         data: images of seen and unseen classes: a dataset of recipes, an .npz file, or a directory.
-        tasks_dir: directory of the tasks.
-        models: the models to look at, a number of them or their names; None: all.
-        ssim: structural similarities of the noisy test images, 1 among them.
-        unseen: numbers of unseen classes, 0 among them; None: at most six equal steps.
-        weight: of the penalty of the trade-off point.
+        ssim: structural similarities of the noisy test images, including 1.
+        unseen: numbers of unseen classes, including 0; None: at most six equal steps.
+        weight: weight of the penalty of the trade-off point, at least 0.
         measures: as in `compare`; empty: no measure is called.
-        results: database of the records.
-        execution: limits, sandbox and engine of the calls; its seed also draws the noise.
-        progress: shows the work.
 
     Raises:
         UserError: the task or the data cannot be used, or no model can be probed.
@@ -137,7 +130,7 @@ def testbed(
     settings = ProbeSettings(tuple(ssim), None if unseen is None else tuple(unseen), execution.seed)
     chosen = [one.submission for one in choose_measures(measures)]
     report, withhold = ProbeReport(progress.note, progress.steps), Withhold(execution.withhold)
-    # An impossible run is refused before the long work.
+    # `begin_run` refuses impossible calls before the backbones are probed, which takes long.
     begun = begin_run(chosen, Path(tasks_dir), [task_name], execution, progress) if chosen else nullcontext()
     with begun as run:
         dataset = evaluate_task(Path(tasks_dir), task_name, data, settings, models, withhold, report)
@@ -151,7 +144,10 @@ def testbed(
 def _check(
     run: Run, dataset: "xr.Dataset", results: Address | Path | str, progress: Progress
 ) -> tuple[list[Consistency], int]:
-    """Call measures on the probed models, and compare their values with the testbed; returns the failed calls, too."""
+    """Call measures on the probed models, and compare their values with the testbed.
+
+    Return the comparisons, and the number of calls without a value.
+    """
     probed = dataset["model"].values.tolist()
     if len(probed) < 2:
         progress.warn("consistency of measures: expected at least 2 models, found 1")
@@ -160,14 +156,13 @@ def _check(
     run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
     with open_records(run, results) as records:
         plan, _ = record_calls(run, records, progress)
-        rows = list(records.newest([call.key for call in plan.calls]))
-    values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}
-    for row in rows:
-        if row.value is not None:
-            values[row.submission][row.model] = row.value
+        values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}
+        for row in records.newest([call.key for call in plan.calls]):
+            if row.value is not None:
+                values[row.submission][row.model] = row.value
     failed = {name: len(probed) - len(of) for name, of in values.items() if len(of) < len(probed)}
     for name, number in failed.items():
-        reasons = "pgdl results lists the reasons"
-        progress.warn(f"{name} is left out: no value on {number} of {len(probed)} models; {reasons}")
+        missing = f"no value on {number} of {len(probed)} models"
+        progress.warn(f"{name} is left out: {missing}; pgdl results lists the reasons")
     complete = {name: of for name, of in values.items() if name not in failed}
     return check_consistency(dataset, complete), sum(failed.values())

@@ -1,43 +1,44 @@
-"""Data as users of PyTorch have them: arrays, tensors, datasets and loaders, with the channels first."""
+"""Data and names of users of PyTorch: examples as arrays, tensors, datasets or loaders; messages without paths."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import UserError
+from harness.errors import UserError, UserErrors
+from harness.format.problems import InvalidTaskError
 from harness.importer.data import Examples, of_arrays
 
 _EXPECTED = "(inputs, labels), a Dataset or a DataLoader of such pairs"
 
-#: Examples of a dataset that are taken at once.
+#: Number of examples that are read from a dataset at once.
 _BATCH = 256
 
 
 @dataclass(frozen=True)
 class Arrays:
-    """Labelled examples.
+    """Labelled examples."""
 
-    Attributes:
-        source: `train` or `test`, for messages.
-        inputs: (n, ...) as the modules take them.
-        labels: as they were given.
-    """
-
-    source: str
-    inputs: NDArray[Any]
-    labels: NDArray[Any]
+    source: str  #: `train` or `test`, for messages
+    inputs: NDArray[Any]  #: (n, channels, ...), as PyTorch's modules take them
+    labels: NDArray[Any]  #: (n, ...)
 
     @property
     def channels_last(self) -> Examples:
-        """The examples as a task has them: the second axis is the last."""
+        """The examples with the channels in the last axis, as a task has them."""
         inputs = np.moveaxis(self.inputs, 1, -1) if self.inputs.ndim > 2 else self.inputs
         return of_arrays(self.source, inputs, self.labels)
 
 
 def arrays_of(data: Any, source: str) -> Arrays:
-    """Return all examples; raises `UserError` if they are no pairs of inputs and labels."""
+    """Return all examples of arrays, tensors, a `Dataset` or a `DataLoader`; `source` names them in errors.
+
+    Raises:
+        UserError: the data are no pairs of inputs and labels.
+    """
     import torch
 
     if isinstance(data, torch.utils.data.Dataset):
@@ -60,3 +61,18 @@ def arrays_of(data: Any, source: str) -> Arrays:
 
 def _array(values: Any) -> NDArray[Any]:
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+
+
+def without_place(line: object, directory: str) -> str:
+    """Return a line without a directory's path, so that `models[0]` is the name of a file of that name in it."""
+    return str(line).replace(f"{directory}/", "")
+
+
+@contextmanager
+def named_in_errors(directory: str) -> Iterator[None]:
+    """Return a context that removes a temporary directory's path from the lines of a `UserError`."""
+    try:
+        yield
+    except UserError as error:
+        lines = error.problems if isinstance(error, InvalidTaskError) else error.lines
+        raise UserErrors(*(without_place(line, directory) for line in lines)) from error

@@ -1,6 +1,7 @@
-"""Measures on a network of PyTorch: a process of its own computes them on its translation.
+"""Measures on a network of PyTorch: another process computes them on the network's translation to Keras.
 
-TensorFlow, which the measures need, is not imported into the user's process: after PyTorch that may end it.
+TensorFlow, which the measures need, is not imported into the user's process: its import after PyTorch may end the
+process.
 """
 
 import sys
@@ -12,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.api.torch_data import arrays_of
-from harness.api.torch_names import named_in_errors
+from harness.api.torch_data import arrays_of, named_in_errors
 from harness.importer.data import write_arrays
 from harness.processes import Process
 from harness.processes.runtimes import require_runtime
@@ -24,13 +24,13 @@ from harness.torch_import.translate import translate
 
 
 def is_module(model: Any) -> bool:
-    """Whether a model is a `torch.nn.Module`, and none of Keras; PyTorch is not imported to know it."""
+    """Whether a model is a `torch.nn.Module`, and no model of Keras, without an import of PyTorch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(model, torch.nn.Module) and not hasattr(model, "get_weights")
 
 
 def measures_of_module(module: Any, data: Any, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of `pgdl.measures` for a module; its attribute `initial_weights` may be a `state_dict`.
+    """Return the rows of `pgdl.measures` for a module, whose attribute `initial_weights` may be a `state_dict`.
 
     Raises:
         UserError: the module cannot be translated, or the data do not fit it.

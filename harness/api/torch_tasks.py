@@ -1,4 +1,4 @@
-"""A task of networks that were trained in PyTorch."""
+"""The function `pgdl.import_torch`: makes a task of networks that were trained in PyTorch."""
 
 import csv
 import io
@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.api.torch_data import Arrays, arrays_of
-from harness.api.torch_names import named_in_errors, without_place
+from harness.api.torch_data import Arrays, arrays_of, named_in_errors, without_place
 from harness.errors import UserError
 from harness.importer.run import ImportOrder, import_models, require_free
 from harness.importer.stated import read_stated, rounding_of
@@ -28,21 +27,13 @@ from harness.torch_import.export import Exporter
 
 @dataclass(frozen=True)
 class TorchModel:
-    """A trained network and what is known of it.
+    """A trained network with its hyperparameters. A known accuracy is compared with the translation's accuracy."""
 
-    Attributes:
-        module: a `torch.nn.Module`.
-        hyperparameters: name -> value, the same names for all models.
-        initial: the `state_dict` before training, if it was kept.
-        train_accuracy: from 0 to 1, if known: it is compared with that of the translation.
-        test_accuracy: likewise.
-    """
-
-    module: Any
-    hyperparameters: Mapping[str, Any]
-    initial: Mapping[str, Any] | None = None
-    train_accuracy: float | None = None
-    test_accuracy: float | None = None
+    module: Any  #: a `torch.nn.Module`
+    hyperparameters: Mapping[str, Any]  #: name -> value, the same names for all models
+    initial: Mapping[str, Any] | None = None  #: the `state_dict` before training, if it was kept
+    train_accuracy: float | None = None  #: from 0 to 1, if known
+    test_accuracy: float | None = None  #: from 0 to 1, if known
 
 
 def import_torch(
@@ -60,17 +51,17 @@ def import_torch(
         models: the networks, as pairs of a module and its hyperparameters, or as objects of `TorchModel`.
         train: the training data as the networks take them: arrays or tensors (inputs, labels), a `Dataset` of single
             examples, or a `DataLoader`; without augmentation.
-        test: test data likewise; without them, all models need their test accuracy.
+        test: test data in the same form; without test data, every model needs its test accuracy.
         output: directory of tasks.
-        name: of the task.
+        name: name of the task.
         tell: is called with each note and each model's accuracies.
 
     Returns:
         The directory of the task's models and data.
 
     Raises:
-        UserError: a network cannot be exported or translated, computes something else as a translation, or anything
-            else is not as it must be. Nothing is left behind.
+        UserError: a network cannot be exported or translated, its translation computes other outputs, or an argument is
+            invalid. No files are left behind.
     """
     training, testing = arrays_of(train, "train"), None if test is None else arrays_of(test, "test")
     tested = None if testing is None else testing.channels_last
@@ -100,7 +91,7 @@ def _model(given: Any, number: int) -> TorchModel:
 def _exported(
     model: TorchModel, number: int, directory: Path, data: Arrays, tell: Callable[[str], None]
 ) -> ImportedRow:
-    """Export a model into files of a directory; returns its row of the table."""
+    """Export a model into files of a directory, and return its row of the table without accuracies."""
     where = f"models[{number}]"
     exporter = Exporter(model.module, where, tell)
     file, initial = directory / where, None if model.initial is None else directory / f"{where}.initial"
@@ -113,7 +104,7 @@ def _exported(
 
 
 def _cell(where: str, name: Any, value: Any) -> str:
-    """Return a hyperparameter as text; an array or tensor without axes counts as its number."""
+    """Return a hyperparameter's value as text. The value may be an array or tensor without axes."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
     if not isinstance(value, str | bool | int | float) or value == "":
@@ -123,7 +114,7 @@ def _cell(where: str, name: Any, value: Any) -> str:
 
 
 def _with_accuracies(models: Sequence[TorchModel], rows: Sequence[ImportedRow]) -> list[ImportedRow]:
-    """Return the rows with the accuracies that are stated, each as exact as the longest of its kind."""
+    """Return the rows with the stated accuracies, all as rounded as the accuracy with the most digits."""
     found = list(rows)
     for name in (TRAIN_ACCURACY, TEST_ACCURACY):
         cells = ["" if (value := getattr(model, name)) is None else str(float(value)) for model in models]
@@ -135,7 +126,7 @@ def _with_accuracies(models: Sequence[TorchModel], rows: Sequence[ImportedRow]) 
 
 
 def _table(rows: Sequence[ImportedRow]) -> Table:
-    """Return the table of models; raises `UserError` unless each has values of its own for the same hyperparameters."""
+    """Return the table of models. Raise `UserError` if models differ in the names of their hyperparameters."""
     if not rows:
         raise UserError("models", expected="at least 1", found="none")
     names = list(rows[0].hyperparameters)

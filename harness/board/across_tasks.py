@@ -1,4 +1,4 @@
-"""The rows of a board over its tasks: mean ranks and their tests, and every two rows."""
+"""Comparisons of a board's rows over all its tasks: mean ranks with their tests, and differences between two rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,23 +12,17 @@ from scoring import MeanRanks, compare_mean_ranks, difference_on_other_tasks, si
 
 @dataclass(frozen=True)
 class Pair:
-    """The comparison of two rows over tasks.
+    """The difference between two rows' scores on other tasks like those of the board."""
 
-    Attributes:
-        low: lower end of the interval of the difference of their scores on other tasks like these, in points.
-        high: upper end.
-        p_value: of Wilcoxon's signed-rank test; None for fewer than six tasks.
-    """
-
-    low: float
-    high: float
-    p_value: float | None
+    low: float  #: lower end of the 90 % interval of the mean difference, in points
+    high: float  #: upper end of the interval
+    p_value: float | None  #: p-value of Wilcoxon's signed-rank test; None for fewer than six tasks
 
 
 def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
     """Return the positions of the complete rows by mean rank, best first, and the tests of the mean ranks.
 
-    None for fewer than three complete rows or six tasks with an official score.
+    None for fewer than three complete rows, or fewer than six tasks with an official score.
     """
     compared = _compared(board)
     found = compare_mean_ranks(board.task_scores[:, compared])
@@ -36,7 +30,7 @@ def across_tasks(board: Board) -> tuple[list[int], MeanRanks] | None:
 
 
 def across_tasks_object(board: Board) -> dict[str, Any] | None:
-    """Return `across_tasks` as a JSON object, in which positions of rows and of groups count from 0."""
+    """Return the result of `across_tasks` for JSON; positions of rows and of groups count from 0."""
     compared = across_tasks(board)
     if compared is None:
         return None
@@ -54,7 +48,10 @@ def across_tasks_object(board: Board) -> dict[str, Any] | None:
 
 
 def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
-    """Return position of another row -> its comparison with the row at this position; empty below four tasks."""
+    """Compare the row at position `number` with every complete row, itself included.
+
+    Return position of a complete row -> difference; empty if the row is incomplete, or for fewer than four tasks.
+    """
     others = _compared(board)
     if number not in others:
         return {}
@@ -70,5 +67,5 @@ def pairs_across_tasks(board: Board, number: int) -> dict[int, Pair]:
 
 
 def _compared(board: Board) -> NDArray[np.intp]:
-    """Return the positions of the complete rows."""
+    """Return the positions of the complete rows, rising."""
     return np.array([number for number, row in enumerate(board.rows) if row.standing is not None], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""A board as data: ranked rows, the columns that describe them, and the calls behind them."""
+"""A board as data: ranked rows, and the columns and notes that describe them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,119 +8,95 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.board.column import AnyColumn, Column, TaskColumn, per_row, per_task
+from harness.board.column import AnyColumn, Column, TaskColumn, per_row
 from harness.board.columns import find_more
 from harness.board.hyperparameters import Hyperparameters
-from harness.board.oracle import Oracle
 from harness.board.row import Row
+from harness.board.yardsticks import Oracle
 from scoring import Comparison, Difference, Entry, rank
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns, notes and content of a board for readers and programs.
-
-    Attributes:
-        title: the title of the board, in formats that have titles.
-        columns: the columns for readers.
-        figures: the columns for programs, with all digits: a line per row.
-        lines: the columns for programs with a line per row and task.
-        notes: explanations of the numbers for readers, one per line, after the board's remarks.
-        content: the whole board, as JSON lists and objects.
-        is_faint: whether a row does not fully compete, and may be printed fainter than others.
-        marks: explanations of what sets single rows or tasks apart, one per line, after the notes.
-    """
+    """The columns and texts that tell one kind of board from another: the leaderboard, or a comparison of measures."""
 
     title: str
-    columns: Sequence[AnyColumn]
-    figures: Sequence[AnyColumn]
-    lines: Sequence[AnyColumn]
-    notes: "Callable[[Board], list[str]]"
-    content: "Callable[[Board], Any]"
-    is_faint: Callable[[Row], bool]
-    marks: "Callable[[Board], list[str]]" = lambda _: []
+    columns: Sequence[AnyColumn]  #: for readers
+    figures: Sequence[AnyColumn]  #: for files with a line per row, with all digits
+    lines: Sequence[AnyColumn]  #: for files with a line per row and task
+    notes: "Callable[[Board], list[str]]"  #: returns explanations of the numbers for readers, one per line
+    content: "Callable[[Board], Any]"  #: returns the whole board as lists and dictionaries for JSON
+    is_faint: Callable[[Row], bool]  #: returns whether a row does not fully compete, and may be printed fainter
+    marks: "Callable[[Board], list[str]]" = lambda _: []  #: returns explanations of unusual rows and hidden tasks
 
 
 @dataclass(frozen=True)
 class Board:
-    """Submissions on tasks, best first.
-
-    Attributes:
-        layout: its columns and notes.
-        rows: the submissions.
-        tasks: names of the tasks, in the order of their columns.
-        remarks: notes on the records and tasks behind the rows, one per line.
-        withheld: the tasks of which only rounded scores are shown.
-        comparison: of the comparable rows, under their positions as text; None if no rows can be compared.
-        is_scored: whether any of the tasks can have an official score; otherwise nobody has a rank.
-        oracle: the noisy oracle, for comparison by eye alone.
-        hyperparameters: the scores of hyperparameters alone, for comparison by eye alone.
-        more: columns that the user requested in addition.
-    """
+    """Submissions on tasks, best first."""
 
     layout: Layout
     rows: Sequence[Row]
-    tasks: Sequence[str]
-    remarks: Sequence[str] = ()
-    withheld: frozenset[str] = frozenset()
-    comparison: Comparison | None = field(default=None, compare=False)
-    is_scored: bool = True
+    tasks: Sequence[str]  #: names, in the order of their columns
+    remarks: Sequence[str] = ()  #: notes on the records and tasks behind the rows, one per line
+    withheld: frozenset[str] = frozenset()  #: names of the hidden tasks, whose scores are rounded
+    comparison: Comparison | None = field(default=None, compare=False)  #: names rows by their positions as text
+    is_scored: bool = True  #: whether a task can have an official score; otherwise no row has a rank
     oracle: Oracle = field(default_factory=lambda: Oracle.of({}))
     hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
-    more: Sequence[TaskColumn] = ()
+    more: Sequence[TaskColumn] = ()  #: columns that the user requested in addition
 
     @cached_property
     def columns(self) -> list[Column[Row]]:
-        """Columns for readers; all rows together decide which columns are needed."""
+        """The columns that readers of these rows need."""
         found = per_row(self._with_more(self.layout.columns), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]
 
     @property
     def figures(self) -> list[Column[Row]]:
-        """Columns for programs, with all digits."""
+        """The columns of files with a line per row, with all digits."""
         return per_row(self._with_more(self.layout.figures), self.tasks)
 
     @property
     def lines(self) -> Sequence[AnyColumn]:
-        """Columns for programs, of a line per row and task."""
+        """The columns of files with a line per row and task, with all digits."""
         return self._with_more(self.layout.lines)
 
     @property
     def notes(self) -> list[str]:
-        """The remarks, and explanations of the numbers for readers, one per line."""
+        """All texts below the board, one per line: remarks, explanations of the numbers, and of unusual rows."""
         return [*self.remarks, *self.layout.notes(self), *self.layout.marks(self)]
 
     @property
     def content(self) -> Any:
-        """The whole board, as JSON lists and objects."""
+        """The whole board as lists and dictionaries for JSON."""
         return self.layout.content(self)
 
     @property
     def headings(self) -> list[str]:
-        """The titles of the columns."""
+        """The headings of `columns`, which may be equal."""
         return [column.heading for column in self.columns]
 
     @property
     def short_tasks(self) -> dict[str, str]:
-        """Task -> its name without the words that all tasks begin with, such as `digits_`."""
+        """Task -> its name without the words with which all tasks begin, such as `digits_`."""
         words = [name.split("_") for name in self.tasks]
         while len(words) > 1 and min(map(len, words)) > 1 and len({first for first, *_ in words}) == 1:
             words = [rest for _, *rest in words]
         return {name: "_".join(rest) or name for name, rest in zip(self.tasks, words, strict=True)}
 
     def cells(self, row: Row) -> list[str]:
-        """Return the text of a row's cells, for readers."""
+        """Return the texts of a row for readers, in the order of `columns`."""
         return [column.shown(row) for column in self.columns]
 
     def difference(self, number: int, other: int) -> Difference | None:
-        """Return the difference between the rows at two positions; None if they are not compared."""
+        """Return how much better the row at position `number` is than the `other`; None if either is not compared."""
         if self.comparison is None or not {str(number), str(other)} <= self.comparison.standings.keys():
             return None
         return self.comparison.difference(str(number), str(other))
 
     @cached_property
     def task_scores(self) -> NDArray[np.float64]:
-        """Scores of the rows on each task that has an official score, in points, NaN for none: (n_tasks, n_rows)."""
+        """Official scores in points, NaN for a missing score, shape (n_tasks, n_rows), without tasks that have none."""
         by_task = [[row.tasks[name].official for row in self.rows] for name in self.tasks]
         scores = np.array(by_task, dtype=np.float64).reshape(len(self.tasks), len(self.rows))
         return scores[~np.isnan(scores).all(axis=1)]
@@ -130,16 +106,20 @@ class Board:
         return self.layout.is_faint(row) and not all(map(self.layout.is_faint, self.rows))
 
     def lines_of(self, row: Row) -> list[dict[str, Any]]:
-        """Return a row's lines, one per task."""
-        return [per_task(self.lines, row, task) for task in self.tasks]
+        """Return the values of a row by the keys of `lines`, a dictionary for each task."""
+        lines = self.lines
+        return [
+            {one.key: one.value(row.tasks[task]) if isinstance(one, TaskColumn) else one.value(row) for one in lines}
+            for task in self.tasks
+        ]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each row, with all digits, as a `pandas.DataFrame` takes them."""
+        """Return the values of each row by the keys of `figures`, for `pandas.DataFrame`."""
         figures = self.figures
         return [{column.key: column.value(row) for column in figures} for row in self.rows]
 
     def with_columns(self, keys: Iterable[str]) -> "Board":
-        """Return the board with more scores of each task, by `columns.MORE`; raises `UserError` for another key."""
+        """Return the board with more columns for each task, by keys of `columns.MORE`; raises `UserError`."""
         return replace(self, more=[*self.more, *find_more(keys)])
 
     def _with_more(self, columns: Sequence[AnyColumn]) -> list[AnyColumn]:
@@ -147,8 +127,7 @@ class Board:
 
 
 def rank_rows(rows: Iterable[Row], may_rank: Callable[[Row], bool]) -> list[Row]:
-    """Return the rows, best first, each with its rank."""
-    given = list(rows)
-    entries = [Entry(row.submission, row.score, row.complete, may_rank(row)) for row in given]
-    rows_by_entry = {id(entry): row for entry, row in zip(entries, given, strict=True)}  # names may repeat
-    return [replace(rows_by_entry[id(ranked.entry)], rank=ranked.rank) for ranked in rank(entries)]
+    """Return the rows in the order of the board, best first, each with its rank; None unless it `may_rank`."""
+    entries = [(Entry(row.submission, row.score, row.complete, may_rank(row)), row) for row in rows]
+    rows_by_entry = {id(entry): row for entry, row in entries}  # names may repeat
+    return [replace(rows_by_entry[id(one.entry)], rank=one.rank) for one in rank([entry for entry, _ in entries])]

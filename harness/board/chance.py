@@ -1,4 +1,4 @@
-"""The level of chance and the p-values of rows: a score is no discovery before both are known."""
+"""The level of chance and the p-values of rows, from scores of randomly permuted values."""
 
 import contextlib
 import io
@@ -24,16 +24,12 @@ from harness.digest import digest_of_code
 from harness.task.task_notes import N_PERMUTATIONS
 from scoring import MOST_RESAMPLED, Chance, Grid, adjusted_p_values, compare_with_chance, p_values, smallest_p_value
 
-#: On boards of more rows, and with a task of more than `MOST_RESAMPLED` models, half of the permutations save half of
-#: the time.
+#: Boards of more rows, or with a task of more than `MOST_RESAMPLED` models, use half of the permutations to save time.
 MANY = 250
 
 
 def with_chance(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with the level of chance on each task with an official score that is not withheld.
-
-    The cache keeps the level of the same values and gaps.
-    """
+    """Return the rows with `OnTask.chance` on every public task with an official score, from the cache if possible."""
     tasks = [task for row in rows for task in row.tasks.values()]
     is_large = len(rows) > MANY or any(task.n_models > MOST_RESAMPLED for task in tasks)
     n_permutations = N_PERMUTATIONS // 2 if is_large else N_PERMUTATIONS
@@ -42,14 +38,11 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
         found = pool.map(partial(_with_chance, n_permutations=n_permutations), tasks)
         return [replace(row, tasks={name: next(found) for name in row.tasks}) for row in rows]
     finally:
-        pool.shutdown(cancel_futures=True)  # a signal need not wait for all rows
+        pool.shutdown(cancel_futures=True)  # after a signal, waiting tasks are not computed
 
 
 def with_p_values(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with the p-values of their mean scores; complete ranked rows also get adjusted p-values.
-
-    A mean score that contains a withheld task has no p-value.
-    """
+    """Return the rows with p-values, complete ranked rows also with adjusted ones, unless a task is hidden."""
     known = [number for number, row in enumerate(rows) if _chances(row)]
     own = dict(zip(known, p_values([_chances(rows[number]) for number in known]).tolist(), strict=True))
     adjusted = _adjusted(rows, _chances)
@@ -66,7 +59,7 @@ def with_p_values(rows: Sequence[Row]) -> list[Row]:
 
 
 def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) -> dict[int, float]:
-    """Return position -> adjusted p-value of the complete ranked rows that have a p-value."""
+    """Return position -> adjusted p-value, for complete ranked rows with a level of chance by `chances`."""
     found = {
         n: known for n, row in enumerate(rows) if row.rank is not None and row.complete and (known := chances(row))
     }
@@ -74,7 +67,7 @@ def _adjusted(rows: Sequence[Row], chances: Callable[[Row], dict[str, Chance]]) 
 
 
 def _chances(row: Row, task: str = "") -> dict[str, Chance]:
-    """Return the scores of a row beside chance, by task: of `task` alone, or of all tasks unless a task is withheld."""
+    """Return task -> score beside chance, for `task` alone, or for all tasks; empty if any of all tasks is hidden."""
     if not task and row.rounded:
         return {}
     return {name: on.chance for name, on in row.tasks.items() if on.chance is not None and task in ("", name)}
@@ -93,12 +86,12 @@ def _with_chance(task: OnTask, n_permutations: int) -> OnTask:
 
 
 def _ranks(values: Vector) -> Vector:
-    """Return the ranks of the values: only their order counts."""
+    """Return the ranks of the values: scores depend on order alone, and more entries of the cache fit."""
     return np.unique(values, return_inverse=True)[1].astype(np.float64)
 
 
 def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
-    """Return the file for a result that depends on some arrays and all code of `scoring`; None without a cache."""
+    """Return the cache's file for a result of these arguments and the present code of `scoring`; None: no cache."""
     digest = sha256(f"{digest_of_code(Path(scoring.__file__).parent)} {rest}".encode())
     for array in arrays:
         digest.update(np.ascontiguousarray(array, np.float64).tobytes())
@@ -106,7 +99,7 @@ def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
 
 
 def _recall(entry: Path | None, grid: Grid, n_permutations: int) -> Chance | None:
-    """Return the entry's content, or None if it is missing or damaged."""
+    """Return the content of the file `entry`; None if the file is missing or damaged."""
     if entry is None:
         return None
     try:
@@ -117,13 +110,12 @@ def _recall(entry: Path | None, grid: Grid, n_permutations: int) -> Chance | Non
         if (known.shape, dealt.shape) != expected or not np.isfinite([*known, dealt.sum()]).all():
             return None
         return Chance(float(known[0]), float(known[1]), smallest_p_value(grid), dict(zip(pairs, dealt, strict=True)))
-    # SystemError: of early releases of Python 3.11 and 3.12, if two threads read the heads of arrays at once.
+    # Early releases of Python 3.11 and 3.12 raise SystemError if two threads read headers of arrays at once.
     except (OSError, ValueError, LookupError, EOFError, SystemError, zipfile.BadZipFile):
         return None
 
 
 def _remember(entry: Path | None, chance: Chance) -> None:
-    """Write the entry atomically: another harness may be reading it."""
     if entry is not None:
         content = io.BytesIO()
         np.savez(content, known=[chance.score, chance.level], dealt=[*chance.dealt.values()])

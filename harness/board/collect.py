@@ -1,4 +1,4 @@
-"""The calls behind a row of a board: the submission's version and configuration, and the records that count."""
+"""The calls behind a row of a board: a submission's version and configuration, and the records that count."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,20 +13,20 @@ from harness.outcome import Outcome
 from scoring import Failure, TaskCalls
 
 if TYPE_CHECKING:
-    from harness.records import Record  # here: the verification of a site needs no database
+    from harness.records import Record  # not at runtime: the verification of a site needs no database
 
-#: Stands for the outcome of a call whose record was made with an earlier version of the task's model or data.
+#: The outcome of a call whose record was made with an earlier version of the task's model or data.
 STALE = "stale"
 
 #: Task and model.
 Cell = tuple[str, str]
 
-#: Name and digest of a submission, and the ID of a configuration: they identify a row of a board.
+#: Name and version of a submission and the ID of a configuration, which together identify a row of a board.
 RowKey = tuple[str, str, str]
 
 
 class CallRecord(Protocol):
-    """The record of a call, of a database or of a site (docs/records.md)."""
+    """The columns that boards read in the record of a call, from a database or a site (docs/records.md)."""
 
     # fmt: off
     @property
@@ -46,47 +46,34 @@ class CallRecord(Protocol):
 
 @dataclass(frozen=True)
 class Calls:
-    """The records of one version of a submission, made in one configuration: at most one per task and model.
-
-    Attributes:
-        rows: the records that count: records of the task's present models and data.
-        stale: tasks and models whose records were made with an earlier version of the task.
-        version: digest of the submission's files.
-        source: path of these files in the most recent request; `library` for a measure of the library.
-        requested_at: time of the most recent request.
-        age: number of rows that were requested later; times do not decide the order, since clocks differ.
-        recorded_configuration: the ID of the configuration in records and requests.
-        repeats: task and model -> the values of repeated calls, in their order; they never count in a score.
-        deterministic: whether the submission claims that its value depends on no seed.
-        about: team, description and link from the submission's metadata.
-    """
+    """The calls of one version of a submission in one configuration, with at most one record per task and model."""
 
     submission: str
     is_baseline: bool
-    rows: Mapping[Cell, CallRecord]
-    stale: frozenset[Cell] = frozenset()
-    version: str = ""
+    rows: Mapping[Cell, CallRecord]  #: the records that count: those of the task's present models and data
+    stale: frozenset[Cell] = frozenset()  #: models with a record of an earlier version of the task, and no other record
+    version: str = ""  #: SHA-256 of the submission's files
     configuration: Configuration | None = None
-    source: str = LIBRARY
-    requested_at: datetime | None = None
-    age: int = 0
-    recorded_configuration: str = ""
-    repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)
-    deterministic: bool = False
-    about: About = field(default_factory=About)
+    source: str = LIBRARY  #: path of the files in the most recent request; `library` for a measure of the library
+    requested_at: datetime | None = None  #: time of the most recent request
+    age: int = 0  #: number of rows that were requested later; request times cannot tell, since clocks differ
+    recorded_configuration: str = ""  #: ID of the configuration in records and requests
+    repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)  #: results of repetitions, in order
+    deterministic: bool = False  #: whether the submission's metadata say that its value depends on no seed
+    about: About = field(default_factory=About)  #: team, description and link in its metadata
 
     @property
     def row_key(self) -> RowKey:
-        """The key of the row: submission, version and configuration."""
+        """The key that identifies the row of these calls on a board."""
         return self.submission, self.version, self.recorded_configuration
 
     @property
     def sandboxed(self) -> bool:
-        """Whether the calls were isolated; otherwise the submission never ranks."""
+        """Whether a sandbox isolated the calls; otherwise the submission never ranks."""
         return self.configuration is None or self.configuration.is_sandboxed
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
-        """Return the calls on one task, for scoring; a call without a record that counts is stale or missing."""
+        """Return the results on one task, for scoring; models without a record in `rows` are stale or missing."""
         stale = {model: Failure(STALE) for name, model in self.stale if name == task and model in reference.gaps}
         values = {model: value_of(row) for (name, model), row in self.rows.items() if name == task}
         return TaskCalls(reference.grid, reference.gaps, stale | values)
@@ -94,32 +81,25 @@ class Calls:
 
 @dataclass(frozen=True)
 class Collected:
-    """The calls of a board.
+    """The calls behind a board, and the calls that the board leaves out."""
 
-    Attributes:
-        shown: the calls behind its rows.
-        left_out: calls of other versions of the same submissions, and calls of the same version with earlier versions
-            of a library or the harness; without their records.
-        ran_on: submission -> tasks on which left-out calls have records that would count. A task may be missing if
-            every row of the submission has its own records there.
-    """
-
-    shown: Sequence[Calls]
-    left_out: Sequence[Calls] = ()
+    shown: Sequence[Calls]  #: in the order of their row keys
+    left_out: Sequence[Calls] = ()  #: of replaced versions of submissions, libraries or the harness; without records
+    #: submission -> tasks on which left-out calls have present records, at least those that a shown row lacks
     ran_on: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 def value_of(row: CallRecord) -> float | Failure:
-    """Return a call's value, or the failure."""
+    """Return the value of a call, or a `Failure` with its outcome."""
     if row.outcome == Outcome.OK and row.value is not None:
         return float(row.value)
     return Failure(row.outcome, exceeded=row.outcome == Outcome.TIMEOUT)
 
 
 def repeats_of(rows: Iterable["Record"]) -> dict[Cell, list[float | Failure]]:
-    """Return the values of the repetitions among some records, in the order of their numbers.
+    """Return task and model -> results of repetitions (`--repeat`), in the order of their numbers.
 
-    If a repetition has several records, the last counts.
+    Other records are ignored. If a repetition has several records, the last record in `rows` counts.
     """
     found = {(row.task, row.model, row.repeat): value_of(row) for row in rows if row.repeat}
     repeats: dict[Cell, list[float | Failure]] = {}

@@ -1,4 +1,4 @@
-"""The type of a board's columns, which `columns` and `rankings` define."""
+"""The type of the columns of boards; the modules `columns` and `rankings` define the columns themselves."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any, Generic, Literal, TypeVar
 from harness.board.on_task import OnTask
 from harness.board.row import Row
 
-#: Numbers are aligned to the right, places too, but not on pages; a name is text that must stay unchanged; words may be
-#: wrapped.
+#: How tables format a column. Numbers and places are aligned to the right, places on pages to the left. Names are never
+#: changed or broken, and words may be wrapped.
 Kind = Literal["number", "place", "name", "text", "words"]
 
 T = TypeVar("T")
@@ -16,51 +16,34 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Column(Generic[T]):
-    """One column of a board, of whole rows (`Row`) or of their results on a task (`OnTask`).
+    """One column of a board: of whole rows (`Row`), or of the results on one task (`OnTask`)."""
 
-    Attributes:
-        key: identifies the column on its board, and heads it in files for programs. Tasks may be named like any other
-            column, so that headings may be equal; keys never are.
-        value: text, a number or None: the value for programs, by which pages sort.
-        type: of the values.
-        text: the text for readers; by default the value with `digits` decimals, or a dash for None.
-        title: heading for readers, if it differs from the key.
-        kind: how the column is formatted.
-        unit: of numbers.
-        optional: left out for readers where no row has a value.
-        varying: left out for readers where all rows have the same value.
-        spare: if a terminal is too narrow, columns with the largest `spare` are left out first, then those with the
-            next; columns with 0 always stay.
-        note: explanation of the column for readers, below the board.
-        low_is_best: whether the smallest number is the best; of text, and of most numbers, it is not.
-    """
-
-    key: str
-    value: Callable[[T], Any]
-    type: type = float
-    text: Callable[[T], str] | None = None
-    title: str | None = None
+    key: str  #: unique on a board, even if a task is named like a column; heads the column in files for programs
+    value: Callable[[T], Any]  #: returns text, a number or None, for programs and for sorting on pages
+    type: type = float  #: of the values
+    text: Callable[[T], str] | None = None  #: returns the text for readers; by default the value, or a dash for None
+    title: str | None = None  #: heading for readers, if it differs from the key
     kind: Kind = "number"
-    digits: int = 2
+    digits: int = 2  #: decimals of a value without `text`
     unit: str = ""
-    optional: bool = False
-    varying: bool = False
-    spare: int = 0
-    note: str = ""
-    low_is_best: bool = False
+    optional: bool = False  #: whether readers do not see the column if no row has a value
+    varying: bool = False  #: whether readers do not see the column if all rows have the same value
+    spare: int = 0  #: narrow terminals leave out the columns with the largest number first, and never those with 0
+    note: str = ""  #: explanation for readers, below the board
+    low_is_best: bool = False  #: whether the smallest number is the best
 
     @property
     def heading(self) -> str:
-        """The heading for readers."""
+        """The heading for readers: the title, or else the key."""
         return self.key if self.title is None else self.title
 
     def is_shown(self, rows: Iterable[T]) -> bool:
-        """Whether readers of these rows need the column."""
+        """Whether a board of these rows shows the column to readers."""
         known = {value for value in map(self.value, rows) if value not in (None, "")}
         return len(known) > 1 if self.varying else bool(known) or not self.optional
 
     def shown(self, of: T) -> str:
-        """Return the text of a row's cell for readers."""
+        """Return the text for readers in the cell of a row, or of its results on a task."""
         if self.text is not None:
             return self.text(of)
         value = self.value(of)
@@ -71,14 +54,14 @@ class Column(Generic[T]):
 
 @dataclass(frozen=True)
 class TaskColumn(Column[OnTask]):
-    """A column for each task of a board; in files with a line per row and task, one column."""
+    """A column of each task of a board; files with a line per row and task have it only once."""
 
     def key_on(self, task: str) -> str:
-        """Return the key of the column of one task."""
+        """Return the key of the column of one task, such as `score:cifar10`."""
         return f"{self.key}:{task}"
 
     def on(self, task: str) -> Column[Row]:
-        """Return the column of one task."""
+        """Return the column of one task, whose values are computed from whole rows."""
         heading = f"{self.heading} {task}" if self.heading else task
         return Column(
             self.key_on(task), lambda row: self.value(row.tasks[task]), self.type,
@@ -91,14 +74,8 @@ AnyColumn = Column[Row] | TaskColumn
 
 
 def per_row(columns: Iterable[AnyColumn], tasks: Sequence[str]) -> list[Column[Row]]:
-    """Return the columns of a table with a line per row: one for each task in place of a `TaskColumn`."""
+    """Return the columns of a table with a line per row: each `TaskColumn` becomes a column for each of `tasks`."""
     found: list[Column[Row]] = []
     for column in columns:
         found += map(column.on, tasks) if isinstance(column, TaskColumn) else [column]
     return found
-
-
-def per_task(columns: Iterable[AnyColumn], row: Row, task: str) -> dict[str, Any]:
-    """Return the values of a line of a table with a line per row and task, by key."""
-    on_task = row.tasks[task]
-    return {one.key: one.value(on_task) if isinstance(one, TaskColumn) else one.value(row) for one in columns}

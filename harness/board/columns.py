@@ -1,4 +1,4 @@
-"""The columns of all boards, each defined once; `rankings` defines the columns of intervals."""
+"""The columns of all boards, each defined once; the module `rankings` defines the columns of intervals and ranks."""
 
 from collections.abc import Iterable
 
@@ -7,34 +7,30 @@ from harness.board.column import Column, TaskColumn
 from harness.board.disclosure import DECIMALS
 from harness.board.on_task import counted
 from harness.board.row import Row
-from harness.board.scores import decimal
+from harness.board.scores import decimal, percent
 from harness.errors import UserError
 from harness.text import p_value_text
 
 POINTS, CORRELATION, SHARE, SECONDS = "0 to 100", "-1 to 1", "0 to 1", "s"
 
-MARKS = {"submission": "", "baseline": "baseline"}
-
 
 def mark_of(row: Row) -> str:
-    """Return the mark that readers see on a row: "baseline" or "not sandboxed"; empty for a sandboxed submission."""
-    return MARKS[row.kind] if row.sandboxed else f"{MARKS[row.kind]} not sandboxed".strip()
-
-
-def _calls(row: Row) -> str:
-    return f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"
+    """Return what sets a row apart, for readers: "baseline", "not sandboxed", both, or neither."""
+    marks = {"baseline": row.kind == "baseline", "not sandboxed": not row.sandboxed}
+    return " ".join(mark for mark, holds in marks.items() if holds)
 
 
 def _excess(row: Row) -> str:
-    """Return the score above chance with its interval, for instance `3.1 (-0.4 to 7.2)`."""
+    """Return the excess over chance with its interval as text, such as `3.1 (-0.4 to 7.2)`; a dash without excess."""
     if row.excess is None:
         return "-"
-    interval = "" if row.excess_low is None else f" ({decimal(row.excess_low, 1)} to {decimal(row.excess_high, 1)})"
+    low, high = row.excess_interval
+    interval = "" if low is None else f" ({decimal(low, 1)} to {decimal(high, 1)})"
     return f"{decimal(row.excess, 1)}{interval}"
 
 
 def _settings(row: Row) -> str:
-    """Return the settings that differ from the settings of most rows, without the runtime, which has its own column."""
+    """Return the row's unusual settings without the runtime, which has its own column."""
     return ", ".join(one for one in row.settings.split(", ") if not one.startswith("runtime "))
 
 
@@ -48,14 +44,14 @@ FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text", spare=9
 SCORE = Column[Row](
     "score", lambda row: row.score, text=lambda row: decimal(row.score, DECIMALS if row.rounded else 2), unit=POINTS
 )
-#: Explains the score above chance.
+#: Explains the columns `excess` and `p`.
 CHANCE_NOTE = (
     "excess: score above the mean score of random values on these models, with its interval. p: at most the "
     "probability that any row scores as high if no row knows more of the gaps than some two hyperparameters tell. No "
     "more than that is excluded: a function of three hyperparameters that never looks at a network can have a small p."
 )
 
-#: Explains the mark of rows that predict more than all hyperparameters.
+#: Explains the column `beyond`.
 BEYOND_NOTE = (
     "beyond: yes if the score is surely (95 %) above that of the hyperparameters, an additive fit of the gaps on the "
     "same networks, and its own p-value is at most 0.05. Interactions of hyperparameters are not excluded."
@@ -63,11 +59,10 @@ BEYOND_NOTE = (
 
 CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS)
 EXCESS = Column[Row](
-    "excess", lambda row: row.excess, text=_excess, unit=POINTS, optional=True, spare=9,
-    note=CHANCE_NOTE,
-)  # fmt: skip
-EXCESS_LOW = Column[Row]("excess_low", lambda row: row.excess_low, unit=POINTS)
-EXCESS_HIGH = Column[Row]("excess_high", lambda row: row.excess_high, unit=POINTS)
+    "excess", lambda row: row.excess, text=_excess, unit=POINTS, optional=True, spare=9, note=CHANCE_NOTE
+)
+EXCESS_LOW = Column[Row]("excess_low", lambda row: row.excess_interval[0], unit=POINTS)
+EXCESS_HIGH = Column[Row]("excess_high", lambda row: row.excess_interval[1], unit=POINTS)
 P_VALUE = Column[Row]("p_value", lambda row: row.p_value, unit=SHARE)
 ADJUSTED_P_VALUE = Column[Row](
     "adjusted_p_value", lambda row: row.adjusted_p_value, text=lambda row: p_value_text(row.adjusted_p_value),
@@ -87,10 +82,12 @@ OWN_ERROR = Column[Row](
     note="own ±: standard error of the score from the measure's own random draws (pgdl help statistics).",
 )  # fmt: skip
 SECONDS_PER_MODEL = Column[Row](
-    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5,
-    low_is_best=True,
+    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5, low_is_best=True
+)
+CALLS_OK = Column[Row](
+    "calls_ok", lambda row: row.calls_ok, int,
+    lambda row: f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}", title="calls", spare=6,
 )  # fmt: skip
-CALLS_OK = Column[Row]("calls_ok", lambda row: row.calls_ok, int, _calls, title="calls", spare=6)
 CALLS_EXPECTED = Column[Row]("calls_expected", lambda row: row.calls_expected, int)
 STALE = Column[Row]("stale", lambda row: row.stale, int)
 SANDBOXED = Column[Row]("sandboxed", lambda row: row.sandboxed, bool, kind="text")
@@ -115,28 +112,27 @@ TASK_SCORE = TaskColumn(
     "score", lambda task: task.official, title="", unit=POINTS, spare=2,
     text=lambda task: task.official_text() if task.was_called else "-",
 )  # fmt: skip
-TASK_PRINTED = TaskColumn("printed", lambda task: task.printed, unit=POINTS)
+TASK_PRINTED = TaskColumn(
+    "printed", lambda task: None if task.score is None else percent(task.score.printed), unit=POINTS
+)
 TASK_PUBLISHED = TaskColumn("published", lambda task: task.published, unit=POINTS, spare=4)
 TASK_CHANCE = TaskColumn("chance", lambda task: task.chance_level, unit=POINTS)
 TASK_P_VALUE = TaskColumn(
-    "p_value",
-    lambda task: task.p_value,
-    text=lambda task: p_value_text(task.p_value),
-    title="p",
-    unit=SHARE,
+    "p_value", lambda task: task.p_value, text=lambda task: p_value_text(task.p_value), title="p", unit=SHARE,
     low_is_best=True,
-)
+)  # fmt: skip
 TASK_KENDALL = TaskColumn("kendall", lambda task: task.kendall, title="Kendall", digits=3, unit=CORRELATION)
 TASK_GRANULATED = TaskColumn(
     "granulated_kendall", lambda task: None if task.score is None else task.score.granulated_kendall,
     title="granulated Kendall", digits=3, unit=CORRELATION,
 )  # fmt: skip
 TASK_SIGN_ERROR = TaskColumn(
-    "sign_error", lambda task: task.sign_error, title="sign-error", digits=3, unit=SHARE, low_is_best=True
-)
+    "sign_error", lambda task: None if task.sign_errors is None else task.sign_errors.mean, title="sign-error",
+    digits=3, unit=SHARE, low_is_best=True,
+)  # fmt: skip
 TASK_ROBUST_SIGN_ERROR = TaskColumn(
-    "robust_sign_error", lambda task: task.robust_sign_error, title="robust sign-error", digits=3, unit=SHARE,
-    low_is_best=True,
+    "robust_sign_error", lambda task: None if task.sign_errors is None else task.sign_errors.robust,
+    title="robust sign-error", digits=3, unit=SHARE, low_is_best=True,
 )  # fmt: skip
 TASK_SECONDS = TaskColumn(
     "seconds_per_model", lambda task: task.seconds_per_model, title="s/model", unit=SECONDS, low_is_best=True
@@ -146,16 +142,14 @@ TASK_FAILED = TaskColumn("failed", lambda task: task.failures.total(), int)
 TASK_OUTCOMES = TaskColumn("outcomes", lambda task: counted(task.failures), str, kind="words")
 TASK_REASON = TaskColumn("reason", lambda task: task.reason, str, kind="words")
 
-_ON_TASKS = [one for one in list(globals().values()) if isinstance(one, TaskColumn)]
-
-#: Columns that a board shows on request, by key.
-MORE = {one.key: one for key in ON_REQUEST for one in _ON_TASKS if one.key == key}
+#: The columns that a board shows on request (`--columns`), by key.
+MORE = {one.key: one for one in list(globals().values()) if isinstance(one, TaskColumn) and one.key in ON_REQUEST}
 
 
 def find_more(keys: Iterable[str]) -> list[TaskColumn]:
-    """Return columns of `MORE` by their keys, each once; raises `UserError` for another key."""
-    given = list(dict.fromkeys(keys))
+    """Return the columns of `MORE` with these keys, in the given order; raises `UserError` for another key."""
+    given = dict.fromkeys(keys)
     for key in given:
         if key not in MORE:
-            raise UserError("--columns", expected=f"some of {', '.join(MORE)}", found=key)
+            raise UserError("--columns", expected=f"some of {', '.join(ON_REQUEST)}", found=key)
     return [MORE[key] for key in given]

@@ -1,5 +1,6 @@
-"""A comparison of measures: a row for each requested measure, every task scored separately."""
+"""Comparisons of measures (`pgdl compare`): a row for each measure, and every task scored separately."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,23 +17,23 @@ from harness.board.row import make_row
 from harness.format.reference import Reference
 from scoring import SubmissionScore, TaskScore, mean_score, score_submission
 
+#: Explanations of the numbers for readers.
 NOTES = (
     "Score: 100 times the official conditional mutual information, and its mean over the tasks that have one; every "
     "task is scored separately. A measure without a score on some task ranks below those with a score on every task.",
     "s/model: median seconds of a call; shared work counts for the first measure that needs it.",
 )
-"""Explanations of the numbers for readers."""
 
+#: Explanations of numbers that boards with a hidden task lack.
 NOTES_ON_OPEN_TASKS = (
     "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
     "interval: on these tasks, trained anew: holds the score on average over new trainings (90 %).",
     columns.CHANCE_NOTE,
 )
-"""Explanations of numbers that boards with a hidden task do not have."""
 
 
 def _notes(board: Board) -> list[str]:
-    """Reasons of failures, and explanations of the numbers."""
+    """Return the reasons of failures, each with its measures, and the explanations of the numbers."""
     failed: dict[str, list[str]] = {}
     for row in board.rows:
         if row.reason:
@@ -45,7 +46,7 @@ def _notes(board: Board) -> list[str]:
 
 
 def _content(board: Board) -> list[dict[str, Any]]:
-    """A list of measures, each with its tasks; scores are 0 to 100, correlations -1 to 1."""
+    """Return a dictionary for each measure, with its results by task in `tasks`."""
     return [
         {column.key: column.value(row) for column in HEAD}
         | {"complete": row.complete, "sandboxed": row.sandboxed, "tasks": board.lines_of(row)}
@@ -53,10 +54,9 @@ def _content(board: Board) -> list[dict[str, Any]]:
     ]
 
 
-#: Keys of a measure in JSON, before its tasks.
+#: The columns of a measure in JSON, before its tasks.
 HEAD = per_row(comparison("j"), tasks=())
 
-#: Layout of measures on tasks, with a family for each row. A measure without a score on some task is faint.
 COMPARISON = Layout(
     "Comparison",
     columns=comparison("r"),
@@ -75,25 +75,24 @@ def compare_calls(
     withheld: Collection[str] = (),
     left_out: Mapping[tuple[str, str], str] | None = None,
 ) -> Board:
-    """Return the comparison of measures by their calls, one row each, best first.
+    """Return the comparison of measures, a row for each, best first.
 
-    Unlike under the competition's rule, every task is scored separately: a measure that exceeds its time on one task
-    keeps its scores on the others. Measures without a score on some task rank below those with a score on every task,
-    and above measures without any score; a measure that was called on no task has no rank.
+    Unlike under the competition's rule, a measure that exceeds its time on one task keeps its scores on other tasks.
+    Measures without a score on some task rank below all complete measures, and above measures without any score. A
+    measure that was called on no task has no rank.
 
-    Args:
-        called: the calls of each measure.
-        references: task -> reference data.
-        families: measure with parameters -> family.
-        withheld: tasks whose scores are rounded, and whose times and reasons are not shown.
-        left_out: measures that were not called on a task, as (measure, task), with the reasons.
+    The scores of the tasks `withheld` are rounded, without times and reasons. `families` maps each measure with its
+    parameters to its family, and `left_out` maps (measure, task) to the reason why the measure was not called there.
     """
     rows = []
     for calls in called:
         measure = calls.submission
         row = make_row(calls, _score_each_task(calls, references), references, withheld)
-        reasons = {task: why for (name, task), why in (left_out or {}).items() if name == measure}
-        tasks = {name: task.left_out(reasons[name]) if name in reasons else task for name, task in row.tasks.items()}
+        tasks = dict(row.tasks)
+        for name in tasks:
+            if (reason := (left_out or {}).get((measure, name))) is not None:
+                why = f"left out: {reason}"
+                tasks[name] = replace(tasks[name], result=why, n_models=0, failures=Counter(), calls={})
         rows.append(replace(row, family=families[measure], tasks=tasks))
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0)
     ranked = rankings.with_standings(with_p_values(ranked), rankings.compare_rows(ranked, held_out=None))

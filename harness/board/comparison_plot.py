@@ -1,4 +1,4 @@
-"""Plot of a comparison of measures by family: the best by name, with intervals; lines for chance and the oracle."""
+"""The plot of a comparison: scores of measures by family, with intervals, the level of chance and the noisy oracle."""
 
 import statistics
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any
 from harness.board.row import Row
 from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
 
-#: Number of measures of a family with their own line and name; the others share a line.
+#: Number of the best measures of a family that have their own line and name; all others share a line.
 NAMED = 5
 
 #: Inches: width, height of a line, and height of axis and titles.
@@ -18,14 +18,10 @@ Line = tuple[str, Sequence[Row]]
 
 
 def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None = None) -> None:
-    """Draw the mean scores by family; dots of measures that lack a task are hollow.
+    """Draw the mean scores of `rows`, best first, by family; dots of measures without a score on some task are hollow.
 
-    The suffix of each path determines the format. The same rows give the same files.
-
-    Args:
-        rows: the measures, best first.
-        paths: the files to write: SVG, PNG or another format of matplotlib.
-        oracle: mean final score of the noisy oracle, 0 to 100; None leaves its line out.
+    The suffixes of `paths` determine the formats: `.svg`, `.png`, or another format of Matplotlib. `oracle` is the
+    score of the noisy oracle, 0 to 100, at which a line is drawn.
     """
     families = {row.family: _lines([other for other in rows if other.family == row.family]) for row in rows}
     height = REST + LINE * sum(len(lines) + 1 for lines in families.values())
@@ -46,14 +42,14 @@ def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None 
 
 
 def _lines(family: Sequence[Row]) -> list[Line]:
-    """Return a line for each of the best measures of a family, and one for all others if there are at least two."""
+    """Return name and rows of each line of a family: lines of the best measures, then a line of two or more others."""
     named = NAMED if len(family) > NAMED + 1 else len(family)
     lines: list[Line] = [(row.submission, [row]) for row in family[:named]]
     return [*lines, (f"{len(family) - named} more", family[named:])] if family[named:] else lines
 
 
 def _draw(axes: Any, families: dict[str, list[Line]]) -> float:
-    """Draw lines from top to bottom, with a gap and a name for each family; returns the position below the last."""
+    """Draw lines from top to bottom, with family names at the right; return the position below the last line."""
     position, positions, names = 0, [], []
     for family, lines in families.items():
         middle = position + (len(lines) - 1) / 2
@@ -79,7 +75,7 @@ def _dot(axes: Any, row: Row, position: float, colour: str) -> None:
 
 
 def _mark(axes: Any, levels: dict[str, tuple[float | None, str]]) -> None:
-    """Draw a vertical line for each known level, with its name above; names are stacked."""
+    """Draw a vertical line at each level that is not None, with its name above the axes; names are stacked."""
     for height, (name, (level, style)) in enumerate(levels.items()):
         if level is not None:
             axes.axvline(level, color=INK, linestyle=style, linewidth=0.9, zorder=0.5)

@@ -1,13 +1,13 @@
-"""The rule for hidden tasks: which of their results may leave the harness. All writers take their numbers from here.
+"""The rule for hidden tasks: which of their results may be published. All writers take their numbers from here.
 
 Every published digit reveals something about the hidden models, and a participant could combine the digits of many
 submissions. So only these results of a hidden task are published:
 
-* the official score, rounded to `DECIMALS`; the final score, computed from it and rounded again; and the rank;
-* the verdict: the number of models, of calls by outcome, and whether there is a score.
+* the official score, rounded to `DECIMALS`; the final score, computed from rounded scores and rounded again; the rank;
+* the number of models, the number of calls by outcome, and whether the task has a score.
 
-No other number is published of a hidden task, or of a final score that contains a hidden task: no interval, p-value,
-level of chance or rank correlation, and no yardstick. Times of hidden tasks do not count in medians.
+No other number is published about a hidden task, or about a final score that contains a hidden task: no interval,
+p-value, level of chance, rank correlation or yardstick. Times of hidden tasks do not count in medians.
 """
 
 from collections.abc import Collection
@@ -15,26 +15,24 @@ from dataclasses import replace
 
 from scoring import SubmissionScore, TaskScore, mean_score
 
-#: Decimals on the scale from 0 to 100, and on the scale from 0 to 1.
+#: Decimals of scores on the scale from 0 to 100.
 DECIMALS = 1
-_DECIMALS_OF_1 = DECIMALS + 2
 
-#: Replaces the reason why there is no score, which would reveal the model that failed and how, and the reason why no
-#: measure has an official score, which names hyperparameters and their values.
+#: Replaces the reason for a missing score, which would reveal the model that failed, or values of hyperparameters.
 REASON_WITHHELD = "the reason is withheld, since the task is hidden"
 
-#: Note on a score on a hidden task.
+#: Explains a score on a hidden task.
 ONLY_ROUNDED = f"Rounded to {DECIMALS} decimal, and no other number is shown, since the task is hidden."
 
-#: Note on a row whose final score contains a score on a hidden task.
+#: Explains a final score that contains a score on a hidden task.
 INTERVAL_WITHHELD = "Its interval is withheld, since a task is hidden."
 
-#: Note on the first row of a board with a hidden task.
+#: Explains the lead of the first row of a board with a hidden task.
 LUCK_WITHHELD = "Whether luck explains the lead is withheld, since a task is hidden."
 
 
 def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionScore:
-    """Reduce the scores of the tasks `withheld` to what the rule allows, and compute the final score from these."""
+    """Return the score with results on hidden tasks by `rounded_task`, and the final score computed from these."""
     if not set(withheld) & set(result.tasks):
         return result
     tasks = {name: rounded_task(task) if name in withheld else task for name, task in result.tasks.items()}
@@ -43,13 +41,13 @@ def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionSco
 
 
 def rounded_task(task: TaskScore | str) -> TaskScore | str:
-    """Return what may be published of a result on a hidden task."""
+    """Return the publishable part of a result on a hidden task: the rounded official score, or `REASON_WITHHELD`."""
     if isinstance(task, str):
         return REASON_WITHHELD
     return TaskScore(
         n_models=task.n_models,
         undefined=REASON_WITHHELD if task.undefined else "",
-        official=None if task.official is None else round(task.official, _DECIMALS_OF_1),
+        official=None if task.official is None else round(task.official, DECIMALS + 2),
         official_pairs={},
         printed=None,
         printed_subsets={},
@@ -60,7 +58,7 @@ def rounded_task(task: TaskScore | str) -> TaskScore | str:
 
 
 def disclosure_note(tasks: Collection[str]) -> str:
-    """Return the explanation of boards with hidden tasks for readers."""
+    """Return the explanation of a board with these hidden tasks, for readers."""
     names = ", ".join(sorted(tasks))
     return (
         f"hidden: {names}. Scores there, and final scores, are rounded to {DECIMALS} decimal before ranking, because "

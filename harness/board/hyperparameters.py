@@ -1,7 +1,7 @@
-"""The scores of hyperparameters alone: two yardsticks beside the board.
+"""The scores of hyperparameters alone: two yardsticks beside the board, from two fits of the gaps.
 
-Neither fit is shown on hidden tasks. Hidden tasks take no part in the fit on other tasks, either: its score on a public
-task, with all digits, would tell something of their gaps.
+Neither fit has a score on a hidden task, nor does any fit use hidden tasks: its score on a public task, which has all
+digits, would reveal something about the gaps of the hidden tasks.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,34 +11,23 @@ from typing import Any
 import numpy as np
 
 from harness.board.on_task import Vector
-from harness.board.yardstick import ScoreSpread, Yardstick
+from harness.board.yardsticks import ScoreSpread, Yardstick
 from harness.format.reference import Reference
-from scoring import (
-    Grid,
-    ScoreUndefined,
-    additive_fit,
-    fit_from_effects,
-    main_effects,
-    official_score,
-)
+from scoring import Grid, ScoreUndefined, additive_fit, fit_from_effects, main_effects, official_score
 
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """Scores of additive fits of the gaps by all hyperparameters, which never look at a network.
+    """Official scores of additive least-squares fits of the gaps by all hyperparameters, without any network."""
 
-    Attributes:
-        in_sample: fitted on the same task; None on hidden tasks, and on tasks without an official score.
-        from_other_tasks: fitted on the other public tasks; None also where no other task has a hyperparameter of the
-            same name.
-    """
-
+    #: fitted on the same task
     in_sample: Yardstick = field(default_factory=lambda: Yardstick.of({}))
+    #: from the mean effects of hyperparameters on the other public tasks that have hyperparameters of the same names
     from_other_tasks: Yardstick = field(default_factory=lambda: Yardstick.of({}))
 
     @property
     def notes(self) -> list[str]:
-        """A line for readers that explains both fits and gives their scores; empty if there is no score."""
+        """A line for readers that explains both fits and states their scores; empty if no task has a score."""
         if self.in_sample.score is None:
             return []
         others = self.from_other_tasks.score
@@ -50,14 +39,14 @@ class Hyperparameters:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The scores as a JSON object."""
+        """Final scores and scores by task of both fits, 0 to 100, for JSON."""
         return {"in_sample": _content(self.in_sample), "from_other_tasks": _content(self.from_other_tasks)}
 
 
 def score_hyperparameters(references: Mapping[str, Reference], withheld: Collection[str] = ()) -> Hyperparameters:
-    """Score both fits from reference data alone; the tasks `withheld` have no score."""
+    """Return the scores of both fits, from reference data alone; the tasks `withheld` have no score."""
     public = {name: reference for name, reference in references.items() if name not in withheld}
-    gaps = {name: _gaps(reference) for name, reference in public.items()}
+    gaps = {name: np.array([known.gaps[model] for model in known.models]) for name, known in public.items()}
     grids = {name: reference.grid for name, reference in public.items()}
     fits: dict[str, Vector] = {}
     told: dict[str, dict[str, float]] = {}
@@ -75,10 +64,6 @@ def score_hyperparameters(references: Mapping[str, Reference], withheld: Collect
         for one in (fits, from_others)
     )
     return Hyperparameters(Yardstick.of(in_sample, withheld), Yardstick.of(others, withheld))
-
-
-def _gaps(reference: Reference) -> Vector:
-    return np.array([reference.gaps[model] for model in reference.models])
 
 
 def _score(fit: Vector | None, gap: Vector, grid: Grid) -> ScoreSpread | None:

@@ -1,54 +1,49 @@
-"""Submissions of a board with the same files, or the same values, under several names."""
+"""Finds submissions with the same files, or the same values, under several names."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from harness.board.collect import Calls, value_of
+from harness.board.collect import Calls, Cell, value_of
 from scoring import Failure
 
-#: Minimum number of different values for equality to mean anything: constants and small counts agree by chance.
+#: Minimum number of different values of a submission: constants and small counts agree with others by chance.
 MIN_DIFFERENT = 4
 
 
 def same_files(shown: Sequence[Calls]) -> list[list[str]]:
-    """Return the names of submissions with the same files, a list for each group; measures may share some."""
+    """Return the names of submissions with the same files, a list for each group, without measures of the library."""
     return _groups((calls.submission, calls.version) for calls in shown if not calls.is_baseline)
 
 
 def same_values(shown: Sequence[Calls]) -> list[list[str]]:
-    """Return the names with the same values on every model of all tasks, a list for each group.
+    """Return the names with the same results on all models, a list for each group that has a submission.
 
-    Two calls without a value are the same if their outcomes are. Every group has a submission, since measures of the
-    library may agree with each other. Groups of `same_files` are left out.
+    Groups of `same_files` are left out.
     """
     submissions = {calls.submission for calls in shown if not calls.is_baseline}
     known = same_files(shown)
-    groups = _groups((calls.submission, _values(calls)) for calls in shown if _tells_apart(calls))
+    results = [(one.submission, frozenset((cell, value_of(row)) for cell, row in one.rows.items())) for one in shown]
+    groups = _groups((name, found) for name, found in results if _n_values(found) >= MIN_DIFFERENT)
     return [
         names for names in groups if submissions & set(names) and not any(set(names) <= set(files) for files in known)
     ]
 
 
 def remarks_on(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each group; no line tells a value, a task or a model."""
+    """Return a line for each group of `same_files` and `same_values`, which may be public even on hidden tasks."""
     return [
         *(f"the same files under several names: {', '.join(names)}" for names in same_files(shown)),
         *(f"the same values on every model: {', '.join(names)}" for names in same_values(shown)),
     ]
 
 
-def _values(calls: Calls) -> Hashable:
-    return frozenset((cell, value_of(row)) for cell, row in calls.rows.items())
-
-
-def _tells_apart(calls: Calls) -> bool:
-    values = {value for value in map(value_of, calls.rows.values()) if not isinstance(value, Failure)}
-    return len(values) >= MIN_DIFFERENT
+def _n_values(results: Iterable[tuple[Cell, float | Failure]]) -> int:
+    return len({value for _, value in results if not isinstance(value, Failure)})
 
 
 def _groups(pairs: Iterable[tuple[str, Hashable]]) -> list[list[str]]:
-    """Return the names that share a mark, sorted, where there are several."""
+    """Return groups of two or more names that are paired with the same content; groups and names are sorted."""
     names: dict[Hashable, set[str]] = {}
-    for name, mark in pairs:
-        names.setdefault(mark, set()).add(name)
+    for name, content in pairs:
+        names.setdefault(content, set()).add(name)
     found = {tuple(sorted(group)) for group in names.values() if len(group) > 1}
     return [list(group) for group in sorted(found)]

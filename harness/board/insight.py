@@ -1,4 +1,4 @@
-"""Explains scores: chance, the models that decide a score, time, and hints for the author of a submission."""
+"""Explains scores for reports: the models that decide a score, missed hyperparameters, time, and hints for authors."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -9,65 +9,40 @@ import numpy as np
 from harness.board.on_task import SIGNIFICANT, OnTask, Vector, vectors_of
 from harness.board.row import Row
 from harness.text import p_value_equation
-from scoring import (
-    Chance,
-    Explanation,
-    TimeBudget,
-    TimeStep,
-    explain_score,
-    pareto_front,
-    scores_by_limit,
-)
+from scoring import Explanation, TimeBudget, TimeStep, explain_score, pareto_front, scores_by_limit
 
-#: Costly pairs of models to show.
+#: Number of costly pairs of models in an explanation.
 N_PAIRS = 8
 
-#: A tenth of the models is noticeable.
+#: Share of models with tied values above which a hint names the ties.
 TIED_SHARE = 0.1
 
-#: Part of a score's standard error from which averaging over more draws is worth its time.
+#: Share of a score's standard error above which a hint recommends to average over more random draws.
 NOISY_SHARE = 0.5
 
-
-#: Share of the gaps' variance from which a hyperparameter has an effect; Kendall's tau from which a measure follows it.
+#: Share of the gaps' variance from which a hyperparameter has an effect, and Kendall's tau from which it is followed.
 NOTICEABLE, FOLLOWED = 0.1, 1 / 3
 
 
 @dataclass(frozen=True)
 class Missed:
-    """A hyperparameter with an effect on the gap that a measure does not follow.
-
-    Attributes:
-        name: of the hyperparameter.
-        share: of the variance of the gaps that the hyperparameter alone explains, 0 to 1.
-        tau: mean of Kendall's tau among models that differ in nothing else, -1 to 1.
-    """
+    """A hyperparameter with an effect on the gap that a measure does not follow."""
 
     name: str
-    share: float
-    tau: float
+    share: float  #: share of the variance of the gaps that the hyperparameter alone explains, 0 to 1
+    tau: float  #: mean of Kendall's tau between measure and gap among models that differ in nothing else, -1 to 1
 
 
 @dataclass(frozen=True)
 class Insight:
-    """A row on one task.
+    """The explanation of a row's score on one task."""
 
-    Attributes:
-        chance: the score beside chance.
-        explanation: the models that decide the score.
-        missed: the hyperparameters whose effect the measure misses, the largest effect first.
-    """
-
-    chance: Chance
-    explanation: Explanation
-    missed: Sequence[Missed]
+    explanation: Explanation  #: the models that decide the score
+    missed: Sequence[Missed]  #: the hyperparameters whose effect the measure misses, the largest effect first
 
 
 def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) -> dict[int, dict[str, Insight]]:
-    """Return position of a row -> task -> insight; only of tasks with an official score that are not withheld.
-
-    Only the rows at the positions `wanted` (default: all) are explained.
-    """
+    """Return position of a row (`wanted`; None: all rows) -> public task with an official score -> insight."""
     return {
         number: {name: _insight(task) for name, task in row.tasks.items() if task.chance is not None}
         for number, row in enumerate(rows)
@@ -76,7 +51,7 @@ def find_insights(rows: Sequence[Row], wanted: Collection[int] | None = None) ->
 
 
 def time_steps(row: Row) -> list[TimeStep]:
-    """Return the row's score under every shorter time limit; empty without calls, or if a task is withheld."""
+    """Return the row's score under every shorter time limit; empty without calls, or if a task is hidden."""
     scored = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
     if len(scored) < len(row.tasks) or row.configuration is None:
         return []
@@ -88,7 +63,10 @@ def time_steps(row: Row) -> list[TimeStep]:
 
 
 def is_on_front(rows: Sequence[Row]) -> list[bool]:
-    """Whether no other row is as fast and as good, and better in one of the two; for rows with times."""
+    """Return for each row whether it is on the Pareto front of score and time; False for a row without times.
+
+    No other row is at least as fast and as good as a row on the front, and better in one of the two.
+    """
     timed = [row for row in rows if row.seconds_per_model is not None]
     front = pareto_front([row.seconds_per_model or 0.0 for row in timed], [row.score for row in timed])
     on_front: Mapping[int, bool] = {id(row): on for row, on in zip(timed, front, strict=True)}
@@ -97,15 +75,14 @@ def is_on_front(rows: Sequence[Row]) -> list[bool]:
 
 def _insight(task: OnTask) -> Insight:
     assert task.scored is not None
-    assert task.chance is not None
     values, gaps = vectors_of(task.scored)
-    return Insight(task.chance, explain_score(values, gaps, task.scored.grid, N_PAIRS), _missed(task, gaps))
+    return Insight(explain_score(values, gaps, task.scored.grid, N_PAIRS), _missed(task, gaps))
 
 
 def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
-    """Return the hyperparameters whose effect the measure misses; `gaps` in the order of the grid's models.
+    """Return the hyperparameters whose effect the measure misses; `gaps` are in the order of the grid's models.
 
-    A measure whose larger values go with smaller gaps is judged with the opposite sign, which the score ignores, too.
+    The score ignores the sign of a measure. So a measure that falls with the gap is judged with the opposite sign.
     """
     assert task.score is not None
     assert task.scored is not None
@@ -122,7 +99,7 @@ def _missed(task: OnTask, gaps: Vector) -> list[Missed]:
 
 
 def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
-    """Return hints, one per line; the most urgent first. Withheld tasks give none."""
+    """Return hints for the author of a submission, one per line, the most urgent first; none on hidden tasks."""
     lines = [
         f"{', '.join(names)}: {reason.rstrip('.')}. Without a value for every model a task has no score."
         for reason, names in row.reasons.items()
@@ -133,18 +110,17 @@ def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
             f"its own random draws make a standard error of {row.own_error:.1f} points: average over more draws."
         )
     for name, insight in insights.items():
-        lines += [f"{name}: {line}" for line in _advice_on(row, name, insight)]
+        lines += [f"{name}: {line}" for line in _advice_on(row.tasks[name], insight)]
     return lines
 
 
-def _advice_on(row: Row, name: str, insight: Insight) -> list[str]:
-    task = row.tasks[name]
+def _advice_on(task: OnTask, insight: Insight) -> list[str]:
     assert task.score is not None
     assert task.scored is not None
     values = Counter(task.scored.values.values())
     tied = sum(number for number in values.values() if number > 1)
     if len(values) == 1:
-        return ["all models have the same value, so there is no order that could tell anything."]
+        return ["all models have the same value, so the measure does not order them."]
     lines = [
         f"misses the effect of {missed.name}, which explains {100 * missed.share:.0f} % of the variance of the gaps: "
         f"Kendall's tau is {missed.tau:.2f} among models that differ in nothing else."
@@ -152,19 +128,21 @@ def _advice_on(row: Row, name: str, insight: Insight) -> list[str]:
     ]
     if tied > TIED_SHARE * len(task.scored.grid.models):
         lines.append(
-            f"{tied} of {len(task.scored.grid.models)} models share their value with another; ties tell nothing."
+            f"{tied} of {len(task.scored.grid.models)} models share their value with another model: ties give no order."
         )
     pairs = insight.explanation.costly_pairs
     if pairs:
         models = Counter(model for pair in pairs for model in (pair.larger_gap, pair.smaller_gap))
         worst = ", ".join(model for model, _ in models.most_common(3))
-        lines.append(f"the models in the wrong order that cost most: {worst}.")
-    p_value = insight.chance.p_value if task.adjusted_p_value is None else task.adjusted_p_value
-    if p_value > SIGNIFICANT:
+        lines.append(f"the models whose wrong order costs most: {worst}.")
+    p_value = task.p_value if task.adjusted_p_value is None else task.adjusted_p_value
+    if p_value is not None and p_value > SIGNIFICANT:
         lines.append(
-            f"the score is within the range of chance ({p_value_equation(p_value)}): more tasks or "
-            "models are needed to tell whether the measure knows anything."
+            f"chance could explain the score ({p_value_equation(p_value)}): only more tasks or models can show whether "
+            "the measure predicts anything."
         )
     elif task.score.kendall is not None and task.score.kendall < 0:
-        lines.append("larger values go with smaller gaps; the score ignores the sign, Kendall's tau does not.")
+        lines.append(
+            "models with larger values have smaller gaps: the score ignores this sign, Kendall's tau does not."
+        )
     return lines

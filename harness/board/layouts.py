@@ -1,4 +1,4 @@
-"""The columns of the leaderboard and of a comparison: one list, in the order of all tables and files."""
+"""The columns of the leaderboard and of comparisons, in the order of all tables and files."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,9 +10,8 @@ from harness.board.column import AnyColumn
 MEASURE = replace(c.SUBMISSION, key="measure")
 _SECONDS = replace(c.SECONDS_PER_MODEL, digits=3)
 
-#: Each column with its uses on the leaderboard and in a comparison: `r` in tables for readers, `f` in files with a line
-#: per row, `t` in files with a line per row and task, `j` in the JSON of a row. In `r` and `f`, a `TaskColumn` is a
-#: column for each task.
+#: Each column with its uses on the leaderboard and in comparisons: `r` in tables for readers, `f` in files with a line
+#: per row, `t` in files with a line per row and task, `j` in JSON.
 USES: Sequence[tuple[AnyColumn, str, str]] = (
     (c.RANK, "rftj", "rfj"),
     (c.SUBMISSION, "rftj", ""),
@@ -77,10 +76,10 @@ USES: Sequence[tuple[AnyColumn, str, str]] = (
 
 
 def leaderboard(use: str) -> list[AnyColumn]:
-    """Return the columns of the leaderboard for a use."""
+    """Return the columns of the leaderboard for a use, one of the letters in `USES`."""
     return [column for column, uses, _ in USES if use in uses]
 
 
 def comparison(use: str) -> list[AnyColumn]:
-    """Return the columns of a comparison for a use."""
+    """Return the columns of a comparison for a use, one of the letters in `USES`."""
     return [column for column, _, uses in USES if use in uses]

@@ -13,31 +13,28 @@ from harness.board.column import TaskColumn, per_row
 from harness.board.disclosure import disclosure_note
 from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
 from harness.board.layouts import leaderboard
-from harness.board.oracle import Oracle, is_scored, score_oracle
 from harness.board.row import Row, make_row
 from harness.board.scores import score_object
 from harness.board.stability import own_randomness_object
+from harness.board.yardsticks import Oracle, is_scored, score_oracle
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
-#: Keys in JSON that precede everything known about each row.
+#: The columns of a row in JSON, before its scores.
 HEAD = per_row(leaderboard("j"), tasks=())
 
 
 def _notes(board: Board) -> list[str]:
-    """The rule, and explanations of the columns."""
+    """Return the scoring rule, and the explanations of yardsticks and shown columns."""
     explained = [column.note for column in board.columns if column.note]
     yardsticks = [] if board.withheld else [board.oracle.note, *board.hyperparameters.notes]
     return [RULE, *yardsticks, *explained, *rankings.notes_on_tasks(board.rows)]
 
 
 def _marks(board: Board) -> list[str]:
-    lines = []
-    if any(not row.sandboxed for row in board.rows):
-        lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
-    if board.withheld:
-        lines.append(disclosure_note(board.withheld))
-    return lines
+    unsafe = "not sandboxed: run with --unsafe-no-sandbox, never ranked."
+    lines = [] if all(row.sandboxed for row in board.rows) else [unsafe]
+    return [*lines, disclosure_note(board.withheld)] if board.withheld else lines
 
 
 def _content(board: Board) -> dict[str, Any]:
@@ -54,16 +51,11 @@ def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
     own = {"own_randomness": own_randomness_object(row.own_randomness)}
     score = score_object(row.result)
     for name, task in row.tasks.items():
-        score["tasks"][name] |= {
-            "chance": task.chance_level,
-            "p_value": task.p_value,
-            "adjusted_p_value": task.adjusted_p_value,
-        } | {column.key: column.value(task) for column in more}
+        beside = {"chance": task.chance_level, "p_value": task.p_value, "adjusted_p_value": task.adjusted_p_value}
+        score["tasks"][name] |= beside | {column.key: column.value(task) for column in more}
     return head | {"configuration": configuration, "standing": standing} | own | score
 
 
-#: Layout of all recorded submissions under the competition's rule. Failures on a task are in the reason, which hidden
-#: tasks withhold.
 LEADERBOARD = Layout(
     "Leaderboard",
     columns=leaderboard("r"),
@@ -77,7 +69,7 @@ LEADERBOARD = Layout(
 
 
 def score_calls(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
-    """Score one submission on all tasks with reference data."""
+    """Return the scores of a submission on all tasks under the competition's rule."""
     return score_submission({task: calls.on(task, reference) for task, reference in references.items()})
 
 
@@ -89,11 +81,10 @@ def build_board(
     held_out: Mapping[str, HeldOut] | None = None,
     command: Callable[[Sequence[Calls]], str] = lambda _: "pgdl run",
 ) -> Board:
-    """Return the board.
+    """Return the leaderboard; the scores of the tasks `withheld` are rounded before ranking.
 
-    The scores of the tasks `withheld` are rounded, and rows are ranked by the rounded scores. `task_notes` become
-    remarks of the board; `held_out` has the test set of each task, if all are known; `command` renders the command line
-    that repeats calls.
+    `task_notes` are remarks on the tasks. `held_out` has the test set of each task, or is None if the test set of some
+    task is not known. `command` returns the command line that makes some calls again.
     """
     rows = make_rows(collected.shown, references, withheld)
     lines = [
@@ -106,7 +97,7 @@ def build_board(
 
 
 def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:
-    """Return a row per submission, without ranks; the scores of the tasks `withheld` are rounded."""
+    """Return a row for each of the calls, without ranks; the scores of the tasks `withheld` are rounded."""
     labels = remarks.settings_labels(shown)
     return [
         replace(make_row(calls, score_calls(calls, references), references, withheld), settings=label)
@@ -124,9 +115,9 @@ def ranked_board(
     *,
     scored: bool,
 ) -> Board:
-    """Return the board of some rows on the oracle's tasks, with ranks and intervals; `lines` are its remarks.
+    """Return the board of these rows on the oracle's tasks, with ranks, p-values and intervals.
 
-    Unless a task can have an official score (`scored`), there is nothing to rank by, and no row has a rank.
+    `lines` are the remarks of the board. `scored` says whether a task can have an official score, which ranks need.
     """
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and scored)
     compared = rankings.compare_rows(ranked, held_out)

@@ -1,4 +1,4 @@
-"""The competition's own `.predict` files: one JSON object per task, model id -> value."""
+"""The `.predict` files of the competition of 2020: a JSON object for each task, model id -> value."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from scoring import Failure
 if TYPE_CHECKING:
     from harness.records import Record
 
-#: Value written by the competition's ingestion program for a model once the time was used up.
+#: The value of a model that was not evaluated in time, as the competition's ingestion program writes it.
 EXCEEDED = "EXCEEDED"
 
 Value = int | float | Failure
@@ -25,25 +25,21 @@ Value = int | float | Failure
 def read_predictions(directory: Path, references: Mapping[str, Reference]) -> dict[str, dict[str, float | Failure]]:
     """Return task -> model -> value or failure, from the files TASK.predict in `directory`.
 
-    A task without a file has no values. Raises `UserError` for a directory without any, a malformed file,
-    or a model that is not in the reference data.
+    A task without a file has no values. Raises `UserError` for a directory without such files, a malformed file, or a
+    model without reference data.
     """
     if not directory.is_dir():
         raise UserError("not a directory", file=directory, expected="a directory with TASK.predict files")
     files = {name: directory / f"{name}.predict" for name in references}
     if not any(file.exists() for file in files.values()):
         found = ", ".join(sorted(file.name for file in directory.glob("*.predict"))) or "no .predict file"
-        raise UserError(
-            "no predictions",
-            file=directory,
-            expected=" or ".join(f.name for f in files.values()),
-            found=found,
-        )
+        expected = " or ".join(file.name for file in files.values())
+        raise UserError("no predictions", file=directory, expected=expected, found=found)
     return {name: _read(file, references[name]) if file.exists() else {} for name, file in files.items()}
 
 
 def predictions_of(rows: Iterable["Record"]) -> dict[str, bytes]:
-    """Return file name -> content for the records of one submission; a call that failed otherwise has no value."""
+    """Return file name -> content for the records of a submission; failed calls other than timeouts are left out."""
     tasks: dict[str, dict[str, float | str]] = {}
     for row in rows:
         value, task = value_of(row), tasks.setdefault(row.task, {})
@@ -77,10 +73,10 @@ def _value(file: Path, model: str, value: Any) -> Value:
 
 
 def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
-    """Convert numbers; where floats would lose their order, or one is infinite, each becomes its rank.
+    """Return the values as floats: unchanged, or if floats cannot hold their order, as ranks; NaN stays NaN.
 
-    Scores depend on order alone. The competition's program compares what JSON gives Python: integers of any length
-    (here infinite from 4,301 digits), and infinite numbers. NaN stays: it has no order.
+    Scores depend on order alone. The competition's program compares integers of any length and infinite numbers; here,
+    integers of more than 4,300 digits are infinite.
     """
     numbers = [
         one for one in values.values() if isinstance(one, int) or (isinstance(one, float) and not math.isnan(one))
@@ -93,6 +89,7 @@ def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
 
 
 def _is_held(number: float) -> bool:
+    """Whether a float can hold the number exactly, and it is finite."""
     try:
         return math.isfinite(number) and float(number) == number
     except OverflowError:

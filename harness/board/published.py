@@ -1,4 +1,4 @@
-"""Published scores of measures, shown beside one's own: tables of papers and of teams, each with its source."""
+"""Published scores of measures, shown beside the user's own: tables of papers and of teams, each with its source."""
 
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
@@ -12,28 +12,31 @@ from harness.board.row import Row
 from harness.errors import UserError
 from harness.hints import did_you_mean
 
+#: The directory of the tables, a file for each corpus.
+PAPERS = Path(__file__).parent / "papers"
+
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One row of a published table: its label there, the measure that is the same, and its score on each task."""
+    """A row of a published table."""
 
-    source: str
-    label: str
-    measure: str | None
-    values: Mapping[str, float]
+    source: str  #: the table, as readers see it
+    label: str  #: of the row in the table
+    measure: str | None  #: the measure of the library with the same definition; None if the library lacks it
+    values: Mapping[str, float]  #: task -> score, 0 to 100
 
 
 def published_names() -> list[str]:
     """Return the names of the corpora that have published scores."""
-    return sorted(file.stem for file in _directory().glob("*.toml"))
+    return sorted(file.stem for file in PAPERS.glob("*.toml"))
 
 
 def read_published(name: str) -> list[PublishedRow]:
-    """Return the published scores on a corpus; scores by a measure's own authors come first."""
+    """Return the published scores on a corpus; scores by the authors of a measure precede scores by others."""
     if name not in published_names():
         known = published_names()
         raise UserError(f"--published: no {name!r}", expected=", ".join(known), remedy=did_you_mean(name, known))
-    tables: list[dict[str, Any]] = tomllib.loads((_directory() / f"{name}.toml").read_text("utf-8"))["tables"]
+    tables: list[dict[str, Any]] = tomllib.loads((PAPERS / f"{name}.toml").read_text("utf-8"))["tables"]
     return [
         PublishedRow(
             table["source"], row["label"], row.get("measure"), dict(zip(table["tasks"], row["values"], strict=True))
@@ -44,28 +47,24 @@ def read_published(name: str) -> list[PublishedRow]:
 
 
 def require_published(rows: Sequence[PublishedRow], name: str, tasks: Sequence[str]) -> None:
-    """Raise `UserError` unless there are scores on at least one of the tasks, none of which was fetched in part."""
+    """Raise `UserError` unless `rows`, the scores on the corpus `name`, have a score on one of the tasks."""
     known = {task for row in rows for task in row.values}
     if known.isdisjoint(tasks):
         what, expected = f"--published {name}: no scores on these tasks", f"some of {', '.join(sorted(known))}"
-        raise UserError(
-            what,
-            expected=expected,
-            found=", ".join(tasks) or "no whole task",
-            remedy=f"pgdl task fetch {name} fetches them",
-        )
+        found, remedy = ", ".join(tasks) or "no whole task", f"pgdl task fetch {name} fetches them"
+        raise UserError(what, expected=expected, found=found, remedy=remedy)
 
 
 def with_published(board: Board, published: Sequence[PublishedRow], tasks: Collection[str]) -> Board:
-    """Return the board with a column of published scores for each of `tasks`, and their sources."""
+    """Return the board with a column of published scores for each of `tasks`, and a remark with their sources."""
     rows = [_beside(row, [one for one in published if one.measure == row.submission], tasks) for row in board.rows]
     shown = {row.submission for row in board.rows}
     found = [one for one in published if one.measure in shown and not one.values.keys().isdisjoint(tasks)]
     sources = "; ".join(dict.fromkeys(one.source for one in found))
     note = (
-        f"scores that others reported on tasks of these names, in the same unit; each is the first of {sources}"
+        f"scores reported on tasks of these names, in the same unit, each from the first of {sources} that has it"
         if sources
-        else "nobody's scores of these measures on these tasks are known"
+        else "no published scores of these measures on these tasks are known"
     )
     return replace(
         board, rows=rows, more=[*board.more, TASK_PUBLISHED], remarks=[*board.remarks, f"published: {note}."]
@@ -73,10 +72,7 @@ def with_published(board: Board, published: Sequence[PublishedRow], tasks: Colle
 
 
 def _beside(row: Row, published: Sequence[PublishedRow], known: Collection[str]) -> Row:
+    """Return the row with the first published score on each of the tasks `known`."""
     values = {task: value for one in reversed(published) for task, value in one.values.items() if task in known}
     tasks = {name: replace(on_task, published=values.get(name)) for name, on_task in row.tasks.items()}
     return replace(row, tasks=tasks)
-
-
-def _directory() -> Path:
-    return Path(__file__).parent / "papers"

@@ -1,4 +1,4 @@
-"""The certainty of a board's scores and order: intervals, ranks and groups of rows, and their columns."""
+"""Intervals, ranks and groups, which say how certain the scores and the order of a board are, and their columns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -7,16 +7,16 @@ from harness.board.column import Column
 from harness.board.columns import POINTS
 from harness.board.row import Row
 from harness.format.reference import Reference
-from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, compare_submissions
+from scoring import Comparison, HeldOut, ScoreUndefined, Standing, compare_submissions
 
-#: Explains the columns of intervals.
+#: Explains the columns `interval`, `ranks` and `group`.
 NOTE = (
     "interval: on these tasks, trained anew: holds the mean score over new trainings of the same networks (90 %). "
     "ranks: those that a submission may have; all hold together (90 %). Submissions of one group cannot be told apart. "
     "Explained in pgdl help statistics."
 )
 
-#: Notes on compared rows: on four scored tasks or more, and on fewer.
+#: Explain the column `other tasks`, or why it is missing.
 OTHER_TASKS_NOTE = "other tasks: on other tasks like these: holds the mean score over such tasks (90 %)."
 FEW_TASKS_NOTE = "Scores on other tasks like these cannot be judged from fewer than four scored tasks."
 
@@ -50,12 +50,12 @@ _INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
 INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, spare=5, note=NOTE)
 OTHER_TASKS = replace(
     TASKS_LOW, key="other_tasks", title="other tasks", text=_text(_other_tasks), optional=True, spare=4
-)  # fmt: skip
+)
 RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=4)
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
-    """Return the test sets on which gaps were measured; None if a task's number of test samples is not known."""
+    """Return task -> test accuracies and size of the test set; None if a task's number of test samples is not known."""
     known: dict[str, HeldOut] = {}
     for name, reference in references.items():
         n_samples = n_test.get(name)
@@ -66,34 +66,29 @@ def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int 
 
 
 def notes_on_tasks(rows: Sequence[Row]) -> list[str]:
-    """Return the note on other tasks than those of the board, if rows are compared."""
+    """Return the note on the column `other tasks`; empty if no rows are compared."""
     known = [row.standing.tasks_low is not None for row in rows if row.standing is not None]
     return [OTHER_TASKS_NOTE if all(known) else FEW_TASKS_NOTE] if known else []
 
 
 def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
-    """Return the rows with their standings in the comparison `found` of these rows; None changes nothing."""
+    """Return the rows with their standings in the comparison `found`; unchanged if it is None."""
     if found is None:
         return list(rows)
     return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]
 
 
 def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
-    """Compare the ranked rows, under their positions as text; None without ranked rows, or with a withheld task.
+    """Return the comparison of the ranked rows, which names them by their positions as text.
 
-    `held_out` has the test set of each task; None if the test set of some task is not known.
+    Return None without complete ranked rows, without an official score, or if a task is hidden. `held_out` has the test
+    set of each task, or is None if the test set of some task is not known.
     """
-    values = {str(number): _values(row) for number, row in enumerate(rows) if row.rank is not None}
-    compared = {name: tasks for name, tasks in values.items() if tasks is not None}
-    if len(compared) < len(values):
+    ranked = {str(number): row for number, row in enumerate(rows) if row.rank is not None}
+    if any(row.rounded for row in ranked.values()):
         return None
+    values = {name: {task: on.scored for task, on in row.tasks.items() if on.scored} for name, row in ranked.items()}
     try:
-        return compare_submissions(compared, held_out)
+        return compare_submissions(values, held_out)
     except ScoreUndefined:  # no row is complete, or no task has an official score
         return None
-
-
-def _values(row: Row) -> dict[str, TaskCalls] | None:
-    """Return the row's values by task; None if a task is withheld."""
-    tasks = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
-    return tasks if len(tasks) == len(row.tasks) else None

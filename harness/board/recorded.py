@@ -1,4 +1,4 @@
-"""Reads from a database the records that a board shows, and no others: most records are of replaced versions."""
+"""Reads the records behind the rows of a board; most records of a database belong to replaced versions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,7 +14,10 @@ from harness.task.contents import Contents
 def read_records(
     records: Records, found: Collected, references: Mapping[str, Reference], contents: Mapping[str, Contents]
 ) -> Collected:
-    """Return calls of `find_versions` with their records, which are read row by row of the board."""
+    """Return the calls of `find_versions` with their records from the database.
+
+    `contents` has the digests of the present models and data of tasks; all records of other tasks count as present.
+    """
     shown = []
     for calls in found.shown:
         rows = newest_of_version(records, calls.row_key, references)
@@ -23,9 +26,9 @@ def read_records(
 
 
 def _with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
-    """Return the calls with their records, oldest first; only records of the tasks' present contents count.
+    """Return the calls with their records, given oldest first; records of other contents of the tasks are stale.
 
-    Records of a model that is gone are not stale: nobody could make them anew.
+    A record of a model that the task no longer has is not stale, since no run could renew it.
     """
     rows: dict[Cell, Record] = {}
     repetitions, stale = [], set()
@@ -48,7 +51,7 @@ def _ran_on(
     references: Mapping[str, Reference],
     contents: Mapping[str, Contents],
 ) -> dict[str, set[str]]:
-    """Return submission -> tasks on which only left-out calls have records that would count."""
+    """Return `Collected.ran_on`: submission -> tasks on which left-out calls have present records."""
     others = {calls.row_key for calls in left_out}
     several = {submission for submission, _, _ in others}
     lacking: dict[str, set[str]] = {}
@@ -66,5 +69,5 @@ def _ran_on(
 
 
 def _is_current(row: Record | RecordedCall, contents: Contents | None) -> bool:
-    """Whether a record is of the task's present model and data; without digests of these it counts as current."""
+    """Whether a record belongs to the task's present model and data; True if the contents are not known."""
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)

@@ -1,8 +1,7 @@
-"""Remarks on a board's rows: records that do not count, and the versions and settings shown."""
+"""Remarks on the rows of a board: stale records, versions that are not shown, and unusual settings."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from harness.board import identical
@@ -18,7 +17,7 @@ from harness.worker.runtimes import DEFAULT
 def remarks_on_records(
     collected: Collected, references: Mapping[str, Reference], command: Callable[[Sequence[Calls]], str]
 ) -> list[str]:
-    """Return the remarks; `command` renders the command line that repeats calls."""
+    """Return remarks on the records behind a board, one per line; `command` returns the command that repeats calls."""
     return [
         *_stale(collected.shown, command),
         *_left_out(collected, references),
@@ -29,10 +28,10 @@ def remarks_on_records(
 
 
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
-    """Return one line for all submissions that lost the same records, as after a task was rebuilt.
+    """Return a line for each group of submissions with stale records that a single command can renew.
 
-    A single command, which names all submissions, renews the records only if they share their settings, and if no two
-    names could be mistaken for each other.
+    The submissions of a group have equally many stale records by task, the same settings, and names that cannot be
+    mistaken for each other.
     """
     lost: dict[tuple[Any, ...], list[Calls]] = {}
     turns: Counter[tuple[Any, ...]] = Counter()
@@ -50,14 +49,14 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
         counts = ", ".join(f"{number} on {task}" for task, number in per_task)
         names = ", ".join(sorted({calls.submission for calls in all_calls}))
         lines.append(
-            f"stale: records of {names} ({counts}) are of other models or data than the present ones and do not count; "
+            f"stale: records of {names} ({counts}) were made with an earlier version of the task and do not count; "
             f"to renew them: {command(all_calls)}"
         )
     return lines
 
 
 def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
-    """Return a line for each submission with several versions: the shown version, and tasks of others alone."""
+    """Return a line for each submission with several versions: the versions, and tasks that the shown version lacks."""
     lines, known = [], dict[str, set[str]]()
     for other in collected.left_out:
         known.setdefault(other.submission, set()).add(other.version)
@@ -65,7 +64,8 @@ def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list
         versions = known.get(calls.submission, set()) - {calls.version}
         if not versions or calls.is_baseline:
             continue
-        line = f"{calls.submission}: version {calls.version[:8]}, most recently requested{_when(calls)}; not shown: "
+        when = f" {calls.requested_at:%Y-%m-%d %H:%M} UTC" if calls.requested_at else ""
+        line = f"{calls.submission}: version {calls.version[:8]}, most recently requested{when}; not shown: "
         line += abbreviated(sorted(version[:8] for version in versions))
         tried = {task for task, _ in calls.rows}
         ran_on = collected.ran_on.get(calls.submission, ())
@@ -74,12 +74,8 @@ def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list
     return list(dict.fromkeys(lines))
 
 
-def _when(calls: Calls) -> str:
-    return f" {calls.requested_at:%Y-%m-%d %H:%M} UTC" if calls.requested_at else ""
-
-
 def _similar(shown: Sequence[Calls]) -> list[str]:
-    """Return a line for each group of names that could be mistaken for each other, as in merged records."""
+    """Return a line for each group of names that readers could mistake for each other, as merged records may have."""
     groups: dict[str, set[str]] = {}
     for calls in shown:
         if not calls.is_baseline:
@@ -91,24 +87,22 @@ def _similar(shown: Sequence[Calls]) -> list[str]:
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:
-    """Return lines on rows with other versions of the harness or its libraries than most rows."""
+    """Return a line for each set of versions of harness and libraries that differs from that of most rows."""
+    known = [(calls.submission, calls.configuration) for calls in shown if calls.configuration is not None]
     by_runtime: dict[str, Counter[str]] = {}
-    for calls in shown:
-        if calls.configuration is not None:
-            by_runtime.setdefault(calls.configuration.runtime, Counter())[calls.configuration.software] += 1
+    for _, configuration in known:
+        by_runtime.setdefault(configuration.runtime, Counter())[configuration.software] += 1
     odd: dict[str, list[str]] = {}
-    for calls in shown:
-        if calls.configuration is not None:
-            software = calls.configuration.software
-            if software != by_runtime[calls.configuration.runtime].most_common(1)[0][0]:
-                odd.setdefault(software, []).append(calls.submission)
+    for submission, configuration in known:
+        if configuration.software != by_runtime[configuration.runtime].most_common(1)[0][0]:
+            odd.setdefault(configuration.software, []).append(submission)
     return [
         f"made with other versions than most rows ({software}): {abbreviated(names)}" for software, names in odd.items()
     ]
 
 
 def settings_labels(shown: Sequence[Calls]) -> list[str]:
-    """Return a label for each row with the settings in which it differs from most rows; empty if it does not differ."""
+    """Return for each row the settings in which it differs from most rows, such as `seed 1`; mostly empty."""
     found = [calls.configuration.settings for calls in shown if calls.configuration is not None]
     if not found:
         return [""] * len(shown)
@@ -126,8 +120,6 @@ def _difference(settings: Configuration, usual: Configuration) -> str:
         "memory_limit_bytes": f"memory {exact(settings.memory_limit_bytes / GIB)} GiB",
         "isolation": f"sandbox {settings.isolation}",
     }
-    names = [field.name for field in fields(Configuration) if field.name in labels]
-    differing = [name for name in names if getattr(settings, name) != getattr(usual, name)]
-    if not settings.is_sandboxed:  # the row already has a mark
-        differing = [name for name in differing if name != "isolation"]
-    return ", ".join(labels[name] for name in differing)
+    if not settings.is_sandboxed:  # the row is already marked as not sandboxed
+        del labels["isolation"]
+    return ", ".join(label for name, label in labels.items() if getattr(settings, name) != getattr(usual, name))

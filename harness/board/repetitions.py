@@ -1,10 +1,12 @@
-"""Remarks on repetitions: failed ones, and submissions that claim to be deterministic but are not."""
+"""Remarks on repeated calls: failed repetitions, and submissions that claim to be deterministic but are not."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from harness.board.collect import Calls, Cell, repeats_of, value_of
+from harness.board.on_task import counted
 from harness.task.task_notes import abbreviated
 from scoring import Failure
 
@@ -15,7 +17,7 @@ Value = float | Failure
 
 
 def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
-    """Return the remarks on the repetitions of some submissions."""
+    """Return remarks on repetitions, one per line, without models and outcomes of the tasks `withheld`."""
     lines = []
     for calls in shown:
         lines += _failed(calls, withheld)
@@ -28,20 +30,18 @@ def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
 def not_deterministic(
     records: Iterable["Record"], deterministic: Collection[str], withheld: Collection[str]
 ) -> list[str]:
-    """Return a line for each submission in `deterministic` with different values in one configuration."""
-    rows: dict[str, list[Record]] = {name: [] for name in deterministic}
-    for row in records:
-        if row.submission in rows:
-            rows[row.submission].append(row)
+    """Return a line for each submission in `deterministic` whose records, of one configuration, differ for a model."""
+    rows = [row for row in records if row.submission in deterministic]
     lines = []
-    for name, of_submission in rows.items():
+    for name in deterministic:
+        of_submission = [row for row in rows if row.submission == name]
         values = {(row.task, row.model): value_of(row) for row in of_submission if not row.repeat}
         lines += _varying(name, values, repeats_of(of_submission), withheld)
     return lines
 
 
 def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
-    """Return a line for each task with failed repetitions, which affect no score; no line for the tasks `withheld`."""
+    """Return a line for each task with failed repetitions, except the tasks `withheld`."""
     failures: dict[str, dict[str, list[str]]] = {}
     for (task, model), values in sorted(calls.repeats.items()):
         if task not in withheld:
@@ -49,21 +49,16 @@ def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
                 if isinstance(value, Failure):
                     failures.setdefault(task, {}).setdefault(model, []).append(value.outcome)
     return [
-        f"{calls.submission} on {task}: failed repetitions, which affect no score: {_counted(models)}, "
-        f"on {abbreviated(list(models))}"
+        f"{calls.submission} on {task}: failed repetitions, which affect no score: "
+        f"{counted(Counter(chain(*models.values())))}, on {abbreviated(list(models))}"
         for task, models in failures.items()
     ]
-
-
-def _counted(models: Mapping[str, list[str]]) -> str:
-    counts = Counter(outcome for outcomes in models.values() for outcome in outcomes)
-    return ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
 
 
 def _varying(
     name: str, values: Mapping[Cell, Value], repeats: Mapping[Cell, Sequence[Value]], withheld: Collection[str]
 ) -> list[str]:
-    """Return a line on a submission that has two values for a model; of a withheld task, the line names no model."""
+    """Return a line on a model with two values, or a list without a line; models of `withheld` tasks are not named."""
     says = f"{name} calls itself deterministic (metadata), but"
     secret = []
     for cell, others in repeats.items():

@@ -1,4 +1,4 @@
-"""A row of a board: the results of one submission over all tasks."""
+"""A row of a board: the results of a submission, in one version and configuration, on all tasks."""
 
 import statistics
 from collections import Counter
@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from harness.about import About
-from harness.board.collect import CallRecord, Calls, value_of
+from harness.board.collect import Calls, value_of
 from harness.board.disclosure import rounded
 from harness.board.on_task import MISSING, SIGNIFICANT, OnTask, median_seconds
 from harness.board.stability import OwnRandomness, own_randomness
 from harness.configuration import Configuration
 from harness.format.reference import Reference
-from scoring import Failure, Standing, SubmissionScore
+from scoring import Failure, Standing, SubmissionScore, TaskScore
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row: a submission in one version and configuration."""
+    """The results of a submission, in one version and configuration, on all tasks of a board."""
 
-    rank: int | None  #: None: the row may not be ranked
-    submission: str  #: its name; for a measure, with its parameters
+    rank: int | None  #: None before ranking, and for rows that never rank
+    submission: str  #: name of the submission, or of a measure with its parameters
     kind: str  #: "submission" or "baseline"
     result: SubmissionScore
     tasks: Mapping[str, OnTask]
@@ -30,18 +30,18 @@ class Row:
     version: str = ""  #: SHA-256 of the submission's files
     requested_at: datetime | None = None  #: time of the most recent request for this version
     age: int = field(default=0, compare=False)  #: number of rows that were requested later
-    configuration: Configuration | None = None  #: of its calls; None for a measure without records
-    settings: str = ""  #: settings in which the row differs from most rows
+    configuration: Configuration | None = None  #: of the calls; None for a measure without records
+    settings: str = ""  #: the settings in which the row differs from most rows, such as `seed 1, limit 60 s`
     stale: int = 0  #: number of records of earlier versions of the tasks, which do not count
-    p_value: float | None = None  #: of the mean score over tasks; None if a task is withheld
-    adjusted_p_value: float | None = None  #: the same, adjusted for the number of complete ranked rows
-    standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is withheld
+    p_value: float | None = None  #: of the mean score over tasks; None if a task is hidden
+    adjusted_p_value: float | None = None  #: `p_value`, adjusted for the number of complete ranked rows; else None
+    standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is hidden
     own_randomness: OwnRandomness | None = None  #: None without repetitions
-    about: About = field(default_factory=About)  #: team, description and link in its metadata
+    about: About = field(default_factory=About)  #: team, description and link in the submission's metadata
 
     @property
     def label(self) -> str:
-        """The name, followed by the settings that distinguish the row from others of the same name."""
+        """The name, followed by the row's unusual settings, which tell rows of the same name apart."""
         return labelled(self.submission, self.settings, sandboxed=self.sandboxed)
 
     @property
@@ -51,43 +51,36 @@ class Row:
 
     @property
     def chance_level(self) -> float | None:
-        """Mean score of random values over tasks, 0 to 100; None without official scores, or if a task is withheld."""
+        """Mean over tasks of the level of chance, 0 to 100; None without official scores, or if a task is hidden."""
         return None if self.rounded else _mean(task.chance_level for task in self.tasks.values())
 
     @property
     def excess(self) -> float | None:
-        """The score above the level of chance, in points; None without a level, or if a task is withheld."""
-        return self._above_chance(self.score)
+        """The score minus the level of chance, in points; None if either is None."""
+        return None if self.score is None or self.chance_level is None else self.score - self.chance_level
 
     @property
-    def excess_low(self) -> float | None:
-        """The lower end of the excess's interval; None without an interval."""
-        return None if self.standing is None else self._above_chance(self.standing.low)
-
-    @property
-    def excess_high(self) -> float | None:
-        """The upper end of the excess's interval; None without an interval."""
-        return None if self.standing is None else self._above_chance(self.standing.high)
+    def excess_interval(self) -> tuple[float, float] | tuple[None, None]:
+        """The ends of the 90 % interval of `excess`; None without an interval."""
+        if self.standing is None or self.chance_level is None:
+            return None, None
+        return self.standing.low - self.chance_level, self.standing.high - self.chance_level
 
     @property
     def may_be_chance(self) -> bool | None:
-        """Whether chance could explain the score, as the best of all rows; None where that is not known."""
+        """Whether `adjusted_p_value` is above `SIGNIFICANT`; None without a p-value."""
         return None if self.adjusted_p_value is None else self.adjusted_p_value > SIGNIFICANT
 
     @property
     def beyond_hyperparameters(self) -> bool | None:
-        """Whether the score is surely above the score of the hyperparameters, and outside the range of chance."""
+        """Whether the score is significantly above chance and a fit of the hyperparameters; None without `standing`."""
         if self.standing is None or self.p_value is None:
             return None
         return self.standing.beyond_hyperparameters and self.p_value <= SIGNIFICANT
 
-    def _above_chance(self, points: float | None) -> float | None:
-        level = self.chance_level
-        return None if points is None or level is None else points - level
-
     @property
     def own_error(self) -> float | None:
-        """Standard error of the final score from the measure's own randomness, in points; None if it is not known."""
+        """Standard error of the score, in points, from the measure's own random draws; None if it is not known."""
         return self.own_randomness.error if self.own_randomness else None
 
     @property
@@ -97,17 +90,17 @@ class Row:
 
     @property
     def kendall(self) -> float | None:
-        """Mean of Kendall's rank correlation over the tasks that have a score, -1 to 1; None if a task is withheld."""
+        """Mean of Kendall's rank correlation over the tasks with a score, -1 to 1; None if a task is hidden."""
         return None if self.rounded else _mean(task.kendall for task in self.tasks.values())
 
     @property
     def seconds_per_model(self) -> float | None:
-        """Median wall time of a call, over all tasks that are not withheld; None without calls."""
+        """Median wall time of a call in seconds, over all public tasks; None without calls."""
         return median_seconds([call for task in self.tasks.values() for call in task.calls.values()])
 
     @property
     def calls_expected(self) -> int:
-        """Number of models in all tasks on which it was called."""
+        """Number of models of all tasks on which the submission is to be called."""
         return sum(task.n_models for task in self.tasks.values())
 
     @property
@@ -122,12 +115,12 @@ class Row:
 
     @property
     def rounded(self) -> tuple[str, ...]:
-        """The withheld tasks: their scores and `score` are rounded."""
+        """The names of the hidden tasks, whose scores are rounded; `score` is rounded, too, if there are any."""
         return tuple(sorted(name for name, task in self.tasks.items() if task.withheld))
 
     @property
     def reasons(self) -> dict[str, list[str]]:
-        """Reason why tasks have no score -> these tasks."""
+        """Reason why a task has no score -> all tasks with this reason."""
         tasks: dict[str, list[str]] = {}
         for name, task in self.tasks.items():
             if task.reason:
@@ -136,34 +129,22 @@ class Row:
 
     @property
     def reason(self) -> str:
-        """The reasons in one line; empty if all tasks have a score."""
+        """The tasks without a score and their reasons, in one line; empty if all tasks have a score."""
         return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in self.reasons.items())
 
 
 def make_row(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> Row:
-    """Return the row of some calls, without a rank; rounds their score `result` on withheld tasks."""
+    """Return the row of some calls with their score `result`, rounded on hidden tasks, and without a rank."""
     shown = rounded(result, withheld)
-    records: dict[str, dict[str, CallRecord]] = {task: {} for task in references}
-    for (task, model), record in calls.rows.items():
-        if task in records:
-            records[task][model] = record
     return Row(
         rank=None,
         submission=calls.submission,
         kind="baseline" if calls.is_baseline else "submission",
         result=shown,
         tasks={
-            task: OnTask(
-                task,
-                shown.tasks[task],
-                len(reference.models),
-                _failures(records[task], len(reference.models)),
-                {} if task in withheld else records[task],
-                task in withheld,
-                None if task in withheld else calls.on(task, reference),
-            )
+            task: _on_task(calls, task, reference, shown.tasks[task], is_hidden=task in withheld)
             for task, reference in references.items()
         },
         sandboxed=calls.sandboxed,
@@ -177,20 +158,24 @@ def make_row(
     )
 
 
-def _failures(calls: Mapping[str, CallRecord], n_models: int) -> Counter[str]:
-    failures = Counter(str(call.outcome) for call in calls.values() if isinstance(value_of(call), Failure))
-    if len(calls) < n_models:
-        failures[MISSING] = n_models - len(calls)
-    return failures
+def _on_task(calls: Calls, task: str, reference: Reference, result: TaskScore | str, *, is_hidden: bool) -> OnTask:
+    records = {model: record for (name, model), record in calls.rows.items() if name == task}
+    failures = Counter(str(call.outcome) for call in records.values() if isinstance(value_of(call), Failure))
+    n_models = len(reference.models)
+    if len(records) < n_models:
+        failures[MISSING] = n_models - len(records)
+    if is_hidden:
+        return OnTask(task, result, n_models, failures, {}, withheld=True)
+    return OnTask(task, result, n_models, failures, records, scored=calls.on(task, reference))
 
 
 def labelled(submission: str, settings: str, *, sandboxed: bool) -> str:
-    """Return a name with the settings that differ from those of most rows, and whether it ran without a sandbox."""
+    """Return a name with its unusual settings and `not sandboxed` in brackets, if any of these apply."""
     marks = [mark for mark in (settings, "" if sandboxed else "not sandboxed") if mark]
     return f"{submission} ({', '.join(marks)})" if marks else submission
 
 
 def _mean(numbers: Iterable[float | None]) -> float | None:
-    """Return the mean of the numbers that are not None."""
+    """Return the mean of the numbers that are not None; None if all are."""
     known = [number for number in numbers if number is not None]
     return statistics.fmean(known) if known else None

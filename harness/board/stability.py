@@ -1,4 +1,4 @@
-"""The part of a score's error that comes from the measure's own random draws, estimated by repeated calls."""
+"""The error of a score that comes from the measure's own random draws, estimated from repeated calls."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -13,24 +13,19 @@ from scoring import Failure, ScoreUndefined, Stability, SubmissionScore, TaskSco
 
 @dataclass(frozen=True)
 class OwnRandomness:
-    """The spread of a submission's scores over other seeds of the same calls.
+    """The spread of a submission's scores over seeds of its calls."""
 
-    Attributes:
-        tasks: task -> the spread of its official score; only tasks with repetitions that are not withheld.
-        error: standard error of the final score from random draws alone, in points (0 to 100); None if not known.
-    """
-
-    tasks: Mapping[str, Stability]
-    error: float | None
+    tasks: Mapping[str, Stability]  #: task -> spread of its official score, for public tasks with repetitions
+    error: float | None  #: standard error of the final score from random draws alone, in points; None if not known
 
 
 def own_randomness(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> OwnRandomness | None:
-    """Return the spread over seeds, None without repetitions.
+    """Return the spread of scores over seeds; None without repetitions on public tasks.
 
-    Nothing is said of the tasks `withheld`, nor of the final score if there are any: every digit would reveal
-    something about hidden models. `result` is the score of these calls.
+    `result` is the score of the calls. The tasks `withheld`, and final scores that contain them, have no spread: its
+    digits would reveal something about hidden models.
     """
     tasks = {task: _on_task(calls, task, reference) for task, reference in references.items() if task not in withheld}
     known = {task: stability for task, stability in tasks.items() if stability is not None}
@@ -59,9 +54,9 @@ def _on_task(calls: Calls, task: str, reference: Reference) -> Stability | None:
 
 
 def _equally_often(repeats: Mapping[str, list[float]]) -> dict[str, list[float]]:
-    """Keep the same number of values for each model, so that as many as possible are used.
+    """Return repetitions with the same number of values for each model, chosen so that most values are used.
 
-    Models differ after an interruption or a failed repetition.
+    After an interruption or a failed repetition, models have different numbers of values.
     """
     lengths = {len(values) for values in repeats.values()} - {0}
     if not lengths:
@@ -71,7 +66,10 @@ def _equally_often(repeats: Mapping[str, list[float]]) -> dict[str, list[float]]
 
 
 def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> float | None:
-    """Combine the errors of independent tasks; None unless all scored tasks have one, or if the score is 0 by rule."""
+    """Return the standard error of the mean over independent tasks, in points.
+
+    Return None if a task with an official score lacks repetitions, or if the score is 0 by rule.
+    """
     scored = [name for name, task in result.tasks.items() if isinstance(task, TaskScore) and task.official is not None]
     if result.exceeded or not scored or not set(scored) <= set(tasks):
         return None
@@ -79,7 +77,7 @@ def _final_error(result: SubmissionScore, tasks: Mapping[str, Stability]) -> flo
 
 
 def own_randomness_object(found: OwnRandomness | None) -> dict[str, Any] | None:
-    """Return the spread for programs: `error` in points, and `tasks` with `error`, `models`, `unsteady`."""
+    """Return the spread for JSON: `error` in points, and `tasks` with `error`, `models` and `unsteady`."""
     if found is None:
         return None
     tasks = {
@@ -90,7 +88,7 @@ def own_randomness_object(found: OwnRandomness | None) -> dict[str, Any] | None:
 
 
 def describe(found: OwnRandomness) -> list[str]:
-    """Return a line for each task, and one for the final score of several tasks."""
+    """Return a line for readers on each task, and a line on the final score if there are several tasks."""
     lines = [
         f"{name}: own randomness: ±{percent(task.error):.1f} points; {task.n_unsteady} of {task.n_repeated} models "
         "called again gave another value"

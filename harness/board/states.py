@@ -1,4 +1,4 @@
-"""The state of a row, and of its result on a task, in a sentence: every writer takes it from here."""
+"""Sentences on the state of a row, or of its result on a task; all writers use them."""
 
 from harness.board.disclosure import DECIMALS, INTERVAL_WITHHELD, ONLY_ROUNDED
 from harness.board.on_task import MISSING, OnTask, counted
@@ -7,7 +7,7 @@ from harness.board.scores import decimal
 
 
 def state_of(row: Row, n_rows: int) -> str:
-    """Return the sentence on a row of a board of `n_rows`."""
+    """Return the sentence on score, interval and rank of a row, on a board of `n_rows` rows."""
     if row.score is None:
         return no_score(_why_no_score(row))
     text = f"Score {decimal(row.score, DECIMALS if row.rounded else 2)}"
@@ -19,12 +19,16 @@ def state_of(row: Row, n_rows: int) -> str:
         text += f", rank {row.rank} of {n_rows}"
     if row.standing is not None and row.standing.best_rank < row.standing.worst_rank:
         text += f", which may be anything from {row.standing.best_rank} to {row.standing.worst_rank} by luck"
-    text += "." if row.complete else f"; incomplete: no score on {_without_score(row)}."
-    return f"{text} {INTERVAL_WITHHELD}" if row.rounded else text
+    if not row.complete:
+        names = [name for name, task in row.tasks.items() if task.score is None]
+        text += (
+            f"; incomplete: no score on {names[0] if len(names) == 1 else f'{len(names)} of {len(row.tasks)} tasks'}"
+        )
+    return f"{text}. {INTERVAL_WITHHELD}" if row.rounded else f"{text}."
 
 
 def state_on(task: OnTask) -> str:
-    """Return the sentence on a result without an official score, or with a rounded one; empty for others."""
+    """Return the sentence on a result without an official score, or with a rounded score; empty for other results."""
     if task.official is not None:
         return ONLY_ROUNDED if task.withheld else ""
     if task.not_run:
@@ -33,7 +37,7 @@ def state_on(task: OnTask) -> str:
 
 
 def no_score(reason: str) -> str:
-    """Return the sentence on a row or result without a score."""
+    """Return the sentence on a missing score, which ends with the reason and a full stop."""
     return f"No score: {reason.rstrip('.')}."
 
 
@@ -46,11 +50,6 @@ def _why_no_score(row: Row) -> str:
     return f"{failures.total()} of {row.calls_expected} calls have no value ({counted(failures)})"
 
 
-def _without_score(row: Row) -> str:
-    names = [name for name, task in row.tasks.items() if task.score is None]
-    return names[0] if len(names) == 1 else f"{len(names)} of {len(row.tasks)} tasks"
-
-
 def beside_chance(may_be_chance: bool | None) -> str:
-    """Return whether chance could explain a score, in two or three words; empty where that is not known."""
+    """Return `could be chance` or `beyond chance`; empty if it is not known whether chance could explain a score."""
     return {None: "", True: "could be chance", False: "beyond chance"}[may_be_chance]

@@ -1,4 +1,4 @@
-"""Who leads a board, and how sure that is, in one or two sentences."""
+"""Sentences on who leads a board, and how certain the lead is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from harness.board.scores import decimal
 from harness.text import p_value_equation
 from scoring import MINIMUM_TASKS
 
-#: Rows that are named; of more, only their number.
+#: Maximum number of rows that a sentence names; further rows are counted.
 NAMED = 3
 
 
 @dataclass(frozen=True)
 class Words:
-    """A piece of a sentence; the name of a row has the path of its page."""
+    """A part of a sentence; the name of a row has the path of its page, for a link."""
 
     text: str
     page: str = ""
@@ -24,19 +24,21 @@ class Words:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Sentences in pieces: who leads with which score, how sure that is, and which tasks it is about."""
+    """Sentences on the lead of a board."""
 
-    lead: list[Words]
-    rest: list[Words] = field(default_factory=list)
-    scope: str = ""
+    lead: list[Words]  #: who leads, and with which score
+    rest: list[Words] = field(default_factory=list)  #: how certain the lead is
+    scope: str = ""  #: the tasks to which the sentences apply
 
 
 def verdict(board: Board, pages: Sequence[str]) -> Verdict:
-    """Return the sentences; they claim no more than ranks and rank groups do."""
+    """Return the sentences on a board whose rows have `pages`; they claim no more than ranks and groups do."""
     ranked = [row for row in board.rows if row.rank is not None]
     if not ranked:
         return Verdict([Words(_nobody(board))])
-    linked = {id(row): Words(_name(row, board), page) for row, page in zip(board.rows, pages, strict=True)}
+    is_mixed = len({row.kind for row in board.rows}) > 1
+    labels = [f"{row.label} (baseline)" if is_mixed and row.kind == "baseline" else row.label for row in board.rows]
+    linked = {id(row): Words(*words) for row, *words in zip(board.rows, labels, pages, strict=True)}
     leaders = [row for row in ranked if row.rank == ranked[0].rank]
     names = _list([linked[id(row)] for row in leaders])
     if ranked[0].score is None:
@@ -50,16 +52,16 @@ def verdict(board: Board, pages: Sequence[str]) -> Verdict:
         missing = " But no row has a value for every model, so its lead may be due to what is missing."
         return Verdict(lead, [*rest, Words(missing)])
     certainty = _certainty(ranked, leaders, [linked[id(row)] for row in ranked])
-    return Verdict(lead, [*rest, *_beside_chance(leaders, _compared(ranked)), *certainty], _scope(board))
+    return Verdict(lead, [*rest, *_beside_chance(leaders, ranked), *certainty], _scope(board))
 
 
 def _interval(leaders: Sequence[Row]) -> list[Words]:
-    """Return the sentence on the interval of the first; those with the same score may have others."""
+    """Return the sentence on the interval of a single leader; intervals of several leaders may differ."""
     standing = leaders[0].standing
     if standing is None or len(leaders) > 1:
         return []
     ends = f"{standing.low:.1f} to {standing.high:.1f}"
-    return [Words(f" With these networks trained anew, it would score {ends} (90 %).")]
+    return [Words(f" If these networks were trained anew, it would score {ends} (90 % interval).")]
 
 
 def _nobody(board: Board) -> str:
@@ -70,17 +72,11 @@ def _nobody(board: Board) -> str:
     return "Nobody has a rank: all rows ran outside the sandbox."
 
 
-def _compared(ranked: Sequence[Row]) -> list[Row]:
-    return [row for row in ranked if row.adjusted_p_value is not None]
-
-
-def _beside_chance(leaders: Sequence[Row], compared: Sequence[Row]) -> list[Words]:
-    """Return the sentence on whether the first score may be chance, by the p-value of the best of all rows.
-
-    None where there is no p-value of what ranks the rows, as where a task is hidden.
-    """
+def _beside_chance(leaders: Sequence[Row], ranked: Sequence[Row]) -> list[Words]:
+    """Return the sentence on whether chance could explain the leading score; empty without a p-value."""
     if leaders[0].adjusted_p_value is None:
         return []
+    compared = [row for row in ranked if row.adjusted_p_value is not None]
     p_value = p_value_equation(max(row.adjusted_p_value or 0.0 for row in leaders))
     gives = f" Chance gives {decimal(leaders[0].chance_level, 1)}"
     if any(row.may_be_chance for row in leaders):
@@ -95,7 +91,7 @@ def _of_many(n_rows: int) -> str:
 
 
 def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[Words]) -> list[Words]:
-    """Return the sentence on those that may be as good as the first."""
+    """Return the sentence on the rows that may be as good as the leaders."""
     first = ranked[0].standing
     if first is None:
         return [Words(f" {LUCK_WITHHELD}")]
@@ -103,7 +99,8 @@ def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[W
     compared = [(row.standing, words) for row, words in others if row.standing is not None]
     equal = [words for standing, words in compared if standing.group == first.group]
     if equal:
-        return [Words(" "), *_list(equal), Words(f" cannot be told apart from {_them(leaders)}.")]
+        leader = "it" if len(leaders) == 1 else "the first"
+        return [Words(" "), *_list(equal), Words(f" cannot be told apart from {leader}.")]
     if compared:
         complete = "" if len(compared) == len(others) else " with a value for every model"
         worse = f" All others{complete} are worse, by more than luck explains."
@@ -112,26 +109,16 @@ def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[W
 
 
 def _scope(board: Board) -> str:
-    """Return the sentence on the tasks that all this is about; empty where no rows are compared."""
+    """Return the sentence on the tasks to which the verdict applies; empty if no rows are compared."""
     if board.comparison is None:
         return ""
     few = len(board.comparison.tasks) < MINIMUM_TASKS
-    others = f"fewer than {MINIMUM_TASKS} tasks tell nothing of others" if few else "for others, see “other tasks”"
-    return f"This is about these tasks, with networks trained anew; {others}."
-
-
-def _them(leaders: Sequence[Row]) -> str:
-    return "it" if len(leaders) == 1 else "the first"
-
-
-def _name(row: Row, board: Board) -> str:
-    """Return the row's label; a baseline among submissions is called one."""
-    mixed = row.kind == "baseline" and any(other.kind == "submission" for other in board.rows)
-    return f"{row.label} (baseline)" if mixed else row.label
+    others = f"fewer than {MINIMUM_TASKS} tasks say nothing about others" if few else "for others, see “other tasks”"
+    return f"This applies to these tasks, with networks trained anew; {others}."
 
 
 def _list(names: Sequence[Words]) -> list[Words]:
-    """Return names as an enumeration: A; A and B; A, B and C; A, B, C and 4 more."""
+    """Return names as a list in a sentence: A; A and B; A, B and C; A, B, C and 4 more."""
     more = len(names) - NAMED
     shown = list(names) if more <= 0 else [*names[:NAMED], Words(f"{more} more")]
     found = [shown[0]]

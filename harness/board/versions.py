@@ -1,4 +1,4 @@
-"""The choice of the version and configuration of a submission that a board shows: the last request decides."""
+"""Chooses the version and configuration of each submission that a board shows: the most recent request decides."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -19,24 +19,20 @@ def find_versions(
     everything: bool = False,
     counts: Callable[[Calls], bool] = lambda _: True,
 ) -> Collected:
-    """Return the calls of a board of these tasks, shown and left out, without records.
+    """Return the shown and the left-out calls of a board of these tasks, without their records.
 
-    Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
-    only in versions of libraries and the harness, the most recent request. Different configurations have separate rows.
-    A requested version has a row even without any record: a run may have been interrupted before its first one. If some
-    settings of a version have records, only these settings have a row.
-    Recorded versions that were never requested count as requested before all others, in the order of their records.
+    A submission is shown in its most recently requested version, with a row for each of its settings. Of configurations
+    that differ only in versions of libraries and the harness, the most recently requested is shown. If some settings of
+    a version have records, only these have a row; a version without any record has a row, too, since its run may have
+    been interrupted. Recorded versions without a request count as the oldest.
 
-    Args:
-        records: the database.
-        references: task -> reference data.
-        everything: show all versions and configurations.
-        counts: returns whether calls may be on the board at all.
+    `everything` shows all versions and configurations. `counts` returns whether calls may be on the board at all.
     """
     asked = _last_requests(records.requests(), references)
     recorded = recorded_versions(records, references)
     unasked = [one for one in recorded if one not in asked]
-    first = [row for one in unasked if (row := _first(records, one, references)) is not None]
+    of_versions = (newest_of_version(records, version, references) for version in unasked)
+    first = [row for rows in of_versions if (row := next((one for one in rows if is_of(references, one)), None))]
     first.sort(key=lambda row: row.id)
     newest_first = [*map(_asked_calls, reversed(asked.values())), *map(_unasked_calls, reversed(first))]
     everyone = [replace(calls, age=age) for age, calls in enumerate(newest_first)]
@@ -44,11 +40,10 @@ def find_versions(
 
 
 def by_age(requests: Iterable[Request]) -> list[Request]:
-    """Return the requests, oldest first; `requests` are in the order of their rows.
+    """Return the requests, which are given in the order of their rows, oldest first.
 
-    Requests from other databases come before this database's own requests, and never displace them. They are ordered by
-    the requested time, at most the time of the merge, because clocks of machines differ. Equal times are
-    ordered by version and configuration. Own requests are in the order of writing, since a clock may be set back.
+    Requests from merged databases precede this database's own requests, and so never displace them. They are ordered by
+    time, which is at most the time of the merge, since clocks of machines differ. Own requests keep their order.
     """
     given = list(requests)
     merged = [request for request in given if request.merged_at is not None]
@@ -57,7 +52,7 @@ def by_age(requests: Iterable[Request]) -> list[Request]:
 
 
 def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> dict[RowKey, Request]:
-    """Return the last request of each row on these tasks, the oldest row first."""
+    """Return row key -> its most recent request on these tasks, the oldest request first."""
     last: dict[RowKey, Request] = {}
     for request in by_age(requests):
         if request.task in tasks:
@@ -68,10 +63,10 @@ def _last_requests(requests: Sequence[Request], tasks: Mapping[str, object]) -> 
 
 
 def _choose_shown(everyone: Sequence[Calls], recorded: Collection[RowKey], *, everything: bool) -> Collected:
-    """Return the calls of a board in the order of their names, shown and left out.
+    """Divide calls, given newest first, into shown and left-out calls; both are sorted by name.
 
-    Of each submission that is the first version among `everyone`; and of its configurations, of the `recorded` ones if
-    there are any, the first with each combination of settings.
+    The newest version of each submission is shown. Of its configurations (the `recorded` ones if there are any), the
+    newest with each combination of settings is shown.
     """
     version: dict[str, str] = {}
     current = [calls for calls in everyone if version.setdefault(calls.submission, calls.version) == calls.version]
@@ -88,19 +83,15 @@ def _choose_shown(everyone: Sequence[Calls], recorded: Collection[RowKey], *, ev
 
 
 def configuration_of(record: Record) -> Configuration:
-    """Return the configuration of a record, from its columns."""
+    """Return the configuration that the columns of a record describe."""
     columns = {field.name: getattr(record, field.name) for field in fields(Configuration) if field.name != "isolation"}
     isolation, _, way = record.sandbox.rpartition("/")
     return Configuration(isolation=isolation if way in WAYS else record.sandbox, **columns)
 
 
 def is_of(references: Mapping[str, Reference], row: Record | RecordedCall) -> bool:
-    """Whether a record is of a model of these tasks."""
+    """Whether a record belongs to a model of these tasks."""
     return row.task in references and row.model in references[row.task].gaps
-
-
-def _first(records: Records, version: RowKey, references: Mapping[str, Reference]) -> Record | None:
-    return next((row for row in newest_of_version(records, version, references) if is_of(references, row)), None)
 
 
 def _age(request: Request) -> tuple[datetime, str, str]:

@@ -1,4 +1,4 @@
-"""JSON in place of output for people (`--format json`), alone on standard output (docs/json.md)."""
+"""The option `--format json`: JSON on standard output, and everything for people on standard error (docs/json.md)."""
 
 import json
 import math
@@ -21,15 +21,16 @@ option = click.option(
 
 
 def console_of(form: str, *, quiet: bool = False) -> "Console":
-    """Return the console for progress and notes, which go to standard error beside JSON."""
+    """Return the console for progress and notes: on standard error if standard output has JSON."""
     from harness.tables import wide_console
 
     return wide_console(quiet=quiet, stderr=form == JSON)
 
 
-def show(content: Any) -> None:
-    """Print JSON with all digits; null replaces numbers that are not finite, which JSON cannot express."""
-    put(json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
+def show(content: Any, *, quiet: bool = False) -> None:
+    """Print content as JSON with all digits, unless `quiet`. Infinite numbers and NaN become null."""
+    if not quiet:
+        put(json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
 
 
 def _plain(value: Any) -> Any:

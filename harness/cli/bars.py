@@ -1,18 +1,22 @@
-"""Progress of commands: bars on a terminal, and a line a minute elsewhere."""
+"""Progress of commands: bars and spinners on a terminal, and a line a minute elsewhere."""
 
+import threading
 import time
-from types import TracebackType
+from collections.abc import Callable
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TimeRemainingColumn
 
-from harness.cli.current_step import LINE_EVERY_S
-from harness.tables import PlainColumn
+from harness.printing import say
+from harness.tables import PlainColumn, plain
+
+#: Seconds between two lines on a step, or on all calls, where there is no terminal.
+LINE_EVERY_S = 60.0
 
 
 class Bars:
-    """A context that draws bars on a terminal, and nothing elsewhere; subclasses add the bars."""
+    """A context that draws bars on a terminal, and nothing elsewhere. Subclasses add the bars."""
 
     def __init__(self, console: Console, *columns: ProgressColumn, transient: bool = False) -> None:
         self._console = console
@@ -23,13 +27,11 @@ class Bars:
         self._bars.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bars.stop()
 
     def _line_is_due(self, now_s: float) -> bool:
-        """Whether to print a line: without a terminal, once a minute; if so, another minute begins."""
+        """Whether to print a line now: where there is no terminal, once every `LINE_EVERY_S`."""
         if self._console.is_terminal or now_s - self._line_s < LINE_EVERY_S:
             return False
         self._line_s = now_s
@@ -37,7 +39,7 @@ class Bars:
 
 
 class Steps(Bars):
-    """A context that draws a bar with the remaining time on a terminal; called once for each finished part."""
+    """A context that draws a bar with the remaining time. The caller calls the object for each finished part."""
 
     def __init__(self, console: Console, name: str, total: int) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
@@ -45,5 +47,37 @@ class Steps(Bars):
         self._all = self._bars.add_task(name, total=total, visible=bool(total))
 
     def __call__(self) -> None:
-        """Count a part as finished."""
+        """Count a part of the work as finished."""
         self._bars.advance(self._all)
+
+
+class CurrentStep:
+    """The step that a user waits for: a spinner on a terminal, a line a minute elsewhere, on standard error."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._stop: Callable[[], None] | None = None
+
+    def begin(self, line: str) -> None:
+        """Show a step in place of the step before it."""
+        self.end()
+        if self._console.is_terminal:
+            spinner = self._console.status(plain(line))
+            spinner.start()
+            self._stop = spinner.stop
+        elif not self._console.quiet:
+            ended = threading.Event()
+            threading.Thread(target=_tell, args=(line, ended), daemon=True).start()
+            self._stop = ended.set
+
+    def end(self) -> None:
+        """Stop showing the step."""
+        if self._stop is not None:
+            self._stop()
+        self._stop = None
+
+
+def _tell(line: str, ended: threading.Event) -> None:
+    begun_s = time.monotonic()
+    while not ended.wait(LINE_EVERY_S):
+        say(f"pgdl: {line}, for {(time.monotonic() - begun_s) / 60:.0f} min so far", err=True)

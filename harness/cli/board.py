@@ -1,15 +1,15 @@
 """`pgdl board`: the leaderboard."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from harness.cli import formats, options
-from harness.credentials import Address
 from harness.errors import UserError
 from harness.printing import say
 
-#: Beginning of the names of the files.
+#: Name of the files of --output, without the suffixes of their formats.
 STEM = "leaderboard"
 
 
@@ -29,26 +29,16 @@ STEM = "leaderboard"
 @click.option("--title", metavar="TEXT", help="With --html: the title of the site. Default: Leaderboard.")
 @click.option("--organiser", metavar="TEXT", help="With --html: who runs the board.")
 def command(
-    tasks_dir: Path,
-    task_names: tuple[str, ...],
-    results: Address,
-    withhold: str,
-    everything: bool,
-    form: str,
-    columns: tuple[str, ...],
-    wide: bool,
-    explain: bool,
-    output: Path | None,
-    html: Path | None,
-    title: str | None,
-    organiser: str | None,
-) -> None:
+    form: str, columns: tuple[str, ...], wide: bool, explain: bool, output: Path | None, html: Path | None,
+    title: str | None, organiser: str | None, **asked: Any,
+) -> None:  # fmt: skip
     """Print the leaderboard of all recorded submissions; with --output also write it in every file format, with --html
     as a static site: the board, a page per submission and task, and the records behind it for `pgdl verify`.
 
     Needs the reference data of the tasks. A record counts only if the task still has the same model and data. The
     most recently requested version of each submission is shown; all calls of a row share the seed and the limits.
-    Scores on hidden tasks are rounded, and ranked by their rounded values. --columns is for all formats and the site.
+    Scores on hidden tasks are rounded, and ranked by their rounded values. --columns applies to all formats and the
+    site.
     """
     if html is None and (title or organiser):
         raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")
@@ -58,10 +48,7 @@ def command(
     from harness.board.formats import write
     from harness.site import TITLE
 
-    found = pgdl.board(
-        tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold, everything=everything,
-        with_site=html is not None, title=title or TITLE, organiser=organiser or "",
-    )  # fmt: skip
+    found = pgdl.board(**asked, with_site=html is not None, title=title or TITLE, organiser=organiser or "")
     shown = found.board.with_columns(columns)
     formats.show(shown, form, wide, explain)
     if html is not None and found.site is not None:

@@ -1,4 +1,4 @@
-"""The progress of a build: the results of finished models, and the progress of models in training."""
+"""The progress of `pgdl task build`."""
 
 import time
 from typing import Any
@@ -14,22 +14,20 @@ from harness.text import counted
 
 
 class BuildProgress(Bars):
-    """A line per finished model; on a terminal a bar per model in training and for all, else a line a minute."""
+    """A context that prints a line for each finished model, and shows the progress of models in training.
+
+    On a terminal, each model in training has a bar, and so have all models; elsewhere, a line a minute is printed.
+    """
 
     def __init__(self, recipe: Recipe, total: int, console: Console) -> None:
-        columns = (
-            PlainColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            PlainColumn("{task.fields[now]}"),
-        )
-        super().__init__(console, *columns, TimeRemainingColumn())
+        columns = PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+        super().__init__(console, *columns, PlainColumn("{task.fields[now]}"), TimeRemainingColumn())
         self._recipe, self._done, self._total = recipe, 0, total
         self._all = self._bars.add_task("models", total=total, now="")
         self._models: dict[int, TaskID] = {}
 
     def __call__(self, event: Event) -> None:
-        """Show an event."""
+        """Show an event of the training."""
         cell, details = event.cell, event.details
         if event.kind == "data":
             for note in details["notes"]:

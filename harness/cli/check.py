@@ -1,6 +1,5 @@
 """`pgdl check`: a verdict on a submission, from the same sandbox as a full run."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +10,7 @@ from harness.printing import put
 if TYPE_CHECKING:
     from harness.task.selection import ModelSelection
 
-#: Functions of `harness.api.check_report` by format; the table is printed as calls end.
+#: Format -> its function in `harness.api.check_report`. The table is no such format: it is printed as calls end.
 WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 
 
@@ -31,25 +30,14 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 )  # fmt: skip
 @options.quiet
 @options.execution
-def command(
-    submission: str,
-    tasks_dir: Path,
-    task_names: tuple[str, ...],
-    models: "ModelSelection",
-    names: tuple[str, ...],
-    whole_calls: bool,
-    whole_output: bool,
-    form: str,
-    quiet: bool,
-    **execution: Any,
-) -> int:
-    """Try SUBMISSION on a few models: outcome, value, time and memory of each, and a forecast of a full run.
+def command(submission: str, models: "ModelSelection", whole_output: bool, form: str, quiet: bool, **asked: Any) -> int:
+    """Try SUBMISSION on a few models: outcome, value, time and memory of each call, and a forecast of a full run.
 
-    Below the table are the last lines that the first call and the failed ones printed.
+    Below the table are the last lines that the first call and each failed call printed.
 
     The sandbox and the limits are those of `pgdl run`; nothing is recorded. One call is made twice, to see
-    whether the measure is repeatable. A call that takes longer than 25 s is stopped, and made on growing parts of the
-    training data in its stead, so that the verdict takes two minutes; the forecast says so. For hidden tasks only
+    whether the measure is repeatable. A call that takes longer than 25 s is stopped, and replaced by calls on growing
+    parts of the training data, so that the verdict takes two minutes; the forecast says so. For hidden tasks only
     counts of outcomes are shown. Exit code 1 if a call failed. The format junit is XML for CI systems; github adds
     annotations for GitHub Actions to the table.
 
@@ -59,7 +47,7 @@ def command(
     from harness.tables import plain, wide_console
 
     console = wide_console(quiet=quiet or form in ("json", "junit"))
-    with commands_stopped(form == "github"):  # against commands in the submission's output
+    with commands_stopped(form == "github"):  # the submission's output may have commands for GitHub
         with console.status(plain(f"reading {submission}")) as status:
             import pgdl  # here: the spinner must not wait for these imports
             from harness.api import check_report
@@ -67,11 +55,10 @@ def command(
             from harness.cli.check_table import CheckTerminal, print_verdict
 
             progress = CheckTerminal(console, status)
-            report = pgdl.check(
-                submission, tasks_dir=tasks_dir, task_names=task_names, models=models or MODELS,
-                names=names, whole_calls=whole_calls, execution=options.execution_of(execution), progress=progress,
-            )  # fmt: skip
-        progress.print_outputs(whole=whole_output)
+            asked = options.with_execution(asked)
+            report = pgdl.check(submission, models=models or MODELS, **asked, progress=progress)
+        if progress.table is not None:
+            progress.table.print_outputs(whole=whole_output)
         print_verdict(report, console)
     if form in WRITERS and not quiet:
         put(getattr(check_report, WRITERS[form])(report) + "\n")

@@ -1,4 +1,4 @@
-"""The terminal output of `pgdl check`: a row per call as it ends, then outputs, and the verdict."""
+"""The terminal output of `pgdl check`: a row for each finished call, then outputs, and the verdict."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,7 +7,7 @@ from rich.status import Status
 
 from harness.cli.summary import WITHHELD_NOTE
 from harness.cli.terminal import Terminal
-from harness.execution.check import WHOLE_CALL_S
+from harness.execution.check import WHOLE_CALL_S, Trial
 from harness.execution.forecast import Forecast
 from harness.execution.order import FinishedCall
 from harness.execution.partial_calls import CallsOnParts
@@ -20,7 +20,7 @@ from harness.task.task_notes import outputs_of
 from harness.text import counted, duration
 from pgdl import CheckReport
 
-#: Number of lines from the end of a call's output that are shown.
+#: Number of lines that are shown from the end of a call's output.
 LINES = 20
 
 #: First line of a traceback.
@@ -30,19 +30,13 @@ HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "MiB")
 
 
 class CallTable:
-    """Prints calls as they end, except calls on the tasks `withheld`; below the table, their outputs."""
+    """A table of finished calls on tasks that are not `withheld`, and the outputs of these calls."""
 
     def __init__(self, tasks: Sequence[Task], withheld: Collection[str], console: Console) -> None:
         self._console, self._withheld = console, withheld
-        widths = [
-            max(map(len, [heading, *names]))
-            for heading, names in (
-                ("task", [task.name for task in tasks]),
-                ("model", [model.id for task in tasks for model in task.models]),
-                ("parameters", [f"{model.n_parameters:,}" for task in tasks for model in task.models]),
-            )
-        ]
-        self._line = f"{{:{widths[0]}}}  {{:{widths[1]}}}  {{:>{widths[2]}}}  {{:9}}  {{:>11}}  {{:>7}}  {{:>6}}"
+        models = [(task.name, model.id, f"{model.n_parameters:,}") for task in tasks for model in task.models]
+        task, model, size = (max(map(len, column)) for column in zip(HEADINGS[:3], *models, strict=True))
+        self._line = f"{{:{task}}}  {{:{model}}}  {{:>{size}}}  {{:9}}  {{:>11}}  {{:>7}}  {{:>6}}"
         self._seen: list[FinishedCall[PlannedCall]] = []
 
     def add(self, done: FinishedCall[PlannedCall]) -> None:
@@ -62,7 +56,7 @@ class CallTable:
         self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
 
     def print_outputs(self, *, whole: bool) -> None:
-        """Print the output of the first call, and message and output of failed calls; if `whole`, all of every call."""
+        """Print the output of the first call and of each different failure; if `whole`, all output of every call."""
         left_out, told = 0, set[tuple[Outcome, str]]()
         for done in self._seen:
             result, is_first = done.result, done is self._seen[0]
@@ -73,13 +67,10 @@ class CallTable:
                 left_out += bool(_printed(result))
             told.add(failure)
         if left_out:
-            print_lines(
-                self._console,
-                ["", f"{counted(left_out, 'other call')} printed something, too: pgdl check --whole-output shows it."],
-            )
+            others = f"{counted(left_out, 'other call')} printed something, too: pgdl check --whole-output shows it."
+            print_lines(self._console, ["", others])
 
     def _print_output(self, done: FinishedCall[PlannedCall], most: int | None) -> None:
-        """Print the message of a call, and the last lines of its output, at most `most` of them."""
         result, lines = done.result, done.result.output_tail.rstrip().splitlines()
         if not lines and not result.message:
             return
@@ -96,7 +87,7 @@ class CallTable:
 
 
 def _printed(result: CallResult) -> str:
-    """Return the output of a call without the traceback at the end, which pgdl prints for a failed call."""
+    """Return the output of a call, for a failed call without the traceback at its end."""
     if result.outcome is Outcome.OK:
         return result.output_tail.strip()
     return result.output_tail.partition(TRACEBACK)[0].strip()
@@ -108,32 +99,27 @@ class CheckTerminal(Terminal):
     def __init__(self, console: Console, status: Status) -> None:
         super().__init__(console)
         self._status = status
-        self._table: CallTable | None = None
+        self.table: CallTable | None = None  #: None until the tasks are known
 
     def step(self, line: str) -> None:
         """Show the step beside the spinner."""
         self._status.update(plain(line))
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """Print whether the models give logits, and begin the table."""
+        """Print whether the models' outputs are logits, and begin the table."""
         for task in tasks:
             if task.name not in withheld:
                 self.console.print(f"{task.name}: outputs are {outputs_of(task)}")
-        self._table = CallTable(tasks, withheld, self.console)
+        self.table = CallTable(tasks, withheld, self.console)
 
     def tried(self, call: FinishedCall[PlannedCall]) -> None:
-        """Print the row of a call."""
-        assert self._table is not None
-        self._table.add(call)
-
-    def print_outputs(self, *, whole: bool) -> None:
-        """Print the outputs of calls below the table; whole outputs if `whole`."""
-        if self._table is not None:
-            self._table.print_outputs(whole=whole)
+        """Print the row of a finished call."""
+        assert self.table is not None
+        self.table.add(call)
 
 
 def print_verdict(report: CheckReport, console: Console) -> None:
-    """Print the verdict, warnings, and the forecast of a full run."""
+    """Print the verdict of a check, its warnings, and the forecast of a full run."""
     name = report.submission.name
     for task, counts in report.counts.items():
         console.print(f"{task}: {', '.join(f'{number} {outcome}' for outcome, number in sorted(counts.items()))}")
@@ -143,16 +129,14 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
     if report.endless is not None:
         print_lines(console, ["", report.endless], style="none")
+    console.print()
     if report.undecided and report.trial is not None:
-        console.print()
-        console.print(f"{name}: no verdict: {_why_undecided(report)}.", style="bold red")
+        console.print(f"{name}: no verdict: {_why_undecided(report.trial, report.withheld)}.", style="bold red")
         console.print("pgdl check --whole-calls waits for whole calls.")
         return
     if not report.passed:
-        console.print()
         console.print(f"{name} does not pass: fix it and check again.", style="bold red")
         return
-    console.print()
     console.print(f"{name} passes.", style="bold green")
     for warning in report.warnings:
         console.print(f"Warning: {warning}.", style="yellow")
@@ -163,14 +147,12 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [_of_parts(report.partial) + of_library])
 
 
-def _why_undecided(report: CheckReport) -> str:
-    """Return a sentence on the calls on parts of the data that replaced whole calls, and on their outcomes."""
-    assert report.trial is not None
+def _why_undecided(trial: Trial, withheld: Collection[str]) -> str:
     stopped = f"whole calls were stopped after {WHOLE_CALL_S:g} s"
-    unknown = [one.last.done.result for one in report.trial.partial.values() if one.is_unknown]
+    unknown = [one.last.done.result for one in trial.partial.values() if one.is_unknown]
     if any(result.outcome is not Outcome.TIMEOUT for result in unknown):
-        return f"{stopped}, and calls on parts of the training data failed, as whole calls need not"
-    if report.withheld:
+        return f"{stopped}, and calls on parts of the training data failed, although whole calls may succeed"
+    if withheld:
         return f"{stopped}, and so were calls on parts of the training data"
     return f"{stopped}, and a call was {unknown[0].message}"
 
@@ -183,11 +165,10 @@ def _forecast(expected: Forecast) -> str:
 
 
 def _of_parts(partial: Sequence[CallsOnParts]) -> str:
-    """Return a sentence on the parts of the data behind values and forecast."""
     number = max(one.last.n_examples for one in partial)
     models = counted(len(partial), "model")
     return (
         f"On {models}, whole calls would have taken longer than {WHOLE_CALL_S:g} s: values and times are of calls on "
-        f"up to {number:,} of the training examples. The forecast's upper end is for a measure whose time goes on "
-        "growing with their number, the lower end for one that reads no more of them. pgdl check --whole-calls waits."
+        f"up to {number:,} of the training examples. The forecast's upper end is for a measure whose time grows with "
+        "the number of examples, the lower end for a measure that reads no others. pgdl check --whole-calls waits."
     )

@@ -7,7 +7,6 @@ import click
 
 from harness.ci.rules import AT_MOST
 from harness.cli import as_json, completion, options
-from harness.credentials import Address
 from harness.printing import put, say
 
 
@@ -29,7 +28,7 @@ from harness.printing import put, say
 @options.task
 @options.results
 @click.option(
-    "--add-records", "added", multiple=True, callback=options.parse_addresses, metavar="FILE",
+    "--add-records", "added", multiple=True, callback=options.parse_address, metavar="FILE",
     help="Results file of another job whose records are added first; may be repeated. No record is replaced.",
 )  # fmt: skip
 @options.output("leaderboard, site, comment and report to this directory.")
@@ -52,25 +51,9 @@ from harness.printing import put, say
 @as_json.option
 @options.quiet
 def command(
-    measures: tuple[str, ...],
-    head: str,
-    base: str | None,
-    repository: Path,
-    folder: str,
-    tasks_dir: Path,
-    task_names: tuple[str, ...],
-    results: Address,
-    added: tuple[Address, ...],
-    output: Path | None,
-    require_check: bool,
-    min_score: float | None,
-    at_most: int,
-    only_submissions: bool,
-    annotations: str,
-    form: str,
-    quiet: bool,
-    **execution: Any,
-) -> int:
+    output: Path | None, require_check: bool, min_score: float | None, at_most: int, only_submissions: bool,
+    annotations: str, form: str, quiet: bool, **asked: Any,
+) -> int:  # fmt: skip
     """Evaluate the submissions that a change touches, and report what it does to the leaderboard.
 
     A submission is a .py file, a directory or a zip directly in the folder of submissions, and is called like its
@@ -90,11 +73,10 @@ def command(
     from pgdl import ChangeJob, evaluate_change
 
     rules = Rules(require_check, min_score, at_most, only_submissions)
-    calls = options.execution_of(execution)
     github = annotations == "github" or (annotations == "auto" and under_github())
     beside = form == as_json.JSON
     with commands_stopped(github, err=beside):
-        job = ChangeJob(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, calls)
+        job = ChangeJob(rules=rules, **options.with_execution(asked))
         with Terminal(as_json.console_of(form, quiet=quiet)) as progress:
             found = evaluate_change(job, progress)
         if output is not None:

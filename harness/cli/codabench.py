@@ -16,7 +16,7 @@ _DIRECTORY = click.Path(path_type=Path, file_okay=False)
 def command() -> None:
     """Host a competition on Codabench: write its bundle, collect results, evaluate hidden phases at home.
 
-    pgdl help codabench says how, from the description of a competition to its verified board.
+    pgdl help codabench explains each step, from the description of a competition to its verified board.
     """
 
 
@@ -26,15 +26,14 @@ def command() -> None:
 def bundle(file: Path, output: Path) -> None:
     """Write the bundle of the competition that TOML describes: one file to upload.
 
-    Everybody can download the contents of a bundle. Hidden tasks stay at home: the bundle is searched for their names
-    and files. The same files give the same bundle, byte for byte.
+    Everybody can download the contents of a bundle. Therefore the bundle has no hidden tasks: it is searched for their
+    names and files. The same files give the same bundle, byte for byte.
 
     Example: pgdl codabench bundle competition.toml --output bundle.zip
     """
     from harness.cli.terminal import Terminal, note
-    from harness.tables import wide_console
 
-    with Terminal(wide_console()) as progress:
+    with Terminal() as progress:
         phases = pgdl.write_bundle(file, output, progress.step)
     for one in phases:
         if one.shortage:
@@ -52,12 +51,11 @@ def bundle(file: Path, output: Path) -> None:
 def ingest(program: Path, input_data: Path, submission: Path, output: Path) -> int:
     """Call the submission on all models of a phase, and write the result to OUTPUT: the ingestion program.
 
-    The arguments are the directories that Codabench mounts. Calls end in good time before the container does.
+    The arguments are the directories that Codabench mounts. Calls are ended before the time of the container is over.
     """
     from harness.cli.terminal import Terminal
-    from harness.tables import wide_console
 
-    with Terminal(wide_console()) as progress:
+    with Terminal() as progress:
         result = pgdl.ingest(program, input_data, submission, output, progress)
     if result.problem:
         say(f"pgdl: {result.problem}", err=True)

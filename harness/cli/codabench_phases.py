@@ -1,6 +1,7 @@
 """`pgdl codabench collect`, `submissions` and `publish`: the work on an open phase of a competition."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,7 +11,7 @@ from harness.credentials import Address
 from harness.printing import say
 from harness.text import counted
 
-TOML = click.argument("toml", metavar="TOML", type=click.Path(path_type=Path))
+TOML = click.argument("competition", metavar="TOML", type=click.Path(path_type=Path))
 PAGE = click.argument("page", metavar="URL", callback=options.parse_address)
 PHASE = click.option("--phase", metavar="NAME", help="Phase of the competition; needed if there are several.")
 TOKEN = click.option(
@@ -19,7 +20,7 @@ TOKEN = click.option(
 )  # fmt: skip
 ALLOW_HTTP = click.option(
     "--allow-http", "readable", metavar="HOST", multiple=True,
-    help="Ask this host, or its storage, without encryption; others may then read the token and the files.",
+    help="Send requests to this host, or its storage, without encryption: others may read the token and the files.",
 )  # fmt: skip
 
 
@@ -29,41 +30,38 @@ ALLOW_HTTP = click.option(
 @PHASE
 @click.option(
     "--downloads", metavar="DIR", type=click.Path(path_type=Path), default="exports", show_default=True,
-    help="Directory that keeps files from URL, in a folder for each phase; they are not downloaded again.",
+    help="Directory of the files from URL, in a folder for each phase. Files that are there are not downloaded again.",
 )  # fmt: skip
 @click.option(
     "--rerun", "share", metavar="SHARE", type=click.FloatRange(0, 1), default=0.1, show_default=True,
-    help="Share of the calls of each submission, at least 8, that are drawn at random and made again; 0 draws no call.",
+    help="Share of the calls of each submission that is drawn at random, at least 8 calls, and made again; 0: no call.",
 )  # fmt: skip
 @TOKEN
 @ALLOW_HTTP
 @options.results
 @options.html("a site of the board to this directory.")
 def collect(
-    toml: Path, source: Address, phase: str | None, downloads: Path, share: float, token_file: Path | None,
-    readable: tuple[str, ...], results: Address, html: Path | None,
-) -> None:  # fmt: skip
+    share: float, token_file: Path | None, readable: tuple[str, ...], results: Address, html: Path | None, **asked: Any
+) -> None:
     """Check the results of a public phase and add them to a database; with --html, write the site.
 
     TOML describes the competition, URL is its page: files are downloaded by an organiser's token, and the same command
-    continues after an interruption. DIR has such files, NAME.zip and results/NAME.zip. A result counts if its records
-    are of the files that were handed in, and if calls that are made again here have the same values. Other results are
-    left out and named.
+    continues after an interruption. DIR has files NAME.zip and results/NAME.zip. A result counts if its records are of
+    the submitted files, and if the calls that are made again here have the same values. Other results are left out and
+    named.
 
     Example: pgdl codabench collect competition.toml https://www.codabench.org/competitions/ID/ --phase Feedback
     """
     from harness.cli.terminal import Terminal
-    from harness.tables import wide_console
 
-    with Terminal(wide_console()) as progress:
+    with Terminal() as progress:
+        organiser = pgdl.Organiser(token_file, readable)
         found = pgdl.collect_results(
-            toml, source, phase=phase, downloads=downloads, share=share, organiser=pgdl.Organiser(token_file, readable),
-            results=results, html=html, progress=progress,
-        )  # fmt: skip
+            **asked, share=share, organiser=organiser, results=results, html=html, progress=progress
+        )
     got = found.collected
-    proof = f"{counted(got.proved, 'call')} made again" if share else "none of them made again"
-    there = counted(got.submissions, "submission")
-    say(f"{found.name}: {there}, {counted(got.calls, 'new call')} in {results}; {proof}")
+    new = f"{counted(got.submissions, 'submission')}, {counted(got.calls, 'new call')} in {results}"
+    say(f"{found.name}: {new}; {counted(got.proved, 'call') if share else 'none of them'} made again")
     if html is not None:
         say(f"Written and verified: {html}, digest of all records: {found.head}")
 
@@ -75,26 +73,22 @@ def collect(
 @options.output("the submissions and their table to this directory.", required=True)
 @TOKEN
 @ALLOW_HTTP
-def submissions(
-    toml: Path, page: Address, phase: str | None, output: Path, token_file: Path | None, readable: tuple[str, ...]
-) -> None:
-    """Download the submission of each participant that counts, and write a table of these, DIR/submissions.csv.
+def submissions(output: Path, token_file: Path | None, readable: tuple[str, ...], **asked: Any) -> None:
+    """Download the submission that counts of each participant, and write a table of them, PATH/submissions.csv.
 
-    TOML describes the competition, URL is its page. The submission on the platform's board counts, or else the last
-    whose file was written before the end of the phase. TOML says when the phase ends, since on the platform everybody
-    can change the end. The same command continues after an interruption.
+    TOML describes the competition, URL is its page. The submission on the platform's board counts. If there is none,
+    the last submission counts whose file was written before the end of the phase. TOML states this end, since everybody
+    can change it on the platform. The same command continues after an interruption.
 
     Example: pgdl codabench submissions competition.toml https://www.codabench.org/competitions/ID/ --phase Final
     --output final
     """
     from harness.cli.terminal import Terminal
     from harness.codabench.downloads import TABLE
-    from harness.tables import wide_console
 
-    with Terminal(wide_console()) as progress:
-        name, number = pgdl.download_submissions(
-            toml, page, output, phase=phase, organiser=pgdl.Organiser(token_file, readable), progress=progress
-        )
+    with Terminal() as progress:
+        organiser = pgdl.Organiser(token_file, readable)
+        name, number = pgdl.download_submissions(**asked, output=output, organiser=organiser, progress=progress)
     say(f"{name}: {counted(number, 'submission')} in {output}, listed in {output / TABLE}")
 
 
@@ -107,25 +101,18 @@ def submissions(
 @options.results
 @options.tasks
 @options.task
-def publish(
-    page: Address, directory: Path, phase: str | None, token_file: Path | None, readable: tuple[str, ...],
-    results: Address, tasks_dir: Path, task_names: tuple[str, ...],
-) -> None:  # fmt: skip
+def publish(page: Address, token_file: Path | None, readable: tuple[str, ...], **asked: Any) -> None:
     """Put the scores of our own board on the platform's board, in its column `final`.
 
-    URL is the page of the competition, DIR what `pgdl codabench submissions` wrote.
-    Only the board at home counts: on the platform, organisers can change a score, and at present every user can remove
-    scores.
+    URL is the page of the competition, DIR the directory that `pgdl codabench submissions` has written. Only our own
+    board counts: on the platform, organisers can change a score, and at present every user can remove scores.
 
     Example: pgdl codabench publish https://www.codabench.org/competitions/ID/ final --phase Final --task secret_task
     --results final.db
     """
     from harness.cli.terminal import Terminal
-    from harness.tables import wide_console
 
-    with Terminal(wide_console()) as progress:
-        name, number = pgdl.publish_scores(
-            page, directory, phase=phase, organiser=pgdl.Organiser(token_file, readable), results=results,
-            tasks_dir=tasks_dir, task_names=task_names, progress=progress,
-        )  # fmt: skip
+    with Terminal() as progress:
+        organiser = pgdl.Organiser(token_file, readable)
+        name, number = pgdl.publish_scores(page, **asked, organiser=organiser, progress=progress)
     say(f"{name}: {counted(number, 'score')} on the board of {page}")

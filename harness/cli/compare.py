@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli import formats, options
-from harness.credentials import Address
 from harness.printing import say
 
 if TYPE_CHECKING:
@@ -15,6 +14,9 @@ if TYPE_CHECKING:
 
 #: Suffixes of the plots that are written in addition to the tables.
 PLOTS = (".png", ".svg")
+
+#: The options that --recorded accepts, because they do not shape calls.
+WITHOUT_CALLS = ("measures", "tasks_dir", "task_names", "results", "withhold", "published")
 
 
 @click.command("compare")
@@ -32,7 +34,7 @@ PLOTS = (".png", ".svg")
 @formats.wide
 @click.option(
     "--published", metavar="CORPUS",
-    help="Show scores beside those that papers report on the tasks of a corpus: pgdl2020 (pgdl help pgdl2020).",
+    help="Show published scores on the tasks of a corpus beside the computed scores: pgdl2020 (pgdl help pgdl2020).",
 )  # fmt: skip
 @click.option(
     "--recorded", is_flag=True,
@@ -41,22 +43,9 @@ PLOTS = (".png", ".svg")
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show only the best N measures, in every format.")
 @options.quiet
 def command(
-    measures: tuple[str, ...],
-    tasks_dir: Path,
-    task_names: tuple[str, ...],
-    results: Address,
-    output: Path | None,
-    force: bool,
-    retry_timeouts: bool,
-    form: str,
-    columns: tuple[str, ...],
-    wide: bool,
-    published: str | None,
-    recorded: bool,
-    top: int | None,
-    quiet: bool,
-    **execution: Any,
-) -> int:
+    output: Path | None, form: str, columns: tuple[str, ...], wide: bool, recorded: bool, top: int | None,
+    quiet: bool, **asked: Any,
+) -> int:  # fmt: skip
     """Run measures of the library on every model of every task, and compare their scores in one table.
 
     Calls are made and recorded as by pgdl run; repeating the command makes only the missing calls. With
@@ -80,18 +69,11 @@ def command(
     if output is not None:
         make_directory(output.parent)
     if recorded:
-        options.require_not_given({*execution, "force", "retry_timeouts"} - {"withhold"}, "--recorded makes no calls")
-        found = pgdl.compare_recorded(
-            measures, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=execution["withhold"],
-            published=published,
-        )  # fmt: skip
+        options.require_not_given(asked.keys() - WITHOUT_CALLS, "--recorded makes no calls")
+        found = pgdl.compare_recorded(**{name: asked[name] for name in WITHOUT_CALLS})
     else:
         with Terminal(console) as progress:
-            found = pgdl.compare(
-                measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
-                retry_timeouts=retry_timeouts, published=published, execution=options.execution_of(execution),
-                progress=progress,
-            )  # fmt: skip
+            found = pgdl.compare(**options.with_execution(asked), progress=progress)
     shown = _best(found.board.with_columns(columns), top)
     if not quiet:
         formats.show(shown, form, wide)
@@ -106,7 +88,7 @@ def command(
 
 
 def _best(board: "Board", number: int | None) -> "Board":
-    """Return the board with its first rows only; comparisons still cover all rows."""
+    """Return the board with its first rows, whose ranks and comparisons still refer to all rows."""
     if number is None or number >= len(board.rows):
         return board
     rest = "ranks, p-values and intervals are those among all"

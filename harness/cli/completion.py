@@ -1,4 +1,4 @@
-"""Shell completion of submissions (recorded names, measures and paths), measures, their costs, recipes and tasks."""
+"""Shell completion of submissions, measures and their costs, recipes, and tasks."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -14,8 +14,7 @@ def submissions(context: click.Context, parameter: click.Parameter, incomplete: 
     from harness.submission.installed import installed_measures
 
     installed = _items([one.name for one in installed_measures()], incomplete) if incomplete else []
-    matching = measures(context, parameter, incomplete) + installed
-    return matching or [CompletionItem(incomplete, type="file")]
+    return measures(context, parameter, incomplete) + installed or [CompletionItem(incomplete, type="file")]
 
 
 def scored(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -24,7 +23,7 @@ def scored(context: click.Context, parameter: click.Parameter, incomplete: str) 
 
 
 def recorded(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a submission that an SQLite file under --results has; SQLAlchemy would take too long."""
+    """Complete the name of a submission recorded in the SQLite file of --results, without the slow SQLAlchemy."""
     from harness.credentials import RESULTS, Address
     from harness.errors import UserError
     from harness.sqlite import protect, require_sound
@@ -37,7 +36,7 @@ def recorded(context: click.Context, _parameter: click.Parameter, incomplete: st
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as database:
             protect(database, file, read_only=True)
             names = [str(name) for (name,) in database.execute(query)]
-    except (sqlite3.Error, UnicodeError, UserError):  # completion must not print errors
+    except (sqlite3.Error, UnicodeError, UserError):  # completion prints no errors
         return []
     return _items(names, incomplete)
 
@@ -48,10 +47,10 @@ def recipes(_context: click.Context, _parameter: click.Parameter, incomplete: st
     from harness.errors import UserError
 
     try:
-        matching = [CompletionItem(name) for name in find_recipes() if incomplete and name.startswith(incomplete)]
-    except UserError:
-        matching = []
-    return matching or [CompletionItem(incomplete, type="file")]
+        names = [name for name in find_recipes() if incomplete and name.startswith(incomplete)]
+    except UserError:  # completion prints no errors
+        names = []
+    return [*map(CompletionItem, names)] or [CompletionItem(incomplete, type="file")]
 
 
 def measures(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -68,7 +67,7 @@ def measures(_context: click.Context, _parameter: click.Parameter, incomplete: s
 def measure_lists(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the last name of `--measures`: all, cheap, a cost, a family, or a measure.
 
-    Families of two words are left out: bash would make two arguments of one.
+    Families of two words are left out, because bash would split their names.
     """
     import baselines
     from harness.names import ALL, CHEAP
@@ -89,23 +88,19 @@ def costs(_context: click.Context, _parameter: click.Parameter, incomplete: str)
 
 
 def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a task under --tasks."""
+    """Complete the name of a task in the directory of --tasks."""
     from harness.errors import UserError
     from harness.task.layout import TaskDirectory
 
     try:
         found = TaskDirectory(Path(context.params.get("tasks_dir") or "task_data")).all()
-    except UserError:  # completion must not print errors
+    except UserError:  # completion prints no errors
         return []
     return _items([task.name for task in found], incomplete)
 
 
-def _items(names: Iterable[object], incomplete: str) -> list[CompletionItem]:
-    """Return names from files of strangers, except names with characters that a shell would interpret."""
+def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Return the completions among names of strangers, except names with characters that a shell would interpret."""
     from harness.shell import is_name
 
-    return [
-        CompletionItem(name)
-        for name in names
-        if isinstance(name, str) and is_name(name) and name.startswith(incomplete)
-    ]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete) and is_name(name)]

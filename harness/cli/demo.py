@@ -1,4 +1,4 @@
-"""`pgdl demo`: a small task and example submissions, from the package itself."""
+"""`pgdl demo`: writes a small task and example submissions."""
 
 from pathlib import Path
 

@@ -13,22 +13,24 @@ from harness.cli import as_json, options
 def command(form: str, **executor: Any) -> int:
     """Inspect this machine and try its sandbox with small submissions that must fail.
 
-    With --executor, inspect the machines where calls would be made, instead. Exit code 1 if something that `pgdl run`
-    needs is missing.
+    With --executor, inspect the machines of that executor instead. Exit code 1 if something that `pgdl run` needs is
+    missing.
     """
     from harness.api.finding import BAD, GOOD, WARNING
+    from harness.execution.executors import EXECUTORS
     from harness.tables import wide_console
     from pgdl import doctor
 
-    console = wide_console(quiet=form == "json")
+    console = wide_console(quiet=form == as_json.JSON)
     styles = {GOOD: "green", WARNING: "yellow", BAD: "bold red"}
     findings = []
-    for finding in doctor(*options.executor_of(executor)):
+    name = executor.pop("executor")
+    for finding in doctor(name, options.take_parameters(executor, name, EXECUTORS)):
         console.print(f"{finding.state:8}", style=styles[finding.state], end="")
         console.print(f"{finding.item:26} {finding.found}")
         if finding.consequence:
             console.print(f"{'':8}{'':26} {finding.consequence}", style="dim")
         findings.append(finding)
-    if form == "json":
+    if form == as_json.JSON:
         as_json.show([{name: text.strip() for name, text in finding._asdict().items()} for finding in findings])
     return int(any(finding.state == BAD for finding in findings))

@@ -1,4 +1,4 @@
-"""Boards on standard output (`--format`), in every format of `harness.board.formats`."""
+"""Options for printing a board in any format of `harness.board.formats`."""
 
 import sys
 from collections.abc import Callable, Collection
@@ -17,13 +17,13 @@ from harness.shell import typed
 if TYPE_CHECKING:
     from harness.board.board import Board
 
-#: The format for people, with which a command may print more than the board.
+#: The format for people, which may have explanations below the board.
 TABLE = "table"
 
 
 def _require_fit(form: str) -> str:
-    """Refuse a binary format on a terminal before anything runs."""
-    if form != TABLE and sys.stdout.isatty() and formats.is_binary(form):
+    """Return the format. Raise `UserError` for a binary format on a terminal."""
+    if form != TABLE and sys.stdout.isatty() and getattr(formats.find(form), "BINARY", False):
         raise UserError(f"--format {form} is not for a terminal", remedy="add > FILE")
     return form
 
@@ -34,31 +34,29 @@ option = click.option(
 )  # fmt: skip
 
 
-def _parse_columns(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Refuse an unknown column before anything runs."""
-    names = options.parse_names(context, parameter, value)
-    if names:
-        from harness.board.columns import find_more
+def _parse_columns(text: str) -> tuple[str, ...]:
+    """Return the names of columns. Raise `UserError` for an unknown column."""
+    from harness.board.columns import find_more
 
-        find_more(names)
+    names = options.parse_names(text)
+    find_more(names)
     return names
 
 
 def refuse_names(remedy: str) -> Callable[[Any], Any]:
-    """Refuse the arguments of a command that takes no arguments; `{}` in the remedy stands for the first."""
+    """Add an argument that refuses every value; `{0}` in the remedy stands for the first value."""
 
     def refuse(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> None:
         if names and not context.resilient_parsing:
-            raise UserError(
-                f"pgdl {context.info_name} takes no names", found=names[0], remedy=remedy.format(*map(typed, names))
-            )
+            advice = remedy.format(typed(names[0]))
+            raise UserError(f"pgdl {context.info_name} takes no names", found=names[0], remedy=advice)
 
     return click.argument("names", nargs=-1, metavar="", expose_value=False, callback=refuse)
 
 
 columns = click.option(
-    "--columns", callback=_parse_columns, metavar="NAME[,NAME...]",
-    help=f"Also show these, a column for each task: {', '.join(ON_REQUEST)}.",
+    "--columns", callback=options.parsed(_parse_columns, ()), metavar="NAME[,NAME...]",
+    help=f"Also show these values, in a column for each task: {', '.join(ON_REQUEST)}.",
 )  # fmt: skip
 
 
@@ -68,43 +66,44 @@ wide = click.option(
 
 
 def require_directory(output: Path | None, file: str) -> None:
-    """Refuse the name of a file in place of a directory, into which a `file` of each format is written."""
-    if output is not None:
-        require("--output writes each format", "pyarrow")
-    if output is not None and (form := _name_of(output.suffix)) is not None:
+    """Raise `UserError` if `output` looks like a file, and not like the directory of a `file` in each format."""
+    if output is None:
+        return
+    require("--output writes each format", "pyarrow")
+    if (form := _name_of(output.suffix)) is not None:
         stem = output.with_suffix("")
         remedy = f"--output {stem} writes {stem / file}{output.suffix} and the others, --format {form} > FILE only this"
         raise UserError("--output", expected="a directory", found=str(output), remedy=remedy)
 
 
 def require_stem(output: Path | None, more: Collection[str]) -> None:
-    """Refuse a suffix, or a directory, for the beginning of the names of files; `more` are suffixes of other files."""
-    if output is not None:
-        require("--output writes each format and plots", "pyarrow", "matplotlib")
+    """Raise `UserError` if `output` is a directory, or ends in the suffix of a format or in a suffix of `more`."""
+    if output is None:
+        return
+    require("--output writes each format and plots", "pyarrow", "matplotlib")
     expected = "the beginning of the files' names, to which suffixes are added"
-    if output is not None and (output.suffix in more or _name_of(output.suffix) is not None):
+    if output.suffix in more or _name_of(output.suffix) is not None:
         remedy = f"--output {output.with_suffix('')} writes {output} and the others"
         raise UserError("--output", expected=expected, found=str(output), remedy=remedy)
-    if output is not None and output.is_dir():
+    if output.is_dir():
         found, remedy = f"the directory {output}", f"--output {output / 'comparison'} writes into it"
         raise UserError("--output", expected=expected, found=found, remedy=remedy)
 
 
 def _name_of(suffix: str) -> str | None:
-    """Return the name of the format whose files have this suffix; None if there is no such format."""
-    named = {formats.find(name).SUFFIX: name for name in formats.names()}
-    return named.get(suffix) if suffix else None
+    """Return the name of the format whose files have this suffix; None without such a format."""
+    return {formats.find(name).SUFFIX: name for name in formats.names()}.get(suffix) if suffix else None
 
 
 def require_table(form: str, **given: bool) -> None:
-    """Refuse options that are given, but shape the table alone, with another format; by their names."""
+    """Raise `UserError` if an option that shapes only the table is given with another format: name -> whether given."""
     for name, is_given in given.items():
         if is_given and form != TABLE:
             raise UserError(f"--{name}", expected=f"--format {TABLE} with it", found=form, remedy=f"leave --{name} out")
 
 
 def show(board: "Board", form: str, wide: bool, explain: bool = True) -> None:
-    """Print the board; if `explain`, with explanations of all numbers."""
+    """Print the board; as a table if `wide` with all columns, and if `explain` with explanations of all numbers."""
     if form != TABLE:
         put(formats.find(form).render(board))
         return

@@ -1,4 +1,4 @@
-"""`pgdl help`: the pages of the documentation, in the terminal."""
+"""`pgdl help`: shows the pages of the documentation in the terminal."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.printing import say
 
-#: The page that only the site of `make docs` fills in.
+#: A page that has contents only on the site of `make docs`.
 _ON_SITE = "reference"
 
 #: Columns of a page if the output is not a terminal.
@@ -34,32 +34,24 @@ def command(topic: str | None) -> None:
     pages = _pages()
     if topic is None:
         width = max(map(len, pages))
-        say(*(f"{name:<{width}}  {_title(page)}" for name, page in pages.items()))
+        titles = {name: page.read_text("utf-8").partition("\n")[0].removeprefix("# ") for name, page in pages.items()}
+        say(*(f"{name:<{width}}  {title}" for name, title in titles.items()))
         return
     name, _, section = topic.removeprefix("docs/").partition("#")
     page = pages.get(name.removesuffix(".md"))
     if page is None:
         hint = f"pgdl {name} --help explains the command" if name in COMMANDS else did_you_mean(name, pages)
         raise UserError(f"no page {name!r}", remedy=hint or "list them with pgdl help")
-    text = _read(page)
+    text = page.read_text("utf-8")
     _show(_section(text, section) if section else text, set(pages))
 
 
 def _pages() -> dict[str, Path]:
-    """Return the pages by their names."""
     return {page.stem: page for page in sorted(shipped.pages().glob("*.md")) if page.stem != _ON_SITE}
 
 
-def _read(page: Path) -> str:
-    return page.read_text(encoding="utf-8")
-
-
-def _title(page: Path) -> str:
-    return _read(page).partition("\n")[0].removeprefix("# ")
-
-
 def _section(text: str, name: str) -> str:
-    """Return the section whose heading has this anchor, as GitHub forms it, with the sections below it."""
+    """Return the section whose heading has the anchor `name`, in GitHub's form, with its subsections."""
     headings = list(re.finditer(r"^(#+) (.*)$", _without_code(text), re.MULTILINE))
     anchors = [re.sub(r"[^\w\- ]", "", found[2].lower()).replace(" ", "-") for found in headings]
     if name not in anchors:
@@ -71,12 +63,12 @@ def _section(text: str, name: str) -> str:
 
 
 def _without_code(text: str) -> str:
-    """Return the text with blanks for its blocks of code, in which `#` begins a comment."""
+    """Return the text with blanks in place of blocks of code, where `#` begins a comment and no heading."""
     return re.sub(r"^```.*?^```$", lambda found: " " * len(found[0]), text, flags=re.MULTILINE | re.DOTALL)
 
 
 def _show(text: str, pages: set[str]) -> None:
-    """Print Markdown, laid out for the terminal."""
+    """Print Markdown. Links to other pages become commands that show these pages."""
     from rich.markdown import Markdown
 
     from harness.tables import SafeConsole

@@ -1,8 +1,8 @@
-"""`pgdl invariance`: how a task's networks respond to perturbations of their training data."""
+"""`pgdl invariance`: evaluates how a task's networks respond to perturbations of their training data."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from harness.protocols.invariance.evaluate import PerturbedAccuracies
     from harness.protocols.invariance.table import InvarianceLine
-    from harness.task.selection import ModelSelection
 
 
 @click.command("invariance")
@@ -23,22 +22,22 @@ if TYPE_CHECKING:
 @options.tasks
 @options.models
 @click.option(
-    "--perturbations", callback=options.parse_names, metavar="NAME[,NAME...]",
-    help="rotation, translate_x, translate_y, color_jitter; mixtures of training examples: intra_l0, inter_l0 (inputs "
-    "of the same class, or of another), intra_l1, inter_l1 (in the first hidden layer). Default: all but the last "
-    "two.",
+    "--perturbations", callback=options.parsed(options.parse_names, ()), metavar="NAME[,NAME...]",
+    help="rotation, translate_x, translate_y, color_jitter; mixtures of training examples of the same class or of two "
+    "classes: of inputs (intra_l0, inter_l0), or in the first hidden layer (intra_l1, inter_l1). Default: all but "
+    "intra_l1 and inter_l1.",
 )  # fmt: skip
 @click.option(
     "--range", "ranges", multiple=True, metavar="NAME=LOW..HIGH",
     help="Magnitudes of a change of images, e.g. rotation=-90..90 (degrees), translate_x=-0.25..0.25 (share of the "
-    "width); may be repeated. Default: the magnitudes of the paper for CIFAR-10.",
+    "width); may be repeated. Default: the magnitudes of Schiff et al. (2021) for CIFAR-10.",
 )  # fmt: skip
 @click.option(
-    "--examples", type=click.IntRange(2), default=2048, show_default=True, metavar="N",
+    "--examples", "n_examples", type=click.IntRange(2), default=2048, show_default=True, metavar="N",
     help="Training examples of a curve.",
 )  # fmt: skip
 @click.option(
-    "--given", callback=options.parse_names, metavar="NAME[,NAME...]",
+    "--given", callback=options.parsed(options.parse_names, ()), metavar="NAME[,NAME...]",
     help="Hyperparameters to condition on. Default: all that vary, except augmentation_level.",
 )  # fmt: skip
 @click.option(
@@ -53,28 +52,13 @@ if TYPE_CHECKING:
 @options.output("curves, scores and plots to this directory.")
 @as_json.option
 @options.quiet
-def command(
-    task_name: str,
-    tasks_dir: Path,
-    models: "ModelSelection",
-    perturbations: tuple[str, ...],
-    ranges: tuple[str, ...],
-    examples: int,
-    given: tuple[str, ...],
-    least_accuracy: float,
-    sensitivity: bool,
-    seed: int,
-    withhold: str,
-    output: Path | None,
-    form: str,
-    quiet: bool,
-) -> int:
-    """Perturb a task's training data more and more, and follow the accuracy of its networks.
+def command(least_accuracy: float, output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
+    """Perturb the training data of TASK more and more, and follow the accuracy of its networks.
 
     The Gi-score of such a curve is the area between its cumulative curve and the curve of an always correct network.
-    The table shows how well it predicts the generalization gap, beside simpler statistics of the same curve
-    (Schiff et al. 2021). Finished models are kept: the same command continues. --output writes curves, scores and
-    plots. pgdl help invariance explains all of it.
+    The table shows how well the Gi-score and simpler statistics of the same curve predict the generalization gap
+    (Schiff et al. 2021). Finished models are kept: the same command continues. pgdl help invariance explains the
+    method and the files of --output.
 
     Example: pgdl invariance digits_vgg --range rotation=-90..90 --output invariance
     """
@@ -85,16 +69,11 @@ def command(
     if output is not None:
         make_directory(output)
     with Terminal(console) as progress:
-        found = pgdl.invariance(
-            task_name, tasks_dir=tasks_dir, models=models, perturbations=perturbations, ranges=ranges,
-            n_examples=examples, given=given, least_accuracy=least_accuracy, sensitivity=sensitivity, seed=seed,
-            withhold=withhold, progress=progress,
-        )  # fmt: skip
+        found = pgdl.invariance(**asked, least_accuracy=least_accuracy, progress=progress)
     for model, reason in found.study.failures.items():
         note(f"{model}: {reason}")
     if form == as_json.JSON:
-        if not quiet:
-            as_json.show(found.content)
+        as_json.show(found.content, quiet=quiet)
     elif found.study.responses:
         _show(console, found, least_accuracy)
     if found.study.responses and output is not None:
@@ -117,8 +96,10 @@ def _show(console: "Console", found: "PerturbedAccuracies", least_accuracy: floa
     print_table(console, headings, rows, left=headings[:2])
     if found.points:
         headings = ("perturbation", "batches", "information", "deviation", "seconds")
-        shown = [(p.perturbation, p.n_batches, f"{100 * p.mean:.2f}", f"{100 * p.deviation:.2f}", f"{p.seconds:.3f}")
-                 for p in found.points]  # fmt: skip
+        shown = [
+            (p.perturbation, p.n_batches, f"{100 * p.mean:.2f}", f"{100 * p.deviation:.2f}", f"{p.seconds:.3f}")
+            for p in found.points
+        ]
         print_table(console, headings, shown, left=headings[:1])
     first = next(iter(found.study.responses.values()))
     n_examples = first.n_examples(found.perturbations[0])
@@ -126,8 +107,8 @@ def _show(console: "Console", found: "PerturbedAccuracies", least_accuracy: floa
     given = ", ".join(found.compared.given)
     print_lines(console, [
         f"Of {len(found.compared.models)} models. information: 100 times the official conditional mutual information "
-        f"of statistic and gap given two of {given}, the least of all pairs; * the most of a perturbation.",
-        "Kendall: rank correlation with the gap; all statistics are larger for a worse response.",
+        f"of statistic and gap given two of {given}, the smallest of all pairs. * marks the largest of a perturbation.",
+        "Kendall: rank correlation with the gap. All statistics are larger for a worse response.",
         f"Curves of {n_examples:,} training examples. The scores of a curve take {milliseconds:.2f} ms.",
     ])  # fmt: skip
 
@@ -136,25 +117,17 @@ def _cells(line: "InvarianceLine", lines: "Sequence[InvarianceLine]") -> tuple[s
     from harness.protocols.invariance.table import TITLES
 
     if isinstance(line.score, str):
-        return line.perturbation, TITLES[line.statistic], line.score, "", f"{line.kendall:.3f}"
-    rivals = [
-        other.score.score
-        for other in lines
-        if other.perturbation == line.perturbation and not isinstance(other.score, str)
-    ]
-    mark = "*" if line.score.score == max(rivals) else " "
-    interval = f"{100 * line.score.low:.1f} to {100 * line.score.high:.1f}"
-    return (
-        line.perturbation,
-        TITLES[line.statistic],
-        f"{100 * line.score.score:.2f}{mark}",
-        interval,
-        f"{line.kendall:.3f}",
-    )
+        score, interval = line.score, ""
+    else:
+        rivals = [other.score for other in lines if other.perturbation == line.perturbation]
+        is_largest = line.score.score == max(rival.score for rival in rivals if not isinstance(rival, str))
+        score = f"{100 * line.score.score:.2f}{'*' if is_largest else ' '}"
+        interval = f"{100 * line.score.low:.1f} to {100 * line.score.high:.1f}"
+    return line.perturbation, TITLES[line.statistic], score, interval, f"{line.kendall:.3f}"
 
 
 def _show_scores(console: "Console", found: "PerturbedAccuracies") -> None:
-    """Print the Gi-scores of a task without reference data."""
+    """Print the Gi-scores of a task without reference data, which cannot be compared with gaps."""
     from harness.tables import print_lines, print_table
 
     headings = ("model", *(chosen.name for chosen in found.perturbations))
@@ -163,6 +136,5 @@ def _show_scores(console: "Console", found: "PerturbedAccuracies") -> None:
         for model, responses in found.study.responses.items()
     ]
     print_table(console, headings, rows, left=headings[:1])
-    print_lines(
-        console, ["Gi-scores: 0 for a network that is always right. The task has no gaps to compare them with."]
-    )
+    legend = "Gi-scores: 0 for a network that is always right. The task has no gaps to compare the scores with."
+    print_lines(console, [legend])

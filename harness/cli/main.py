@@ -17,8 +17,8 @@ from harness import __version__
 from harness.errors import UserError
 from harness.printing import say, say_usage, take_over
 
-#: Commands in the order in which a user needs them -> one-line help; each is the object `command` in the module
-#: `harness.cli.NAME`.
+#: Name of a command -> one-line help, in the order in which a user needs them. Each command is the object `command` of
+#: the module `harness.cli.NAME`.
 COMMANDS = {
     "demo": "Write a small task and examples, to try the other commands on.",
     "new": "Write a commented template of a submission.",
@@ -53,8 +53,8 @@ BUG = 70
 #: Exit code of a shell for a program that was ended by SIGPIPE.
 BROKEN_PIPE = 128 + 13
 
-#: One thread for each product of matrices, unless the user says otherwise: scores need many small products, in threads
-#: of their own, and OpenBLAS' waiting threads spin, which on a busy machine takes ten times the processor time.
+#: Variable with the number of threads of a product of matrices, 1 unless the user sets it. Scores compute many small
+#: products in several threads, and OpenBLAS' waiting threads spin: on a busy machine they take ten times the time.
 ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
@@ -66,7 +66,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import `harness.cli.<name>` and return its `command`."""
+        """Return the object `command` of the module of a command, which is imported now; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"harness.cli.{cmd_name}").command
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Suggest a similar command for an unknown one."""
+        """Raise `UserError` with a similar command for an unknown command."""
         if not args[0].startswith("-") and args[0] not in COMMANDS:
             from harness.hints import did_you_mean
 
@@ -103,7 +103,7 @@ def cli() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line; a `UserError` ends it with one line and exit code 2."""
+    """Run the command line, and exit. A `UserError` is printed in one line; other exceptions are bugs."""
     _open_closed_streams()
     os.environ.setdefault(ONE_THREAD, "1")  # before anything imports NumPy
     if sys.platform == "win32":
@@ -127,7 +127,7 @@ def main() -> NoReturn:
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and sys.stdout is output:
             raise  # shell completion
-        _give_up_output()  # the reader has exited; click turns this error into SystemExit
+        _give_up_output()  # the reader of the output has exited; click turns this error into SystemExit
         sys.exit(BROKEN_PIPE)
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
@@ -143,7 +143,10 @@ def main() -> NoReturn:
 
 
 def _remedy(error: Exception) -> str:
-    """Return a line on a module that is not installed, or that shadows another; empty for a bug."""
+    """Return a line on the cause of an error: a module that is not installed, or a module from PYTHONPATH.
+
+    Return an empty text if the error is a bug.
+    """
     from harness.extras import lacking
 
     if line := lacking(error):
@@ -151,7 +154,7 @@ def _remedy(error: Exception) -> str:
     home = Path(__file__).parents[2]
     places = [Path(place).absolute() for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
-    if isinstance(error, ImportError):  # a module that was imported before may lack a name
+    if isinstance(error, ImportError):  # an already imported module may lack a name
         files += [str(file) for one in [*sys.modules.values()] if (file := getattr(one, "__file__", None))]
     for file in map(Path, files):
         if not file.is_relative_to(home) and any(file.is_relative_to(place) for place in places):
@@ -160,7 +163,7 @@ def _remedy(error: Exception) -> str:
 
 
 def _install_signal_handlers() -> None:
-    """Treat SIGTERM, and SIGHUP of a closed terminal, like Ctrl-C; signals that the caller ignores stay ignored."""
+    """Treat SIGTERM, and SIGHUP of a closed terminal, like Ctrl-C. Signals that the caller ignores stay ignored."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -179,8 +182,7 @@ def _hang_up(terminals: Sequence[int]) -> NoReturn:
 def _open_closed_streams() -> None:
     """Open standard streams that the caller has closed on the null device.
 
-    Otherwise the next opened file would get the number of a standard stream: prints would go to it, or a new process
-        would not inherit it.
+    Otherwise the next opened file would get the number of a standard stream, and receive what is printed.
     """
     for number, (name, mode) in enumerate({"stdin": "r", "stdout": "w", "stderr": "w"}.items()):
         try:
@@ -199,5 +201,5 @@ def _speak_utf8() -> None:
 
 
 def _give_up_output() -> None:
-    """Discard buffered output, which the interpreter would try to write at exit."""
+    """Discard buffered output, which the interpreter would otherwise try to write at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,4 +1,4 @@
-"""`pgdl measures --cost`: the cost of measures on a task, forecast from timed passes."""
+"""`pgdl measures --cost`: forecasts the cost of measures on a task from timed passes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ KEYS = ("smallest_s", "largest_s", "all_s", "memory_bytes")  #: of a forecast in
 
 
 def show_forecast(measures: Sequence["Measure"], tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
-    """Time the passes, and print a line for each measure, or JSON."""
+    """Time passes on a task, and print the forecast for each measure, as a table or as JSON."""
     import pgdl
     from harness.cli.terminal import Terminal
     from harness.tables import print_table, wide_console
@@ -47,7 +47,7 @@ def _notes(costs: "Costs") -> list[str]:
         f"A forecast for {costs.task} ({costs.n_examples:,} training examples), from passes of {numbers} examples "
         f"through its smallest and largest model ({sizes} parameters), with default parameters.",
         f"all models: one call at a time; a run here makes {costs.workers} at once, and measures that are called "
-        "together share passes. memory: on the largest model. -: not known.",
+        "together share passes. memory: on the largest model. -: unknown.",
     ]
 
 

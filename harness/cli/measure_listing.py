@@ -1,22 +1,22 @@
-"""The list of `pgdl measures`: a table of the library by family, and one of the measures of installed packages."""
+"""The list of `pgdl measures`: a table of the library by family, and a table of measures of installed packages."""
 
 from collections.abc import Sequence
 from itertools import groupby
 
-from baselines import Measure
+from baselines import Measure, Need
 from harness.submission.installed import InstalledMeasure
 from harness.tables import print_lines, print_table, wide_console
 
 HEADINGS = ("measure", "meaning", "cost", "needs", "source")
 
-#: Columns of a terminal up to which only the first three are shown, and of the cost only its class.
+#: Width of a terminal up to which only the first three columns are shown, and the cost without the work.
 NARROW = 150
 
 OF_PACKAGES = ("installed measure", "package", "meaning")
 
 
 def print_measures(measures: Sequence[Measure], others: Sequence[InstalledMeasure]) -> None:
-    """Print a line for each measure; a terminal breaks the cells between words."""
+    """Print a row for each measure of the library, and for each of the `others`."""
     console = wide_console()
     is_narrow = console.width <= NARROW
     shown = HEADINGS[:3] if is_narrow else HEADINGS
@@ -30,7 +30,7 @@ def print_measures(measures: Sequence[Measure], others: Sequence[InstalledMeasur
             styles.append(None)
     print_table(console, shown, rows, left=shown, wrap=shown[1:], styles=styles)
     if is_narrow:
-        print_lines(console, ["", "pgdl measures NAME shows needs, work and source of one."])
+        print_lines(console, ["", "pgdl measures NAME shows needs, work and source of a measure."])
     if others:
         told = [(m.name, m.origin, f"cannot be run: {m.problem}" if m.problem else m.summary) for m in others]
         console.print()
@@ -38,10 +38,10 @@ def print_measures(measures: Sequence[Measure], others: Sequence[InstalledMeasur
 
 
 def cost_of(measure: Measure) -> str:
-    """Return the measure's cost, and the work behind it if there is any."""
+    """Return the measure's cost, followed by its work if it makes passes."""
     return str(measure.cost) if measure.work == "none" else f"{measure.cost}: {measure.work}"
 
 
 def needs_of(measure: Measure) -> str:
-    """Return the measure's inputs other than the trained weights, in the order in which `Need` declares them."""
-    return ", ".join(need for need in type(next(iter(measure.needs))) if need in measure.needs) if measure.needs else ""
+    """Return the measure's inputs other than the trained weights, in the order of `Need`."""
+    return ", ".join(need for need in Need if need in measure.needs)

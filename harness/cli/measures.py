@@ -1,4 +1,4 @@
-"""`pgdl measures`: the library of measures."""
+"""`pgdl measures`: lists the library of measures, and explains each."""
 
 import inspect
 import re
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 #: The value of `--cost` without a name.
 FORECAST = "forecast"
 
-#: Texts of a measure in JSON.
+#: Attributes of a measure that are texts.
 TEXTS = (
     "name", "family", "meaning", "formula", "range", "weights", "draws", "order", "refused", "cost", "work", "source",
 )  # fmt: skip
 
-#: Width of the lines that explain parameters, in characters: that of docstrings.
+#: Width of docstrings, and so of the lines that explain parameters, in characters.
 WIDTH = 116
 
 
@@ -35,14 +35,10 @@ WIDTH = 116
 @click.argument("name", required=False, shell_complete=completion.measures)
 @click.option("--family", metavar="NAME", help="List only the measures of this family.")
 @click.option(
-    "--cost",
-    metavar="NAME",
-    is_flag=False,
-    flag_value=FORECAST,
-    shell_complete=completion.costs,
-    help=f"List only the measures of this cost: weights, forward, gradients or many; {CHEAP}: the first two. Without "
-    "NAME: forecast what they cost on the task of --tasks and --task.",
-)
+    "--cost", metavar="NAME", is_flag=False, flag_value=FORECAST, shell_complete=completion.costs,
+    help=f"List only the measures of this cost: weights, forward, gradients or many; {CHEAP}: weights or forward. "
+    "Without NAME: forecast seconds and memory on the task of --tasks and --task.",
+)  # fmt: skip
 @options.tasks
 @options.task
 @as_json.option
@@ -51,16 +47,16 @@ def command(
     context: click.Context, name: str | None, family: str | None, cost: str | None, tasks_dir: Path,
     task_names: tuple[str, ...], form: str,
 ) -> None:  # fmt: skip
-    """List the measures of the library by family and those of installed packages, or explain the one called NAME.
+    """List the measures of the library by family, and measures of installed packages, or explain the measure NAME.
 
     A measure can be run wherever a submission can. Its cost is weights (it reads weights only), forward (up to three
     forward passes over the training examples that it uses), gradients (up to a forward and backward pass for each
     class) or many (more passes). F is a forward pass, B a forward and backward pass. Other packages add measures by
-    entry points (pgdl help measures). They run like submissions, and their code is never imported here.
+    entry points (pgdl help measures). Such measures run like submissions, and their code is never imported here.
 
-    With --tasks, --task, or --cost without a name, seconds and memory are forecast for a task, of NAME or of all listed
-    measures: a forward pass, and a forward and backward pass, are timed in the sandbox on its smallest and largest
-    model.
+    With --tasks, --task, or --cost without a name, seconds and memory on a task are forecast for NAME or for all listed
+    measures. For this, a forward pass, and a forward and backward pass, are timed in the sandbox on the task's smallest
+    and largest model.
 
     Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28, and pgdl measures --cost many --task digits_nin
     """
@@ -89,7 +85,7 @@ def command(
 
 
 def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
-    """Return a measure by its name; raises `UserError` if it does not exist, or beside options for several."""
+    """Return the measure of a name. Raise `UserError` if it does not exist, or if options select other measures."""
     import baselines
     from harness.submission.installed import installed_measures
 
@@ -107,7 +103,7 @@ def _named(name: str, family: str | None, cost: str | None) -> "Measure | Instal
 
 
 def _filtered(family: str | None, cost: str | None) -> "list[Measure]":
-    """Return the measures of a family and a cost; raises `UserError` if there are none."""
+    """Return the measures of a family and a cost; None means any. Raise `UserError` if there is no such measure."""
     import baselines
 
     families = list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
@@ -123,12 +119,12 @@ def _filtered(family: str | None, cost: str | None) -> "list[Measure]":
 
 
 def _known_cost(measure: "Measure | InstalledMeasure") -> "Measure":
-    """Return a measure with a known cost; raises `UserError` if its cost is not known."""
+    """Return a measure of the library. Raise `UserError` for a measure of a package, whose cost is unknown."""
     from harness.submission.installed import InstalledMeasure
 
     if isinstance(measure, InstalledMeasure):
-        expected = "a measure of the library"
-        raise UserError("its cost is not known", file=measure.name, expected=expected, found=f"one of {measure.origin}")
+        expected, found = "a measure of the library", f"a measure of {measure.origin}"
+        raise UserError("its cost is not known", file=measure.name, expected=expected, found=found)
     return measure
 
 
@@ -140,7 +136,6 @@ def _unknown(kind: str, name: str, known: list[str]) -> UserError:
 
 
 def _explain(measure: "Measure | InstalledMeasure") -> None:
-    """Print the explanation, cost and inputs of a measure."""
     from harness.cli.measure_listing import cost_of
     from harness.submission.installed import InstalledMeasure
 
@@ -165,7 +160,7 @@ def _explain(measure: "Measure | InstalledMeasure") -> None:
 
 
 def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
-    """Return a measure as a JSON object; None where an installed package's metadata lacks a field."""
+    """Return a measure as a JSON object. Fields that the metadata of an installed package lack are None."""
     import harness
     from harness.cli.measure_listing import needs_of
     from harness.submission.installed import InstalledMeasure
@@ -185,7 +180,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
 def explanation(measure: "Measure") -> str:
     """Return the docstring of a measure without meaning and fields, with an entry for each parameter.
 
-    The docstring of its module explains parameters that it leaves out, or else the docstring of all parameters.
+    An entry that the docstring lacks comes from the docstring of its module or of `baselines.core.parameters`.
     """
     from baselines.core import parameters
 
@@ -199,7 +194,7 @@ def explanation(measure: "Measure") -> str:
 
 
 def _entry(name: str, source: str) -> str:
-    """Return the entry of a parameter in a docstring; empty if there is no entry."""
+    """Return the entry of a parameter in a docstring, indented and wrapped; empty without such an entry."""
     found = re.search(rf"^( *)({name}: .*(?:\n\1 +\S.*)*)", source, re.MULTILINE)
     text = " ".join(found[2].split()) if found else ""
     return textwrap.fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)

@@ -1,4 +1,4 @@
-"""`pgdl new`: a commented template that passes `pgdl check`, or a repository with a leaderboard."""
+"""`pgdl new`: writes a template of a submission, or a repository with a leaderboard."""
 
 from pathlib import Path
 
@@ -21,8 +21,8 @@ from harness.shell import typed
 def command(name: Path, runtime: str | None, harness: str | None) -> None:
     """Write a submission NAME/ with a commented complexity.py and metadata.
 
-    With --ci, write everything that a git repository with a leaderboard needs: workflows for GitHub, a small task and
-    an example of a submission.
+    With --ci, write the files of a git repository with a leaderboard instead: workflows for GitHub, a small task and an
+    example of a submission.
 
     Example: pgdl new my_measure --runtime torch
     """

@@ -1,12 +1,14 @@
 """The options of all commands: an option means the same in every command that has it.
 
-Options made by `_option` are also environment variables: `--time-limit` is `PGDL_TIME_LIMIT`, and so on.
+The options of `_option` can also be set by environment variables, such as `--seed` by `PGDL_SEED`. A command gets the
+value of an option under the name of the parameter of its function in `pgdl`, and passes most options on as `**asked`.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -20,94 +22,98 @@ from harness.task import DEFAULT_DIRECTORY
 from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
-if TYPE_CHECKING:
-    from pgdl import Execution
-
 Decorator = Callable[[Any], Any]
 
 #: The value of --measures that selects no measure.
 NONE = "none"
 
-#: Seconds in the units of times.
+#: Unit of a time on the command line -> its length in seconds.
 UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
-def parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """Parse a size such as 512M, 4G or 2GiB into bytes; units are powers of 1024."""
-    if value is None:
-        return None
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
-    if match is None:
-        raise click.BadParameter(f"expected a size such as 512M or 4G, found {value!r}", context, parameter)
-    size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+def parsed(parse: Callable[[str], Any], default: Any = None) -> Callable[..., Any]:
+    """Return the callback of an option whose text is parsed; the result without a text is `default`.
+
+    A `ValueError` of `parse`, whose message states what was expected and found, becomes a usage error.
+    """
+
+    def callback(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+        try:
+            return default if text is None else parse(text)
+        except ValueError as error:
+            raise click.BadParameter(str(error), context, parameter) from error
+
+    return callback
+
+
+def parse_size(text: str) -> int:
+    """Return the number of bytes, at least 1, that a text such as 512M, 4G or 2GiB means; units are powers of 1024."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
     if size < 1:
-        raise click.BadParameter(f"expected a size such as 512M or 4G, found {value!r}", context, parameter)
+        raise ValueError(f"expected a size such as 512M or 4G, found {text!r}")
     return size
 
 
-def parse_address(_context: click.Context, parameter: click.Parameter, value: str | None) -> Address | None:
-    """Parse an address, which may hold a password, or a file; from here on it is an `Address`, never text."""
-    return None if value is None else Address(value, name_of(parameter))
+def parse_names(text: str) -> tuple[str, ...]:
+    """Return the names in a text with commas between them."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def parse_addresses(_context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> tuple[Address, ...]:
-    """Parse the addresses or files of an option or argument that may be repeated."""
-    return tuple(Address(value, name_of(parameter)) for value in values)
+def parse_models(text: str) -> int | tuple[str, ...] | None:
+    """Return a number of models, at least 1, or the names of models; None for an empty text."""
+    if re.fullmatch(r"[+-]?\d+", text.strip()) is None:
+        return parse_names(text) or None
+    if int(text) < 1:
+        raise ValueError(f"expected 1 model or more, found {text}")
+    return int(text)
 
 
-def name_of(parameter: click.Parameter) -> str:
-    """Return the name of a parameter in the help."""
-    return parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
-
-
-def parse_names(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Split a list of names at commas."""
-    return tuple(part.strip() for part in value.split(",") if part.strip()) if value else ()
-
-
-def parse_models(context: click.Context, parameter: click.Parameter, value: str | None) -> int | tuple[str, ...] | None:
-    """Parse a number of models, at least 1, or their names; None for no value."""
-    if value is not None and re.fullmatch(r"[+-]?\d+", value.strip()):
-        if int(value) < 1:
-            raise click.BadParameter(f"expected 1 model or more, found {value}", context, parameter)
-        return int(value)
-    return parse_names(context, parameter, value) or None
-
-
-def parse_seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
-    """Parse a time such as 90, 90s, 5m or 1.5h into seconds: positive, and at most 30 days."""
-    text = value.strip().lower()
-    unit = text[-1:] if text.endswith(tuple(UNITS_S)) else "s"
+def parse_seconds(text: str) -> float:
+    """Return the seconds that a text such as 90, 90s, 5m or 1.5h means: above 0, and at most 30 days."""
+    number = text.strip().lower()
+    unit = number[-1:] if number.endswith(tuple(UNITS_S)) else "s"
     try:
-        seconds = float(text.removesuffix(unit)) * UNITS_S[unit]
+        seconds = float(number.removesuffix(unit)) * UNITS_S[unit]
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= LONGEST_S:
         expected = f"a positive number of seconds, or a time such as 90s, 5m or 2h, at most {LONGEST_S} (30 days)"
-        raise click.BadParameter(f"expected {expected}, found {value!r}", context, parameter)
+        raise ValueError(f"expected {expected}, found {text!r}")
     return seconds
 
 
+def parse_workers(text: str) -> int | None:
+    """Return a number from 1 up, or None for `auto`, by which the executor chooses the number."""
+    if text == "auto":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"expected a number from 1 up, or auto, found {text!r}")
+    return int(text)
+
+
+def parse_address(_context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """Return the address or file in a parameter as an `Address`, which hides its password in every message.
+
+    Return a tuple of addresses for a parameter that may be repeated, and None for a parameter without a value.
+    """
+    name = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+    if isinstance(value, tuple):
+        return tuple(Address(one, name) for one in value)
+    return None if value is None else Address(value, name)
+
+
 class SuggestingChoice(click.Choice[str]):
-    """A choice that refuses a misspelt value in one line, with the closest valid value."""
+    """A choice whose error for a misspelt value is a line that proposes the closest valid value."""
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
-        """Return the value; if it is invalid, raises `UserError` with a similar value, or else click's error."""
+        """Return a valid value. Raise `UserError` for a value that resembles a valid value, otherwise click's error."""
         from harness.hints import did_you_mean
 
         hint = None if value in self.choices else did_you_mean(str(value), self.choices)
         if hint is not None and parameter is not None:
             raise UserError(f"{parameter.opts[0]}: no {value!r}", remedy=hint)
         return super().convert(value, parameter, context)
-
-
-def parse_workers(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
-    """Parse a positive number, or return None for `auto`; the executor knows how many there may be."""
-    if value == "auto":
-        return None
-    if value.isdecimal() and int(value) > 0:
-        return int(value)
-    raise click.BadParameter(f"expected a number from 1 up, or auto, found {value!r}", context, parameter)
 
 
 def _option(name: str, *more: str, **settings: Any) -> Decorator:
@@ -120,19 +126,15 @@ tasks = _option(
     help="Directory of the tasks: contains input_data/ and reference_data/, or the task folders themselves.",
 )  # fmt: skip
 task = _option(
-    "--task",
-    "task_names",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=completion.tasks,
+    "--task", "task_names", multiple=True, metavar="NAME", shell_complete=completion.tasks,
     help="Only this task; may be repeated. Default: all.",
-)
+)  # fmt: skip
 results = _option(
     "--results", callback=parse_address, default=RESULTS, show_default=True, metavar="URL",
     help="Database of the records: an SQLite file, or a URL such as postgresql+psycopg://host/name.",
 )  # fmt: skip
 time_limit = _option(
-    "--time-limit", callback=parse_seconds, default="300", show_default=True, metavar="TIME",
+    "--time-limit", "time_limit_s", callback=parsed(parse_seconds), default="300", show_default=True, metavar="TIME",
     help="Time per call, from the moment the model is loaded: seconds, or e.g. 90s, 5m, 2h.",
 )  # fmt: skip
 time_budget = _option(
@@ -141,26 +143,22 @@ time_budget = _option(
     "models applies to the whole task.",
 )  # fmt: skip
 memory = _option(
-    "--memory", "memory_bytes", callback=parse_size, metavar="SIZE",
+    "--memory", "memory_bytes", callback=parsed(parse_size), metavar="SIZE",
     help="Memory per call, e.g. 2G. Default: 4G (16G with a GPU), at most 60 % of the machine's.",
 )  # fmt: skip
 workers = _option(
-    "--workers", callback=parse_workers, default="auto", show_default=True, metavar="N|auto",
-    help="Number of parallel processes; auto is one per GPU, otherwise one per core, as far as memory allows.",
+    "--workers", callback=parsed(parse_workers), default="auto", show_default=True, metavar="N|auto",
+    help="Number of parallel processes; auto: a process per GPU, otherwise per core, as far as memory allows.",
 )  # fmt: skip
 runtime = _option(
-    "--runtime",
-    type=SuggestingChoice(sorted(RUNTIMES)),
+    "--runtime", type=SuggestingChoice(sorted(RUNTIMES)),
     help="Framework in which submissions run; keras2 is TensorFlow with Keras 2. Default: the submission's choice, "
     f"otherwise {DEFAULT}.",
-)
+)  # fmt: skip
 seed = _option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    default=0,
-    show_default=True,
-    help="Seed of the run; every call derives its own.",
-)
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True,
+    help="Seed of the run; every call derives its own seed from it.",
+)  # fmt: skip
 withhold = _option(
     "--withhold", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
     help="Withhold outputs, messages and figures of calls from participants, and round published scores. auto: only on "
@@ -175,16 +173,16 @@ everything = click.option(
 )
 names = click.option(
     "--as", "names", multiple=True, metavar="NAME",
-    help="Name of a SUBMISSION, overrides its metadata; give one per SUBMISSION, in order. In `pgdl run`, a name that "
-    "is already recorded makes it a new version of that submission.",
+    help="Name of a SUBMISSION, which overrides its metadata; give a name per SUBMISSION, in order. In `pgdl run`, a "
+    "name that is already recorded makes SUBMISSION a new version of the recorded submission.",
 )  # fmt: skip
 as_files = click.option(
-    "--as-files", is_flag=True, help="Name each SUBMISSION after its file, whatever its metadata say: of participants.",
-)  # fmt: skip
+    "--as-files", is_flag=True, help="Name each SUBMISSION after its file, and not by its metadata."
+)
 #: The task of an evaluation protocol.
 one_task = click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
 models = click.option(
-    "--models", callback=parse_models, metavar="N|NAME[,NAME...]",
+    "--models", callback=parsed(parse_models), metavar="N|NAME[,NAME...]",
     help="Models of a task: a number of them, from the smallest to the largest, or names, e.g. model_0,model_7. "
     "Default: 3 (check), otherwise all.",
 )  # fmt: skip
@@ -195,13 +193,14 @@ data = click.option(
 measures = click.option(
     "--measures", multiple=True, default=[ALL], show_default=True, metavar="NAME[,NAME...]",
     shell_complete=completion.measure_lists,
-    help="Measures to run: names, families, costs, all, or cheap: those that read weights only or make up to three "
-    "forward passes; may be repeated. A name may have parameters, as in vc_dim:image_side=28. pgdl measures lists the "
-    "measures, with their costs. testbed: the word none leaves measures out.",
+    help="Measures to run: names, families, costs, all, or cheap (measures that read weights only or make up to three "
+    "forward passes); may be repeated. A name may have parameters, as in vc_dim:image_side=28. pgdl measures lists the "
+    "measures with their costs. testbed: the word none leaves measures out.",
 )  # fmt: skip
 catalogue = click.option(
     "--catalogue", callback=parse_address, metavar="FILE|URL",
-    help="A file that describes a corpus, in place of those in the package (pgdl help pgdl2020); a URL with --sha256.",
+    help="File that describes a corpus, read in place of the package's descriptions (pgdl help pgdl2020); a URL needs "
+    "--sha256.",
 )  # fmt: skip
 sha256 = click.option(
     "--sha256", metavar="HEX", help="Digest of the archive at URL (task fetch), or of a --catalogue that is a URL."
@@ -213,56 +212,51 @@ force = click.option("--force", is_flag=True, help="Make recorded calls again.")
 retry_timeouts = click.option(
     "--retry-timeouts", is_flag=True,
     help="Make recorded calls again that exceeded their time with less than half of a processor: the machine was busy, "
-    "or they waited.",
+    "or the calls waited.",
 )  # fmt: skip
 repeat = click.option(
     "--repeat", "repeats", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="K",
-    help="Call a quarter of the models, at least 8, K more times with other seeds: shows how much of a score is luck "
-    "of the measure's own random draws. These calls never change a score.",
+    help="Call a quarter of the models, at least 8, K more times with other seeds, to show how much of a score depends "
+    "on the measure's own random draws. These calls never change a score.",
 )  # fmt: skip
 
 
 def output(written: str, *, required: bool = False) -> Decorator:
-    """Add `--output`, with a help of the command's own."""
+    """Return the option `--output`; its help is `Write`, followed by the text `written`."""
     return click.option(
         "--output", type=click.Path(path_type=Path), required=required, metavar="PATH", help=f"Write {written}"
     )
 
 
 def html(written: str) -> Decorator:
-    """Add `--html`, with a help of the command's own."""
+    """Return the option `--html`; its help is `Also write`, followed by the text `written`."""
     return click.option("--html", type=click.Path(path_type=Path), metavar="PATH", help=f"Also write {written}")
 
 
 def execution(command: Any) -> Any:
-    """Add the options for running calls."""
+    """Add the options of an `Execution` to a command, which gets the object by `with_execution`."""
     return sandboxed_execution(unsafe(command))
 
 
 def sandboxed_execution(command: Any) -> Any:
-    """Add the options for running calls, except the option to run without a sandbox."""
+    """Add the options of `execution` to a command, except the option to run without a sandbox."""
     limits = (time_limit, time_budget, memory, workers, runtime, seed)
-    for option in reversed((*limits, *_executors(), *_sandboxes(), withhold)):
-        command = option(command)
-    return command
+    return _add(command, [*limits, *_executors(), *_sandboxes(), withhold])
 
 
 def executors(command: Any) -> Any:
-    """Add the options that choose the executor of calls."""
-    for option in reversed([*_executors()]):
+    """Add the options that choose the executor of calls to a command."""
+    return _add(command, [*_executors()])
+
+
+def _add(command: Any, added: Sequence[Decorator]) -> Any:
+    for option in reversed(added):
         command = option(command)
     return command
 
 
-def executor_of(options: Mapping[str, Any]) -> tuple[str, dict[str, str | None]]:
-    """Return the name and the parameters of the executor, from the options of `executors`."""
-    from harness.execution.executors import EXECUTORS
-
-    return options["executor"], _values(options["executor"], EXECUTORS, options)
-
-
 def _executors() -> Iterator[Decorator]:
-    """Yield `--executor` and the options for the parameters of each."""
+    """Yield the option `--executor`, and an option for each parameter of an executor."""
     from harness.execution.executors import EXECUTORS
 
     meanings = "; ".join(f"{name}: {executor.summary}" for name, executor in EXECUTORS.items())
@@ -273,8 +267,23 @@ def _executors() -> Iterator[Decorator]:
     yield from _parameters("executor", EXECUTORS)
 
 
+def _sandboxes() -> Iterator[Decorator]:
+    """Yield the option `--sandbox`, and an option for each parameter of a kind of sandbox."""
+    from harness.sandbox import KINDS, SandboxChoice
+
+    auto, (*tried, last) = SandboxChoice.AUTO, SandboxChoice.TRIED
+    kinds = {name: kind for name, kind in KINDS.items() if kind.is_sandbox}
+    meanings = "; ".join(f"{name}: {kind.summary}" for name, kind in kinds.items())
+    yield _option(
+        "--sandbox", type=click.Choice([auto, *kinds]), default=auto, show_default=True,
+        help=f"Sandbox of a call. {meanings}. {auto}: the first that works of {', '.join(tried)} and {last}. "
+        "Values are the same in each.",
+    )  # fmt: skip
+    yield from _parameters("sandbox", kinds)
+
+
 def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
-    """Yield the options for the parameters that each choice declares."""
+    """Yield an option for each parameter that a choice of the option declares, such as `--docker-image`."""
     for name, choice in choices.items():
         for one in choice.parameters:
             yield _option(
@@ -283,54 +292,33 @@ def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
             )  # fmt: skip
 
 
-def _values(name: str, choices: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the values of the parameters that the choice `name` declares; empty for an unknown name."""
-    parameters = choices[name].parameters if name in choices else ()
-    return {one.name: options[f"{name}_{one.name}"] for one in parameters}
+def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, Any]) -> dict[str, str | None]:
+    """Remove the parameters of all choices from the options of a command, and return those of the chosen one."""
+    values = {
+        name: {one.name: asked.pop(f"{name}_{one.name}") for one in choice.parameters}
+        for name, choice in choices.items()
+    }
+    return values.get(chosen, {})
 
 
-def _sandboxes() -> Iterator[Decorator]:
-    """Yield `--sandbox` and the options for the parameters of each kind."""
-    from harness.sandbox import KINDS, SandboxChoice
+def with_execution(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a command, with an `Execution` in place of the options that `execution` adds."""
+    from harness.execution.executors import EXECUTORS
+    from harness.sandbox import KINDS
+    from pgdl import Execution
 
-    auto, (*tried, last) = SandboxChoice.AUTO, SandboxChoice.TRIED
-    kinds = {name: kind for name, kind in KINDS.items() if kind.is_sandbox}
-    meanings = "; ".join(f"{name}: {kind.summary}" for name, kind in kinds.items())
-    yield _option(
-        "--sandbox", "sandbox_mode", type=click.Choice([auto, *kinds]), default=auto, show_default=True,
-        help=f"Sandbox of a call. {meanings}. {auto}: the first that works of {', '.join(tried)} and {last}. "
-        "Values are the same in each.",
-    )  # fmt: skip
-    yield from _parameters("sandbox", kinds)
+    rest = dict(asked)
+    executor_parameters = take_parameters(rest, rest["executor"], EXECUTORS)
+    sandbox_parameters = take_parameters(rest, rest["sandbox"], KINDS)
+    chosen = {field.name: rest.pop(field.name) for field in fields(Execution) if field.name in rest}
+    execution = Execution(**chosen, executor_parameters=executor_parameters, sandbox_parameters=sandbox_parameters)
+    return rest | {"execution": execution}
 
 
 def require_not_given(names: Collection[str], why: str) -> None:
-    """Raise `UserError` if a user set one of the parameters by an option of the command."""
+    """Raise `UserError` with the reason `why` if the command line has an option of one of these parameters."""
     context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""
         if name in names and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise UserError(why, found=parameter.opts[0], remedy="leave it out")
-
-
-def execution_of(options: Mapping[str, Any]) -> "Execution":
-    """Return the settings of the options of `execution`."""
-    from harness.sandbox import KINDS
-    from pgdl import Execution
-
-    sandbox = options["sandbox_mode"]
-    executor, executor_parameters = executor_of(options)
-    return Execution(
-        time_limit_s=options["time_limit"],
-        time_budget=options["time_budget"],
-        memory_bytes=options["memory_bytes"],
-        workers=options["workers"],
-        runtime=options["runtime"],
-        seed=options["seed"],
-        executor=executor,
-        executor_parameters=executor_parameters,
-        sandbox=sandbox,
-        sandbox_parameters=_values(sandbox, KINDS, options),
-        unsafe_no_sandbox=options.get("unsafe_no_sandbox", False),
-        withhold=options["withhold"],
-    )

@@ -1,41 +1,32 @@
 """`pgdl overfit`: tests whether models have been fitted to their test set."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 import pgdl
-from harness.cli import as_json, completion, options
+from harness.cli import as_json, options
 from harness.printing import say
 
-if TYPE_CHECKING:
-    from harness.task.selection import ModelSelection
 
+def _parse_epsilon(text: str) -> tuple[int, ...]:
+    from harness.protocols.overfit.settings import parse_radii  # here: `pgdl overfit --help` needs no NumPy
 
-def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
-    """Parse `3`, `1,2,4` or `1..5`; an empty text means the default."""
-    if value is None:
-        return ()
-    from harness.protocols.overfit.settings import parse_radii
-
-    try:
-        return parse_radii(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error), context, parameter) from error
+    return parse_radii(text)
 
 
 @click.command("overfit")
-@click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
+@options.one_task
 @options.tasks
 @options.models
 @click.option(
-    "--epsilon", "radii", callback=parse_epsilon, metavar="N|N,N,...|N..N",
+    "--epsilon", "radii", callback=options.parsed(_parse_epsilon, ()), metavar="N|N,N,...|N..N",
     help="Largest shifts in pixels, e.g. 3 or 1,2,4 or 1..5. Default: 1..5, as far as the images allow.",
 )  # fmt: skip
 @click.option(
     "--split", type=click.Choice(["test", "train"]), default="test", show_default=True,
-    help="Examples to test. train is the positive control: the models do know them.",
+    help="Examples to test. train is the positive control: the models have been fitted to the training examples.",
 )  # fmt: skip
 @click.option(
     "--generator", type=click.Choice(["strongest", "nearest"]), default="strongest", show_default=True,
@@ -49,31 +40,19 @@ def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str
 @options.output("the table and plots to this directory.")
 @as_json.option
 @options.quiet
-def command(
-    task_name: str,
-    tasks_dir: Path,
-    models: "ModelSelection",
-    radii: tuple[int, ...],
-    split: str,
-    generator: str,
-    edges: str,
-    withhold: str,
-    output: Path | None,
-    form: str,
-    quiet: bool,
-) -> int:
+def command(output: Path | None, form: str, quiet: bool, **asked: Any) -> int:
     """Test whether the models of TASK have been fitted to its test set.
 
     Each correctly classified image is moved by at most epsilon pixels to where the model errs. Weighted by densities,
     the error rate on the moved images estimates the same risk as the ordinary error rate, if models and images are
-    independent; a difference beyond chance shows that they are not (Werpachowski et al., 2019; pgdl help overfitting).
-    Models are tested one by one, in groups of the same architecture, and all together.
+    independent. A difference beyond chance shows that models depend on the images (Werpachowski et al., 2019; pgdl help
+    overfitting). Models are tested one by one, in groups of the same architecture, and all together.
 
     Finished models are kept: the same command continues after an interruption. Exit code 1 if a model cannot be run.
 
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """
-    from harness.cli.terminal import Terminal
+    from harness.cli.terminal import Terminal, note
     from harness.format.files import make_directory
     from harness.protocols.overfit.report import print_result, result_object, write_rows
 
@@ -81,15 +60,11 @@ def command(
     if output is not None:
         make_directory(output)
     with Terminal(console) as progress:
-        result = pgdl.overfit(
-            task_name, tasks_dir=tasks_dir, models=models, radii=radii, split="test" if split == "test" else "train",
-            generator=generator, edges=edges, withhold=withhold, progress=progress,
-        )  # fmt: skip
+        result = pgdl.overfit(**asked, progress=progress)
     for model, error in result.failures.items():
-        say(f"pgdl: {model}: {error}", err=True)
+        note(f"{model}: {error}")
     if form == as_json.JSON:
-        if not console.quiet:
-            as_json.show(result_object(result))
+        as_json.show(result_object(result), quiet=quiet)
     elif result.rows:
         print_result(result, console)
     if result.rows and output is not None:

@@ -1,4 +1,4 @@
-"""`pgdl report`: everything that is known about a submission."""
+"""`pgdl report`: why the score of a submission is not higher."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from harness.cli import as_json, completion, options
-from harness.credentials import Address
 from harness.printing import say
 
 
@@ -18,18 +17,11 @@ from harness.printing import say
 @options.withhold
 @options.html("a page with plots for each submission to this directory.")
 @as_json.option
-def command(
-    submissions: tuple[str, ...],
-    tasks_dir: Path,
-    task_names: tuple[str, ...],
-    results: Address,
-    withhold: str,
-    html: Path | None,
-    form: str,
-) -> None:
-    """Explain the score of each SUBMISSION (default: of all recorded ones): why it is not higher, and what to try next.
+def command(html: Path | None, form: str, **asked: Any) -> None:
+    """Explain why the score of each SUBMISSION (default: of all recorded submissions) is not higher, and what to try
+    next.
 
-    With --html, DIR/NAME.html is written for each: a single file with plots, which needs no other.
+    With --html, a single file with all plots is written for each SUBMISSION: PATH/NAME.html.
 
     Needs the records of a complete run. The interval, the rank and the adjusted p-value refer to all recorded
     submissions.
@@ -38,7 +30,7 @@ def command(
     """
     import pgdl
 
-    found = pgdl.report(submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold)
+    found = pgdl.report(**asked)
     written = [] if html is None else found.write(html)
     if form == as_json.JSON:
         as_json.show({"submissions": found.content, "remarks": found.remarks})

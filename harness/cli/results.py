@@ -1,8 +1,7 @@
-"""`pgdl results`: the recorded calls, for people and for programs."""
+"""`pgdl results`: prints recorded calls, for people and for programs."""
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,20 +16,16 @@ if TYPE_CHECKING:
 
     from harness.records import Evaluation
 
-#: Columns of the table; the other formats have all columns.
+#: Columns of the table. The other formats have all columns of a record.
 SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds", "MiB", "message")
 
 
 @click.command("results")
 @options.results
 @click.option(
-    "--submission",
-    "submissions",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=completion.recorded,
+    "--submission", "submissions", multiple=True, metavar="NAME", shell_complete=completion.recorded,
     help="Only this submission; may be repeated.",
-)
+)  # fmt: skip
 @options.tasks
 @options.task
 @options.withhold
@@ -43,21 +38,11 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
 )  # fmt: skip
 @click.option(
     "--remove", metavar="NAME", shell_complete=completion.recorded,
-    help="Move all records of a submission to a database of their own, and so off the board.",
+    help="Move all records of this submission from the board to another database, whose name is printed.",
 )  # fmt: skip
 @click.option("--yes", is_flag=True, help="With --remove: do not ask.")
-def command(
-    results: Address,
-    submissions: tuple[str, ...],
-    tasks_dir: Path,
-    task_names: tuple[str, ...],
-    withhold: str,
-    outcomes: tuple[str, ...],
-    form: str,
-    remove: str | None,
-    yes: bool,
-) -> None:
-    """Print one row per recorded call, oldest first; if several records have the same key, the newest. Records of
+def command(results: Address, form: str, remove: str | None, yes: bool, **asked: Any) -> None:
+    """Print a row per recorded call, oldest first; of several records with the same key, only the newest. Records of
     hidden tasks are left out, and counted by outcome in a last line.
 
     csv, json (one object per line) and parquet have every column (pgdl help records), including the submission's
@@ -73,10 +58,7 @@ def command(
         return
     from pgdl import open_results
 
-    with open_results(
-        results, submissions=submissions, task_names=task_names, outcomes=outcomes, tasks_dir=tasks_dir,
-        withhold=withhold,
-    ) as rows:  # fmt: skip
+    with open_results(results, **asked) as rows:
         if form == "table":
             _print_table(rows)
         else:
@@ -115,9 +97,7 @@ def _print_table(rows: "Iterable[Evaluation]") -> None:
         )
         for row in rows
     ]
-    print_table(
-        wide_console(), SHOWN, cells, left=("submission", "version", "task", "model", "outcome"), wrap=("message",)
-    )
+    print_table(wide_console(), SHOWN, cells, left=SHOWN[:5], wrap=("message",))
 
 
 def _write(rows: "Iterable[Evaluation]", form: str) -> None:

@@ -1,4 +1,4 @@
-"""`pgdl run`: submissions on every model of every task."""
+"""`pgdl run`: calls submissions on every model of every task."""
 
 from pathlib import Path
 from typing import Any
@@ -24,25 +24,15 @@ from harness.shell import typed
 @as_json.option
 @options.quiet
 def command(
-    submissions: tuple[str, ...],
-    tasks_dir: Path,
-    task_names: tuple[str, ...],
-    results: Address,
-    names: tuple[str, ...],
-    as_files: bool,
-    repeats: int,
-    force: bool,
-    retry_timeouts: bool,
-    form: str,
-    quiet: bool,
-    **execution: Any,
-) -> int:
+    submissions: tuple[str, ...], tasks_dir: Path, results: Address, names: tuple[str, ...], as_files: bool, form: str,
+    quiet: bool, **asked: Any,
+) -> int:  # fmt: skip
     """Call each SUBMISSION, sandboxed and time-limited, on every model of every task.
 
     A SUBMISSION is a .py file, a directory or a zip with complexity.py, or the name of a baseline, which may
     have parameters, as in vc_dim:image_side=28. Every call is recorded as it ends; repeating the command makes
-    only the missing calls. Two concurrent runs on one database share the work. pgdl score and pgdl board show what
-    --repeat found, and name submissions that claim to be deterministic but are not.
+    only the missing calls. Two concurrent runs on one database share the work. pgdl score and pgdl board show the
+    results of --repeat, and name submissions that claim to be deterministic but are not.
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
@@ -59,16 +49,14 @@ def command(
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console) as progress:
         done = pgdl.run(
-            submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, names=names, repeats=repeats,
-            force=force, retry_timeouts=retry_timeouts, execution=options.execution_of(execution), progress=progress,
-            confirm=ask,
+            submissions, tasks_dir=tasks_dir, results=results, names=names, **options.with_execution(asked),
+            progress=progress, confirm=ask,
         )  # fmt: skip
     if form == as_json.JSON:
-        if not quiet:
-            as_json.show(summary_object(done))
-        return 0 if done.all_ok else 1
-    print_summary(done, console)
-    for line in done.not_deterministic:
-        warn(line)
-    console.print(f"Next: pgdl board --tasks {typed(str(tasks_dir))} {results_option(results)}".rstrip())
+        as_json.show(summary_object(done), quiet=quiet)
+    else:
+        print_summary(done, console)
+        for line in done.not_deterministic:
+            warn(line)
+        console.print(f"Next: pgdl board --tasks {typed(str(tasks_dir))} {results_option(results)}".rstrip())
     return 0 if done.all_ok else 1

@@ -1,4 +1,4 @@
-"""Shows the progress of a run: one live line per submission on a terminal, plain lines elsewhere."""
+"""The progress of a run: a bar per submission on a terminal, plain lines elsewhere."""
 
 import time
 from collections import Counter, defaultdict
@@ -6,13 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Self
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TaskID,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TimeElapsedColumn, TimeRemainingColumn
 
 from harness.api.needs import lacks_initial_weights
 from harness.api.tally import machines_line
@@ -23,19 +17,19 @@ from harness.outcome import Outcome
 from harness.tables import PlainColumn
 from harness.text import counted
 
-#: Maximum number of submissions with a line each on a terminal; for more, only the total is shown.
+#: Maximum number of submissions with a bar each. If there are more, only the bar of all calls is shown.
 SHOWN_LINES = 12
 
-#: Number of different failures of a submission that are printed as they happen; the summary counts all failures.
+#: Maximum number of different failures of a submission that are printed during the run. The summary counts all.
 SHOWN_FAILURES = 5
 
 
 class RunProgress(Bars):
-    """Prints failures as they happen and, on a terminal, shows a line with the remaining time per submission.
+    """Prints failures as they happen, and shows a bar with the remaining time for each submission on a terminal.
 
-    A failure is printed for the first call that has it, and counted after the submission's last call.
-    Failures on the tasks in `withheld` are only counted, because model and reason would reveal something of the model.
-    Failures for lack of initial weights are only counted, too: a note on the task has announced them.
+    Equal failures of a submission are printed once, and counted after its last call. Failures on `withheld` tasks are
+    only counted, because the message could reveal facts about a model. So are failures for lack of initial weights,
+    which a note on the task has announced.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
@@ -67,11 +61,11 @@ class RunProgress(Bars):
         return self
 
     def step(self, line: str) -> None:
-        """Show the step before the first call ends, in place of the name of the bar for all calls."""
+        """Show a step before the first call ends, in place of the name of the bar for all calls."""
         self._bars.update(self._all, description=line)
 
     def seen(self, row: CallSummary) -> None:
-        """Update the display after a call has ended."""
+        """Count a finished call, and print its failure."""
         name = row.call.submission.name
         self._left[name] -= 1
         if row.machine:
@@ -87,13 +81,13 @@ class RunProgress(Bars):
         self._bars.update(self._all, advance=1, description=f"{self._name} {machines}" if machines else self._name)
         if not self._left[name]:
             self._print_repeated(name)
-        if not self._left[name] and not self._console.is_terminal:
-            self._console.print(f"{name}: {self._total[name]} calls done{failed and f', {failed}'}")
+            if not self._console.is_terminal:
+                self._console.print(f"{name}: {self._total[name]} calls done{failed and f', {failed}'}")
         if self._line_is_due(time.monotonic()):
             self._print_all()
 
     def _print_all(self) -> None:
-        """Print the number of finished calls, and the expected time of the others at the pace so far."""
+        """Print the number of finished calls, and the expected time of the missing calls at the present rate."""
         total, left = sum(self._total.values()), self._left.total()
         seconds = (self._line_s - self._begun_s) / (total - left) * left
         machines = f" ({machines_line(self._machines)})" if self._machines else ""
@@ -110,7 +104,7 @@ class RunProgress(Bars):
             self._console.print(f"{name}: further failures are counted below")
 
     def _print_repeated(self, name: str) -> None:
-        """Print the number of calls that failed like one whose failure was printed."""
+        """Print the number of further calls for each failure that was printed."""
         for failure, calls in list(self._failures[name].items())[:SHOWN_FAILURES]:
             if calls > 1:
                 self._console.print(f"{name}: {counted(calls - 1, 'other call')}: {failure}")

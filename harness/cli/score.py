@@ -1,12 +1,11 @@
-"""`pgdl score`: scores of recorded runs, or of the competition's own `.predict` files."""
+"""`pgdl score`: prints scores of recorded submissions, or of the competition's own `.predict` files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli import as_json, completion, options
-from harness.credentials import Address
 from harness.printing import say
 
 if TYPE_CHECKING:
@@ -29,39 +28,26 @@ if TYPE_CHECKING:
     help="Score the files DIR/TASK.predict instead of recorded runs.",
 )  # fmt: skip
 @as_json.option
-def command(
-    submissions: tuple[str, ...],
-    tasks_dir: Path,
-    task_names: tuple[str, ...],
-    results: Address,
-    withhold: str,
-    everything: bool,
-    reference: Path | None,
-    predictions: Path | None,
-    form: str,
-) -> int:
-    """Score recorded submissions (all, or those named), or a directory of `.predict` files.
+def command(form: str, **asked: Any) -> int:
+    """Score each SUBMISSION (default: all recorded submissions), or a directory of `.predict` files.
 
     SUBMISSION is an argument of pgdl run, for the files in their current version, or the name of a recorded
-    submission, for its most recently requested version. The score is the competition's own number, printed along with
-    the form in its paper, Kendall's rank correlation and the granulated Kendall coefficient. Scores on hidden tasks
-    are rounded. Exit code 1 if a call failed or is missing, or if there is no final score, as where no task has a full
-    grid of three hyperparameters.
+    submission, for its most recently requested version. The score is the number that the competition's own program
+    computes. Beside it are the form that the competition's paper prints, Kendall's rank correlation and the granulated
+    Kendall coefficient. Scores on hidden tasks are rounded. Exit code 1 if a call failed or is missing, or if no final
+    score exists, for instance because no task has a full grid of three hyperparameters.
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """
     import pgdl
 
-    found = pgdl.score(
-        submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold,
-        everything=everything, reference=reference, predictions=predictions,
-    )  # fmt: skip
+    found = pgdl.score(**asked)
     _show(found, form)
     return 0 if found.complete else 1
 
 
 def _show(found: "ScoreResult", form: str) -> None:
-    if form == "table":
+    if form != as_json.JSON:
         from harness.cli.scores import print_scores
 
         print_scores(found)

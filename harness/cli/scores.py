@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_scores(found: "ScoreResult") -> None:
-    """Print the scores of submissions, one row per task, then their rule."""
+    """Print a table of each submission's scores, with a row per task, then the rule of scoring."""
     console = wide_console()
     decimals = DECIMALS if found.withheld else 4
     titles = ("task", "official", "printed", "Kendall", "granulated", "models", "limiting pair")
@@ -28,7 +28,6 @@ def print_scores(found: "ScoreResult") -> None:
 
 
 def _rows(result: SubmissionScore, withheld: Collection[str]) -> list[list[str]]:
-    """Return the cells of each task."""
     return [
         [task, *_figures(score, DECIMALS if task in withheld else 4)]
         if isinstance(score, TaskScore)
@@ -38,7 +37,7 @@ def _rows(result: SubmissionScore, withheld: Collection[str]) -> list[list[str]]
 
 
 def _figures(score: TaskScore, decimals: int) -> list[str]:
-    """Return the cells of one task; correlations have four decimals."""
+    """Return the cells of a task after its name; correlations have four decimals."""
     printed = "-" if score.printed is None else f"{100 * score.printed:.{decimals}f}"
     correlations = [decimal(number, 4) for number in (score.kendall, score.granulated_kendall)]
     pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair], default=("-",))

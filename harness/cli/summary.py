@@ -1,4 +1,4 @@
-"""The summary of a finished run."""
+"""The summary of a finished run, for people and as JSON."""
 
 import statistics
 from typing import Any
@@ -10,35 +10,41 @@ from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 from pgdl import UNSAFE, RunResult
 
-#: Note on every output that withholds something.
+#: Note on the withheld tasks, whose names it gets.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (pgdl help hidden-tasks)."
 
 
 def print_summary(done: RunResult, console: Console) -> None:
-    """Print a row per submission and task, and a row for its repetitions.
-
-    For withheld tasks only outcomes are shown: a submission could tell something by the time it takes.
-    """
-    rows, tally, withheld = [], done.tally, done.withheld
-    for (submission, task, repeated), outcomes in sorted(tally.outcomes.items()):
-        median = statistics.median(tally.seconds[submission, task, repeated])
-        seconds = "-" if task in withheld else f"{median:.2f}"
-        failures = [f"{number} {outcome}" for outcome, number in outcomes.most_common() if outcome != Outcome.OK]
-        good = f"{outcomes[Outcome.OK]} of {outcomes.total()}"
-        rows.append([submission, f"{task}, repeated" if repeated else task, good, seconds, ", ".join(failures)])
+    """Print a row for each submission and task, and a row for repetitions of its calls."""
+    rows = []
+    for of in _calls(done):
+        seconds = "-" if of["median_seconds"] is None else f"{of['median_seconds']:.2f}"
+        failures = [f"{number} {outcome}" for outcome, number in of["outcomes"].items() if outcome != Outcome.OK]
+        good = f"{of['outcomes'].get(Outcome.OK, 0)} of {of['calls']}"
+        task = f"{of['task']}, repeated" if of["repeated"] else of["task"]
+        rows.append([of["submission"], task, good, seconds, ", ".join(failures)])
     titles = ("submission", "task", "ok", "s per call", "failed")
     print_table(console, titles, rows, left=("submission", "task"), wrap=("failed",))
-    if withheld:
-        print_lines(console, [WITHHELD_NOTE.format(", ".join(sorted(withheld)))])
+    if done.withheld:
+        print_lines(console, [WITHHELD_NOTE.format(", ".join(sorted(done.withheld)))])
     if not done.is_sandboxed:
         console.print(UNSAFE, style="bold red")
-    if tally.machines:
-        console.print(f"Calls per machine: {machines_line(tally.machines)}")
+    if done.tally.machines:
+        console.print(f"Calls per machine: {machines_line(done.tally.machines)}")
     console.print(f"Records: {done.records}")
 
 
 def summary_object(done: RunResult) -> dict[str, Any]:
-    """Return the summary for programs, without times of withheld tasks."""
+    """Return the summary as a JSON object."""
+    return {
+        "ok": done.all_ok, "records": done.records, "sandboxed": done.is_sandboxed, "withheld": done.withheld,
+        "calls": _calls(done), "not_deterministic": done.not_deterministic, "refused": done.refused,
+        "machines": done.tally.machines,
+    }  # fmt: skip
+
+
+def _calls(done: RunResult) -> list[dict[str, Any]]:
+    """Return the outcomes of each submission on each task. Times on withheld tasks may reveal models, and are None."""
     calls = []
     for (submission, task, repeated), outcomes in sorted(done.tally.outcomes.items()):
         median = statistics.median(done.tally.seconds[submission, task, repeated])
@@ -47,8 +53,4 @@ def summary_object(done: RunResult) -> dict[str, Any]:
             "outcomes": {str(outcome): number for outcome, number in outcomes.most_common()},
             "median_seconds": None if task in done.withheld else median,
         })  # fmt: skip
-    return {
-        "ok": done.all_ok, "records": done.records, "sandboxed": done.is_sandboxed, "withheld": done.withheld,
-        "calls": calls, "not_deterministic": done.not_deterministic, "refused": done.refused,
-        "machines": done.tally.machines,
-    }  # fmt: skip
+    return calls

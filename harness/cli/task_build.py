@@ -1,8 +1,7 @@
-"""`pgdl task build` and `recipes`: trains a task from a recipe."""
+"""`pgdl task build` and `recipes`: train a task from a recipe, and list the recipes."""
 
 import statistics
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,7 +30,7 @@ UNFINISHED = 3
     help="Reuse the models that an earlier run of the same recipe has finished, or start from scratch.",
 )  # fmt: skip
 @as_json.option
-def command(recipe: str, output: Path, workers: int | None, limit: int | None, resume: bool, form: str) -> int:
+def command(form: str, **asked: Any) -> int:
     """Train every model of RECIPE's grid, and write a task in the competition's layout.
 
     RECIPE is a file, or the name of a recipe in the package, as listed by pgdl task recipes. Finished models are kept
@@ -43,9 +42,8 @@ def command(recipe: str, output: Path, workers: int | None, limit: int | None, r
 
     console = as_json.console_of(form)
     found = pgdl.build_task(
-        recipe, output, workers=workers, limit=limit, resume=resume, tell=console.print,
-        show=lambda read, number: BuildProgress(read, number, console),
-    )  # fmt: skip
+        **asked, tell=console.print, show=lambda recipe, number: BuildProgress(recipe, number, console)
+    )
     if found.trained:
         hours = found.seconds / 3600
         rate = f"{60 * hours:.1f} min: {found.trained / hours:.0f} per hour"
@@ -57,10 +55,9 @@ def command(recipe: str, output: Path, workers: int | None, limit: int | None, r
 
 
 def _print_state(found: "BuildResult", console: "Console") -> int:
-    """Print the state of the build; returns the exit code."""
+    """Print the state of the build, and return the exit code."""
     build = found.build
-    if found.gaps:
-        gaps = found.gaps
+    if gaps := found.gaps:
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
         console.print(f"gaps of {counted(len(gaps), 'model')}: {spread}")
     if line := unreached_line(found.unreached):
@@ -69,12 +66,10 @@ def _print_state(found: "BuildResult", console: "Console") -> int:
         console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")
         return UNFINISHED
     if not build.is_finished:
-        console.print(f"{len(found.records)} of {len(build.recipe.cells)} models are finished in {build.building}; "
-                      "without --limit the same command completes the task.")  # fmt: skip
-        return 0
-    console.print(
-        f"Wrote {build.task}. Next: {typed('pgdl', 'task', 'show', str(build.task.parent.parent))}", markup=False
-    )
+        finished = f"{len(found.records)} of {len(build.recipe.cells)} models are finished in {build.building}"
+        console.print(f"{finished}; without --limit the same command completes the task.")
+    else:
+        console.print(f"Wrote {build.task}. Next: {typed('pgdl', 'task', 'show', str(build.task.parent.parent))}")
     return 0
 
 

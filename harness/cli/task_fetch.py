@@ -1,4 +1,4 @@
-"""`pgdl task known` and `fetch`: downloads tasks of a known corpus, or an archive of tasks whose digest is known."""
+"""`pgdl task known` and `fetch`: list known corpora, and download their tasks or an archive of tasks."""
 
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,7 @@ from harness.printing import say
 @click.option("--whole", is_flag=True, help="Fetch whole archives of a corpus, from servers that send no parts.")
 @as_json.option
 @options.quiet
-def command(
-    what: Address, sha256: str | None, tasks_dir: Path, models: int | tuple[str, ...] | None, catalogue: Address | None,
-    whole: bool, form: str, quiet: bool,
-) -> None:  # fmt: skip
+def command(what: Address, sha256: str | None, tasks_dir: Path, form: str, quiet: bool, **of_corpus: Any) -> None:
     """Download tasks of a known corpus into the directory of --tasks: pgdl task known lists the corpora.
 
     Only requested files are downloaded. After any interruption the same command continues; with more --models it
@@ -39,13 +36,13 @@ def command(
     pgdl task fetch https://example.org/tasks.tar.gz --sha256 9f86... --tasks my_tasks
     """
     if what.is_url:
-        if models or catalogue or whole:
+        if any(of_corpus.values()):
             raise UserError("--models, --catalogue and --whole", expected="with the name of a corpus", found=what)
         found = _fetch_archive(what, sha256, tasks_dir, quiet=quiet)
     else:
-        found = _fetch_corpus(str(what), sha256, tasks_dir, models, catalogue, whole=whole, quiet=quiet)
-    if form == as_json.JSON and not quiet:
-        as_json.show(found)
+        found = _fetch_corpus(str(what), tasks_dir, quiet=quiet, sha256=sha256, **of_corpus)
+    if form == as_json.JSON:
+        as_json.show(found, quiet=quiet)
 
 
 def _fetch_archive(url: Address, sha256: str | None, tasks_dir: Path, *, quiet: bool) -> dict[str, Any]:
@@ -57,17 +54,12 @@ def _fetch_archive(url: Address, sha256: str | None, tasks_dir: Path, *, quiet: 
     return {"tasks": tasks_dir, "sha256": sha256, "fetched": fetched}
 
 
-def _fetch_corpus(
-    what: str, sha256: str | None, tasks_dir: Path, models: int | tuple[str, ...] | None, catalogue: Address | None, *,
-    whole: bool, quiet: bool,
-) -> dict[str, Any]:  # fmt: skip
+def _fetch_corpus(what: str, tasks_dir: Path, *, quiet: bool, **asked: Any) -> dict[str, Any]:
     from harness.cli.transfer import Transfer
     from harness.tables import wide_console
 
     with Transfer(wide_console(quiet=quiet, stderr=True)) as watcher:
-        tasks = pgdl.fetch_corpus(
-            what, tasks_dir, models=models, catalogue=catalogue, sha256=sha256, whole=whole, watcher=watcher
-        )
+        tasks = pgdl.fetch_corpus(what, tasks_dir, **asked, watcher=watcher)
     for task in () if quiet else tasks:
         state = "fetched" if task.is_new else "is there already"
         say(f"{task.directory}: {state}, {task.record.part or f'{task.record.models} models'}", err=True)
@@ -88,9 +80,9 @@ def _fetch_corpus(
 @options.sha256
 @as_json.option
 def known(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form: str) -> None:
-    """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and what is in the directory of --tasks.
+    """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and the part in the directory of --tasks.
 
-    Sizes are of the whole archive of a phase. A task is a part of it, and only requested files are downloaded.
+    Sizes are of the whole archive of a phase. A task is a part of an archive, and only requested files are downloaded.
     """
     from harness.fetch.catalogue import UNKNOWN, known_here
     from harness.tables import print_table, wide_console

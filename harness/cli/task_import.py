@@ -1,4 +1,4 @@
-"""`pgdl task import`: makes a task of models and data that people already have."""
+"""`pgdl task import`: makes a task of existing models and data."""
 
 from pathlib import Path
 
@@ -14,7 +14,11 @@ from harness.shell import typed
 @click.command("import")
 @click.argument("table", metavar="TABLE", type=click.Path(path_type=Path))
 @options.data
-@click.option("--test", metavar="DATA", help="Test data: computes or checks test accuracies. Never shown to measures.")
+@click.option(
+    "--test",
+    metavar="DATA",
+    help="Test data, by which test accuracies are computed or checked; never shown to measures.",
+)
 @options.output("the task into this directory of tasks.", required=True)
 @as_json.option
 @options.quiet
@@ -35,7 +39,7 @@ def command(
 
     DATA are arrays in an .npz file (x and y, or x_train, y_train, x_test and y_test) or in two .npy files (x*.npy, with
     y*.npy beside it), a directory of TFRecord shards or of images by class, or a dataset of Keras: mnist,
-    fashion_mnist, cifar10, cifar100. pgdl help your-own-models explains all of it.
+    fashion_mnist, cifar10, cifar100. pgdl help your-own-models explains these formats.
 
     Example: pgdl task import models.csv --data mnist.npz --test mnist.npz --divide-by 255 --output my_tasks
     """

@@ -1,4 +1,4 @@
-"""`pgdl task list`, `show`, `validate` and `hide`: the tasks in a directory."""
+"""`pgdl task list`, `show`, `validate` and `hide`: describe, check and mark the tasks in a directory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -62,8 +62,8 @@ def show_command(
 ) -> None:
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
 
-    A task in training is shown with its finished models, a hidden task only with the number of its models. The HTML
-    leaves both out.
+    A task in training is shown with its finished models, a hidden task only with the number of its models. The page of
+    --html has neither of them.
     """
     root = directory or tasks_dir
     found = pgdl.show_tasks(root, task_names, withhold, html)
@@ -90,10 +90,10 @@ def validate_command(
 ) -> int:
     """Check the tasks in DIR and print every problem in one line.
 
-    Exit code 2 if there is a problem. A valid task may have notes: the differences that it can show, or that the
-    official score is not defined on it. A fetched task is compared with the digests of its fetch. Reference data
-    without models is checked
-    as well: it can be scored, but not run. For hidden tasks, only the number of problems is printed.
+    Exit code 2 if there is a problem. A valid task may have notes, for instance on the differences that it can show, or
+    that the official score is not defined on it. A fetched task is compared with the digests of its fetch. Reference
+    data without models are checked as well; they serve for scoring, but not for runs. For hidden tasks, only the number
+    of problems is printed.
     """
     found = pgdl.validate_tasks(directory or tasks_dir, task_names, withhold)
     if form == as_json.JSON:
@@ -111,10 +111,9 @@ def validate_command(
 @options.one_task
 @options.tasks
 def hide_command(task_name: str, tasks_dir: Path) -> None:
-    """Mark TASK as hidden: participants learn rounded scores on it, and nothing else.
+    """Mark TASK as hidden: participants learn nothing about it except rounded scores.
 
-    Mark a task before its first run: earlier records keep their messages. To take the mark away, delete the printed
-    file.
+    Mark a task before its first run: earlier records keep their messages. To remove the mark, delete the printed file.
     """
     written = pgdl.hide_task(task_name, tasks_dir)
     say(f"{task_name} is hidden already." if written is None else f"{task_name} is hidden from now on: wrote {written}")
@@ -137,16 +136,14 @@ def _print(task: Mapping[str, Any]) -> None:
         layers += ", ".join(built["kinds"])
         say(f"{counted(built['number'], 'architecture')} of {layers}; outputs are {', '.join(built['outputs'])}")
     if (origin := task.get("fetched")) is not None:
-        here, there = origin["models"], origin["models_in_archive"]
-        part = f"a part of {origin['source']}: {here} of {there} models"
-        whole = f"{origin['source']}, whole"
-        say(f"{part if here != there else whole}; from {origin['url']}")
+        here, there, source = origin["models"], origin["models_in_archive"], origin["source"]
+        part = f"{source}, whole" if here == there else f"a part of {source}: {here} of {there} models"
+        say(f"{part}; from {origin['url']}")
     _print_gaps(task)
     say()
 
 
 def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
-    """Print the gaps of the finished models, the number of missing models, and the command that continues."""
     from harness.task.incomplete import command_to_continue
 
     finished, expected = task["models"], task["expected_models"]
@@ -160,13 +157,13 @@ def _print_unfinished(task: Mapping[str, Any], root: Path) -> None:
 
 
 def unreached_line(models: Sequence[int]) -> str:
-    """Return a line on the models that did not meet the criterion of their recipe; empty if all did."""
+    """Return a line on models that did not reach the criterion of their recipe; empty without such models."""
     names = ", ".join(f"model_{number}" for number in models)
     return f"{counted(len(models), 'model')} did not reach the criterion: {names}" if models else ""
 
 
 def _print_gaps(task: Mapping[str, Any]) -> None:
-    """Print the mean gaps over all models and for each value of each hyperparameter, with their errors if known."""
+    """Print statistics of the gaps of all models and for each value of each hyperparameter, if the gaps are known."""
     from harness.tables import print_table, wide_console
 
     if "gaps_by_value" not in task:
@@ -191,5 +188,4 @@ def _print_gaps(task: Mapping[str, Any]) -> None:
 
 def _gap_cells(gaps: Mapping[str, float] | None) -> Sequence[str]:
     """Return the cells of `GAP_COLUMNS`; dashes for unknown gaps."""
-    names = ("minimum", "mean", "median", "maximum")
-    return ["-" if gaps is None else f"{gaps[name]:.4f}" for name in names]
+    return ["-" if gaps is None else f"{gaps[name]:.4f}" for name in ("minimum", "mean", "median", "maximum")]

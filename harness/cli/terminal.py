@@ -1,14 +1,12 @@
-"""Progress on the terminal: notes and warnings on standard error, the calls of a run on standard output."""
+"""The progress of a function of `pgdl` on the terminal, or in a log."""
 
 import sys
 from collections.abc import Collection, Sequence
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 
-from harness.cli.bars import Steps
-from harness.cli.current_step import CurrentStep
+from harness.cli.bars import CurrentStep, Steps
 from harness.cli.run_progress import RunProgress
 from harness.execution.run import CallSummary, Plan
 from harness.printing import say
@@ -18,51 +16,52 @@ from pgdl import UNSAFE, Progress
 
 
 class Terminal(Progress):
-    """Shows the work to a user at a terminal, or in a log; leaving its context ends the shown step."""
+    """Shows notes, warnings and the current step on standard error, and the calls of a run on a console.
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self._step = CurrentStep(wide_console(quiet=console.quiet, stderr=True))
+    When its context is left, no step is shown any more.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = wide_console() if console is None else console
+        self._step = CurrentStep(wide_console(quiet=self.console.quiet, stderr=True))
         self._withheld: Collection[str] = ()
         self._run: RunProgress | None = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._step.end()
 
     def note(self, line: str) -> None:
-        """Print a note, in one line on standard error, where the step was shown."""
+        """Print a note in place of the shown step."""
         self._step.end()
         note(line)
 
     def warn(self, line: str) -> None:
-        """Print a warning, in one line on standard error, where the step was shown."""
+        """Print a warning in place of the shown step."""
         self._step.end()
         warn(line)
 
     def step(self, line: str) -> None:
-        """Show the step until the next step begins; in a run at a terminal, beside its bar."""
+        """Show the step until the next step begins. During a run on a terminal, the run's bar has its text."""
         if self._run is not None and self.console.is_terminal:
             self._run.step(line)
         else:
             self._step.begin(line)
 
     def steps(self, name: str, total: int) -> Steps:
-        """Show a bar of the work."""
+        """Return a context that shows a bar."""
         self._step.end()
         return Steps(self.console, name, total)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """Remember the withheld tasks."""
+        """Keep the names of the withheld tasks for the calls of a run."""
         self._step.end()
         self._withheld = withheld
 
     def started(self, plan: Plan, records: str) -> None:
-        """Print the number of calls that are left to make."""
+        """Print the number of recorded calls, and show the bars of the missing calls."""
         self._step.end()
         if plan.recorded:
             self.console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records}")
@@ -70,18 +69,19 @@ class Terminal(Progress):
         self._run.__enter__()
 
     def advanced(self, call: CallSummary) -> None:
-        """Show that a call has ended."""
+        """Update the bars, and print a failure."""
         self._step.end()
         assert self._run is not None
         self._run.seen(call)
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
-        """Print the command that continues, if an error or Ctrl-C has ended a run with recorded calls."""
+        """Close the bars. If an error or Ctrl-C has ended the run, print that the same command resumes it."""
         self._step.end()
         assert self._run is not None
         self._run.__exit__(None, None, None)
         error = sys.exception()
-        if n_recorded and (isinstance(error, Exception) or type(error) is KeyboardInterrupt):  # not a container's end
+        # A subclass of KeyboardInterrupt ends a run in a container of Codabench, where nobody can resume the run.
+        if n_recorded and (isinstance(error, Exception) or type(error) is KeyboardInterrupt):
             self.console.print(
                 f"At least {n_recorded} of {n_calls} calls are recorded; the same command resumes the run."
             )

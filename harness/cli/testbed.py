@@ -1,4 +1,4 @@
-"""`pgdl testbed`: error and diversity of backbones over size, noise and unseen classes, and measures against them."""
+"""`pgdl testbed`: evaluates models as backbones on noise and unseen classes, and compares measures with the result."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,49 +6,43 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import pgdl
-from harness.cli import as_json, completion, options
-from harness.credentials import Address
+from harness.cli import as_json, options
 from harness.printing import say
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.task.selection import ModelSelection
-
-#: Measures shown on the terminal; the file has all.
+#: Number of measures that the terminal shows. The file of --output has all measures.
 SHOWN = 20
 
-#: Columns of marginals on the terminal, and their names in the tables.
+#: Heading of a column of marginals on the terminal -> its name in the file.
 MARGINALS = {
     "error": "error_mean", "error_p10": "error_p10", "1-kappa": "diversity_mean", "1-kappa_p10": "diversity_p10",
     "divergence": "divergence",
 }  # fmt: skip
 
 
-def _numbers(kind: type[float] | type[int]) -> Any:
-    def parse(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...] | None:
-        if value is None:
-            return None
+def _numbers(kind: type[float] | type[int], meaning: str) -> Any:
+    def parse(text: str) -> tuple[float, ...]:
         try:
-            return tuple(sorted(kind(part) for part in value.split(",")))
+            return tuple(sorted(kind(part) for part in text.split(",")))
         except ValueError as error:
-            expected = "numbers" if kind is float else "whole numbers"
-            raise click.BadParameter(f"expected {expected}, found {value!r}", context, parameter) from error
+            raise ValueError(f"expected {meaning}, found {text!r}") from error
 
-    return parse
+    return options.parsed(parse)
 
 
 @click.command("testbed")
-@click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
+@options.one_task
 @options.data
 @options.tasks
 @options.models
 @click.option(
-    "--ssim", callback=_numbers(float), metavar="X[,X...]",
+    "--ssim", callback=_numbers(float, "numbers"), metavar="X[,X...]",
     help="Structural similarities of the noisy test images, including 1. Default: 0.6, 0.65, ... 1.",
 )  # fmt: skip
 @click.option(
-    "--unseen", callback=_numbers(int), metavar="N[,N...]",
+    "--unseen", callback=_numbers(int, "whole numbers"), metavar="N[,N...]",
     help="Numbers of unseen classes, including 0. Default: at most six equal steps up to all unseen classes of DATA.",
 )  # fmt: skip
 @click.option(
@@ -62,19 +56,7 @@ def _numbers(kind: type[float] | type[int]) -> Any:
 @as_json.option
 @options.quiet
 def command(
-    task_name: str,
-    data: str,
-    tasks_dir: Path,
-    models: "ModelSelection",
-    ssim: tuple[float, ...] | None,
-    unseen: tuple[int, ...] | None,
-    weight: float,
-    measures: tuple[str, ...],
-    results: Address,
-    output: Path | None,
-    form: str,
-    quiet: bool,
-    **execution: Any,
+    ssim: tuple[float, ...] | None, measures: tuple[str, ...], output: Path | None, form: str, quiet: bool, **asked: Any
 ) -> int:
     """Evaluate the models of TASK as frozen backbones of a linear probe (Huang, Yu and Zhang 2025).
 
@@ -84,7 +66,7 @@ def command(
 
     Prints the trade-off point and marginals, and how well measures of the library agree with them. Finished
     backbones and calls are kept; the same command continues. Exit code 1 if a backbone could not be probed, or a call
-    of a measure failed. pgdl help testbed explains all of it.
+    of a measure failed. pgdl help testbed explains the method.
 
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """
@@ -96,14 +78,10 @@ def command(
         make_directory(output)
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console) as progress:
-        found = pgdl.testbed(
-            task_name, data, tasks_dir=tasks_dir, models=models, ssim=ssim or SSIM, unseen=unseen, weight=weight,
-            measures=[one for one in measures if one != options.NONE], results=results,
-            execution=options.execution_of(execution), progress=progress,
-        )  # fmt: skip
+        named = [name for name in measures if name != options.NONE]
+        found = pgdl.testbed(ssim=ssim or SSIM, measures=named, **options.with_execution(asked), progress=progress)
     if form == as_json.JSON:
-        if not quiet:
-            as_json.show(found.content)
+        as_json.show(found.content, quiet=quiet)
     else:
         _show(found, console)
         if not found.is_sandboxed:
@@ -114,14 +92,11 @@ def command(
 
 
 def _show(found: "pgdl.TestbedResult", console: "Console") -> None:
-    """Print the trade-off point, the marginals, and the measures, the most consistent first."""
     from harness.tables import print_lines, print_table
 
     point, content = found.summary.point, found.content
-    console.print(
-        f"trade-off point: SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes, {point.size:,.0f} weights",
-        style="bold",
-    )
+    place = f"SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes, {point.size:,.0f} weights"
+    console.print(f"trade-off point: {place}", style="bold")
     console.print(
         f"there: mean error M_g {point.values['error_mean']:.3f} (generalization bound), "
         f"mean 1-kappa M_k {point.values['diversity_mean']:.3f} (diversity bound), objective {point.objective:.3f}"
@@ -133,9 +108,8 @@ def _show(found: "pgdl.TestbedResult", console: "Console") -> None:
     print_table(console, ("dimension", "value", *MARGINALS), rows, left=("dimension",))
     if not (measures := content["consistency"]):
         return
-    console.print(
-        "sign-errors of measures: 0 orders the models as the testbed does, 1 the other way round", style="bold"
-    )
+    meaning = "0 orders the models as the testbed does, 1 in reverse"
+    console.print(f"sign-errors of measures: {meaning}", style="bold")
     rows = [[name, *(f"{number:.3f}" for number in errors)] for name, *errors in map(dict.values, measures[:SHOWN])]
     print_table(console, tuple(measures[0]), rows, left=("measure",))
     if len(measures) > SHOWN:

@@ -1,4 +1,4 @@
-"""Progress of a download: on a terminal a bar with bytes, rate and time left; elsewhere a line a minute."""
+"""The progress of a download."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from harness.text import size
 
 
 class Transfer(Bars, Watcher):
-    """Shows a download until its context is left."""
+    """A context that shows a download: by a bar with the time left on a terminal, by a line a minute elsewhere."""
 
     def __init__(self, console: Console) -> None:
         columns = PlainColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
@@ -23,7 +23,7 @@ class Transfer(Bars, Watcher):
         self._what, self._total, self._done = "", 0, 0
 
     def begin(self, what: str, total: int) -> None:
-        """Show the number of bytes to download; 0 if it is not known."""
+        """Begin the download of `what`, which has `total` bytes, or an unknown number if `total` is 0."""
         self._what, self._total, self._done = what, total, 0
         self._begun_s = self._line_s = time.monotonic()
         self._bars.reset(self._all, description=what, total=total or None)
@@ -31,7 +31,7 @@ class Transfer(Bars, Watcher):
             self._console.print(f"{what}: {size(total)}")
 
     def seen(self, number: int) -> None:
-        """Show the number of received bytes."""
+        """Add a number of received bytes."""
         self._bars.advance(self._all, number)
         with self._lock:
             self._done += number

@@ -1,4 +1,4 @@
-"""`pgdl verify`: checks a site of `pgdl board --html`."""
+"""`pgdl verify`: computes a site of `pgdl board --html` again, and compares."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ from harness.printing import say
 def command(directory: Path, form: str) -> int:
     """Compute every number of the site in DIR again from its records, and compare every byte.
 
-    Needs neither models nor TensorFlow. Exit code 1 if anything differs. The records themselves are taken as true:
-    compare the printed digest with the digest that the organiser announced. Results on hidden tasks are taken as given.
+    Needs neither models nor TensorFlow. Exit code 1 if anything differs. The records are not checked: compare the
+    printed digest with the digest that the organiser announced. Neither are rounded results on hidden tasks.
     """
     from dataclasses import asdict
 
@@ -24,13 +24,12 @@ def command(directory: Path, form: str) -> int:
     found = verify_site(directory)
     if form == as_json.JSON:
         as_json.show({"verified": not found.differences} | asdict(found))
+    elif found.differences:
+        say(*found.differences)
+    if found.differences or form == as_json.JSON:
         return int(bool(found.differences))
-    for line in found.differences:
-        say(line)
-    if found.differences:
-        return 1
     say(f"Verified: {found.n_files} files are as computed from {found.n_records} records.")
     if found.withheld:
-        say(f"Taken as given: rounded results on hidden tasks ({', '.join(found.withheld)}).")
+        say(f"Not checked: rounded results on hidden tasks ({', '.join(found.withheld)}).")
     say(f"Digest of all records: {found.head}")
     return 0

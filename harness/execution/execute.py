@@ -43,9 +43,9 @@ def execute(
     step(f"preparing the sandbox, which imports {frameworks}")
     executor.prepare(runtimes)
     step(f"making {counted(len(missing), 'call')}")
-    with records.claims() as claims:
+    with Claims(records) as claims:
         mine = None if plan.forced else claims
-        with records.writer(mine) as writer:
+        with RecordWriter(records, mine) as writer:
             yield from _Execution(plan, executor, records, mine, writer, warn).rows()
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import harness
 from harness.configuration import Configuration
-from harness.digest import digest_of
+from harness.digest import code_of, digest_of
 from harness.execution.budget import TimeBudget
 from harness.sandbox import Limits
-from harness.submission import code_of
 from harness.task.hidden import Withhold
 from harness.worker.runtimes import RUNTIMES
 

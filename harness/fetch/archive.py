@@ -1,4 +1,4 @@
-"""Downloads an archive of tasks whose digest is known, and unpacks it after the digest has been verified."""
+"""Downloads an archive of tasks, verifies its digest, and unpacks it."""
 
 import bz2
 import gzip
@@ -41,7 +41,7 @@ CHUNK = 1024**2
 
 SCHEMES = ("https", "http", "file")
 
-#: File in the directory with the digest of the archive that its content comes from.
+#: Name of the file, in the unpacked directory, with the digest of the archive.
 MARK = ".archive-sha256"
 
 #: Maximum size of that file in bytes.
@@ -50,18 +50,19 @@ MAX_MARK = 1024
 #: First bytes of a compressed tar -> the function that opens it.
 _PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open, b"]\0\0": lzma.open}
 
-#: Maximum overhead of a tar in bytes, besides the content of files: a fixed part, and a part for each member.
+#: Maximum size in bytes of a tar besides the content of its files: a fixed part, and a part for each member.
 MAX_BESIDE, MAX_BESIDE_MEMBER = 16 * 1024**2, 4096
 
 
 def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
-    """Download an archive (tar in any compression, or zip) and unpack it as `directory`.
+    """Download an archive (a compressed or plain tar, or a zip) and unpack it as `directory`.
 
-    Returns False without a download if `directory` comes from the same archive. A failure leaves nothing behind.
+    Return whether the archive was downloaded: False if `directory` comes from the same archive. After an error, no file
+    is left behind.
 
     Raises:
-        UserError: another digest; an unreadable address; an archive that is too large, or has links, devices or paths
-            that lead outside; `directory` exists and has another origin.
+        UserError: the address cannot be read, the archive has another digest or is too large, a member is a link, a
+            device or outside of the archive, or `directory` exists and has another origin.
     """
     require_digest(sha256)
     if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
@@ -106,10 +107,10 @@ def _require_same(directory: Path, sha256: str) -> bool:
 
 
 def download(url: Address, target: Path) -> str:
-    """Write the content at an address to a file, and return its SHA-256 (hex).
+    """Write the content of an address (`SCHEMES`) to a file, and return its SHA-256 (hex).
 
     Raises:
-        UserError: it cannot be fetched, is cut off or too large, or the disk is full.
+        UserError: the content cannot be fetched, is cut off or too large, or the disk is full.
     """
     scheme = url.reveal().partition(":")[0].lower()
     if scheme not in SCHEMES:
@@ -127,7 +128,7 @@ def download(url: Address, target: Path) -> str:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Write the files of an archive; limits apply to the unpacked bytes, not to declared sizes."""
+    """Write the files of an archive, limited by the number of unpacked bytes; raises `BadArchiveError`."""
     written, size = 0, archive.stat().st_size
     try:
         for number, (name, stream) in enumerate(_members(archive), start=1):
@@ -151,7 +152,7 @@ def _unpack(archive: Path, target: Path) -> None:
 
 
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield name and content of each file; raises `BadArchiveError` for links and devices."""
+    """Yield name and content of each file in a zip or tar; raises `BadArchiveError` for links and devices."""
     if zipfile.is_zipfile(archive):
         with open_regular(archive, links=True) as packed, open_zip(packed, MAX_LIST) as members:
             for entry in members.infolist():
@@ -173,16 +174,16 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 class _Tar:
-    """The unpacked bytes of a tar, of which at most `allowed` may be read.
+    """The decompressed bytes of a tar, of which at most `allowed` may be read.
 
-    Without this limit, `tarfile` would read headers of any size into memory, and any number of folders.
+    Without the limit, `tarfile` would read headers of any size, and any number of folders, into memory.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._seen, self.allowed = stream, 0, MAX_BESIDE
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; raises `BadArchiveError` for damage, and beyond the allowed bytes."""
+        """Return up to `size` bytes; raises `BadArchiveError` for damaged bytes, and beyond the limit."""
         try:
             part = self._stream.read(size)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:

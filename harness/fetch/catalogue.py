@@ -1,4 +1,4 @@
-"""Known corpora: a TOML file for each names its archives and tasks; `known_here` finds the tasks in a directory."""
+"""Reads catalogues, TOML files with the archives and tasks of a corpus, and finds their tasks in a directory."""
 
 import re
 import tempfile
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, PlainValidator, ValidationError
+from pydantic import Field, PlainValidator
 
 from harness.credentials import Address
 from harness.errors import UserError
@@ -16,17 +16,13 @@ from harness.fetch.listing import MAX_ARCHIVE
 from harness.fetch.staging import StagedTask
 from harness.format.files import located
 from harness.hints import did_you_mean
-from harness.parsing import parse_toml
-from harness.reading import read_text
 from harness.task.incomplete import half_fetched
-from harness.text import printable
-from harness.toml import MAX_BYTES, Section
-from harness.validation import first_problem
+from harness.toml import Section, checked, read_toml
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _DIGEST = r"^[0-9a-f]{64}$"
 
-#: Stands for a field that the catalogue lacks.
+#: Words for a field that the catalogue does not have.
 UNKNOWN = "not yet known"
 
 
@@ -34,13 +30,13 @@ class KnownTask(Section):
     """One task of an archive."""
 
     name: str = Field(pattern=_NAME, description="Name of its directory.")
-    about: str = Field("", max_length=200, description="Networks and data, for people.")
+    about: str = Field("", max_length=200, description="Networks and data, for readers.")
     models: int | None = Field(None, ge=1, description="Number of its models, if that is known.")
     sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of all of its files, if that is known.")
 
 
 def _address(text: object) -> Address:
-    """Return an address on the web; raises `UserError`, since the message of any other error would repeat it."""
+    """Return an address on the web; raises `UserError`, whose message does not repeat the text."""
     address = Address.of(str(text), "url of an archive")
     if not re.fullmatch(r"https?://[!-~]+", address.reveal()):
         expected = "http:// or https://, and ASCII characters without a space"
@@ -51,7 +47,7 @@ def _address(text: object) -> Address:
 class Archive(Section):
     """One zip archive on a server."""
 
-    phase: str = Field(pattern=_NAME, description="Name of its tasks together.")
+    phase: str = Field(pattern=_NAME, description="Name of all its tasks together.")
     url: Annotated[Address, PlainValidator(_address)] = Field(description="Address.")
     bytes: int = Field(ge=1, le=MAX_ARCHIVE, description="Size, which may be rounded.")
     sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of its directory, if that is known.")
@@ -68,7 +64,7 @@ class Corpus(Section):
     archives: list[Archive] = Field(min_length=1)
 
     def entries(self) -> Iterator[tuple[Archive, KnownTask]]:
-        """Yield pairs of archive and task."""
+        """Yield each task of the corpus with its archive."""
         for archive in self.archives:
             for task in archive.tasks:
                 yield archive, task
@@ -76,7 +72,7 @@ class Corpus(Section):
 
 @dataclass(frozen=True)
 class WantedTasks:
-    """Requested tasks of a corpus that are in the same archive."""
+    """The requested tasks in one archive of a corpus."""
 
     corpus: Corpus
     archive: Archive
@@ -84,21 +80,16 @@ class WantedTasks:
 
 
 def known_corpora(catalogue: Path | None = None) -> dict[str, Corpus]:
-    """Return the corpora in the package, or the corpus of a file, by name; raises `UserError` for an invalid file."""
+    """Return name -> corpus, of the package or of one catalogue; raises `UserError` for an invalid file."""
     files = [catalogue] if catalogue else sorted((Path(__file__).parent / "corpora").glob("*.toml"))
     return {corpus.name: corpus for corpus in map(read_corpus, files)}
 
 
 def read_corpus(file: Path) -> Corpus:
-    """Read the description of a corpus; raises `UserError` with the first problem."""
-    try:
-        with located(file):
-            corpus = Corpus.model_validate(parse_toml(read_text(file, MAX_BYTES)))
-    except ValidationError as error:
-        first = first_problem(error)
-        raise UserError(first.key, file=file, expected=first.expected, found=first.found) from error
-    except ValueError as error:
-        raise UserError("not a catalogue", file=file, expected="TOML", found=printable(str(error))) from error
+    """Read a catalogue; raises `UserError` with all its problems."""
+    content, _ = read_toml(file)
+    with located(file):
+        corpus = checked(Corpus, content, "", file)
     names = [task.name for _, task in corpus.entries()] + [archive.phase for archive in corpus.archives]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -107,7 +98,7 @@ def read_corpus(file: Path) -> Corpus:
 
 
 def fetched_corpora(url: Address, sha256: str) -> dict[str, Corpus]:
-    """Return the corpus that an address describes, by name; raises `UserError` for another digest."""
+    """Return name -> corpus of the catalogue at an address; raises `UserError` for another digest."""
     require_digest(sha256)
     with tempfile.TemporaryDirectory() as private:
         file = Path(private, "catalogue.toml")
@@ -118,7 +109,10 @@ def fetched_corpora(url: Address, sha256: str) -> dict[str, Corpus]:
 
 
 def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[WantedTasks]:
-    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names; raises `UserError` for unknown names."""
+    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names, by archive.
+
+    Raises `UserError` for an unknown name.
+    """
     name, _, part = text.partition("/")
     if name not in corpora:
         hint = did_you_mean(name, corpora) or "pgdl task known lists the corpora"
@@ -138,20 +132,16 @@ def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[WantedTasks]:
 
 @dataclass(frozen=True)
 class KnownHere:
-    """A task of a corpus, and its state in a directory.
-
-    `here` is `whole`, `half-fetched`, `files missing`, the number of models of a part, or a note that another task has
-    the name; None if the task is not there.
-    """
+    """A task of a corpus, and its state in a directory."""
 
     corpus: Corpus
     archive: Archive
     task: KnownTask
-    here: str | None
+    here: str | None  #: such as `whole`, `half-fetched` or `3 of 8 models`; None if the task is not in the directory
 
 
 def known_here(corpora: Iterable[Corpus], root: Path) -> Iterator[KnownHere]:
-    """Yield all tasks of some corpora; raises `UserError` for an invalid record in the directory `root`."""
+    """Yield all tasks of corpora with their state in `root`; raises `UserError` for an invalid record of a fetch."""
     half = half_fetched(root)
     for corpus in corpora:
         for archive, task in corpus.entries():

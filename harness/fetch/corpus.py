@@ -1,4 +1,4 @@
-"""Fetches tasks of a known corpus: downloads only requested files, and no file twice."""
+"""Fetches tasks of a known corpus: downloads only the files that are requested and not here yet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _KEPT = "finished files are kept"
 
 @dataclass(frozen=True)
 class FetchedTask:
-    """A complete task; `is_new` says whether a file of it was fetched."""
+    """A complete task; `is_new` says whether the command has downloaded any of its files."""
 
     name: str
     directory: Path
@@ -41,13 +41,13 @@ def fetch_corpus(
     Args:
         wanted: the tasks, by archive.
         root: directory of the tasks.
-        models: of each task: their number, from the smallest to the largest, or names; None for all.
-        watcher: shows the work.
-        whole: fetch whole archives first, from servers that send no parts.
-        catalogue: whether the corpus comes from a catalogue of the user, not from the package.
+        models: number or names of the models of each task; None for all. A number is spread evenly over sizes.
+        watcher: receives the progress.
+        whole: whether to download whole archives, from servers that send no parts.
+        catalogue: whether the corpus comes from the user's catalogue, not from the package.
 
     Raises:
-        UserError: see the modules of this room; finished files are kept, and the same command continues.
+        UserError: a task cannot be fetched. Finished files are kept, and the same command continues.
     """
     request = FetchRequest(wanted[0].corpus.name, models, whole, catalogue)
     with locked_directory(root, root / FETCHING / LOCK, "pgdl task fetch"):
@@ -102,7 +102,7 @@ def _begin(staging: StagedTask, request: FetchRequest) -> None:
 
 
 def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watcher) -> FetchedTask:
-    """Fetch the missing files of a task, and move the task to its place."""
+    """Fetch the missing files of a task, and move the complete task to its place."""
     staging = plan.staging
     if not plan.is_done:
         with writing(staging.inputs, remedy=_KEPT):
@@ -125,14 +125,14 @@ def _fetch(source: ArchiveSource, task: KnownTask, plan: TaskPlan, watcher: Watc
 
 
 def _known(task: KnownTask, root: Path, *, is_new: bool = False) -> FetchedTask:
-    """Return a task that is at its place."""
+    """Return the task at its place below `root`."""
     staging = StagedTask(root, task.name)
     assert staging.record is not None
     return FetchedTask(task.name, staging.inputs, staging.record, is_new)
 
 
 def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: ModelSelection) -> bool:
-    """Whether a task was fetched from this archive, with at least these models."""
+    """Whether a task from the archive is complete in `root`, with at least the wanted models."""
     staging = StagedTask(root, task.name)
     record = staging.record
     if record is None or record.url != str(wanted.archive.url) or not staging.is_whole(record):

@@ -1,4 +1,4 @@
-"""The files of tasks in an archive of unknown origin, from the directory at its end: regular files within limits."""
+"""Lists the files of tasks in an untrusted zip archive, from the directory at its end."""
 
 import hashlib
 import re
@@ -29,7 +29,7 @@ MAX_LIST = 48 * 1024**2
 #: Path of a member of a task, possibly below a directory around the whole archive.
 _MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.DOTALL)
 
-#: The files that a task consists of; others, such as files of a file browser, are left out.
+#: Paths of the files of a task; other files, such as those of a file browser, are ignored.
 _FILE = re.compile(
     r"(?!\.)[^/]*model[^/]*/(?:config\.json|weights\.hdf5|weights_init\.hdf5)|dataset_1/(?:train|test)/shard_[^/]+\.tfrecord"
 )
@@ -40,7 +40,7 @@ class BadArchiveError(Exception):
 
 
 def checked_path(name: str) -> PurePosixPath:
-    """Return the path of a member; raises `BadArchiveError` unless it stays inside the archive and is printable."""
+    """Return the path of a member; raises `BadArchiveError` if the path leads outside or is not printable."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts or not name.isprintable() or "\\" in name:
         raise BadArchiveError(f"{printable_name(name)}: expected a path inside the archive")
@@ -48,7 +48,7 @@ def checked_path(name: str) -> PurePosixPath:
 
 
 def require_regular(entry: ZipInfo) -> None:
-    """Raise `BadArchiveError` for a link or device; files without a mode count as regular."""
+    """Raise `BadArchiveError` for a link or device; a file without a mode counts as regular."""
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise BadArchiveError(f"{printable_name(entry.filename)}: expected a regular file")
 
@@ -60,33 +60,33 @@ def printable_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class ListedFile:
-    """A file of a task in an archive: its path in the task's directory, or `model_configs.json`, and its entry."""
+    """A file of a task in an archive."""
 
-    path: str
-    entry: zipfile.ZipInfo
+    path: str  #: path in the task's directory, or `model_configs.json`
+    entry: ZipInfo
 
     @property
     def model(self) -> str | None:
-        """The model that the file belongs to; None for data and reference data."""
+        """Id of the model that the file belongs to; None for data and reference data."""
         head, _, name = self.path.partition("/")
         return head if name and not head.startswith("dataset") else None
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The members of an archive by task, a digest of the whole list, and the positions of members."""
+    """The directory of an archive."""
 
-    tasks: dict[str, dict[str, ListedFile]]
-    sha256: str
-    boundaries: Sequence[int]
+    tasks: dict[str, dict[str, ListedFile]]  #: task -> path -> file; no files for tasks that are not wanted
+    sha256: str  #: digest of names, sizes and checksums of all members
+    boundaries: Sequence[int]  #: rising positions at which members begin, and the directory
 
     def span(self, member: ListedFile) -> int:
-        """Return the number of bytes of a member in the archive, including the header before its content."""
+        """Return the size in bytes of a member in the archive, including the header before its content."""
         begin = member.entry.header_offset
         return self.boundaries[bisect_right(self.boundaries, begin)] - begin
 
     def of(self, task: str, url: Address) -> dict[str, ListedFile]:
-        """Return the files of a task by path; raises `UserError` if the task is missing or incomplete."""
+        """Return path -> file of a task; raises `UserError` if the task is missing or incomplete."""
         if task not in self.tasks:
             found = printable(", ".join(sorted(self.tasks))[:200]) or "no task"
             hint = did_you_mean(task, self.tasks)
@@ -107,7 +107,7 @@ class Listing:
 
 
 def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing:
-    """Read the directory of an archive; raises `UserError` if it is damaged, or a member of `tasks` is suspicious."""
+    """Read the directory of an archive; raises `UserError` if it is damaged, or a file of `tasks` is not allowed."""
     wanted = set(tasks)
     try:
         with zipfile.ZipFile(file) as archive:
@@ -134,8 +134,8 @@ def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing
     return Listing(found, digest, sorted([directory, *(entry.header_offset for entry in entries)]))
 
 
-def _add(members: dict[str, ListedFile], entry: zipfile.ZipInfo, part: str, path: str) -> None:
-    """Add a file of a task; ignores other files."""
+def _add(members: dict[str, ListedFile], entry: ZipInfo, part: str, path: str) -> None:
+    """Add a file of a task to `members`, and ignore other files; raises `BadArchiveError` for links and devices."""
     checked_path(entry.filename)
     require_regular(entry)
     if not (path == REFERENCE if part == REFERENCES else _FILE.fullmatch(path)):

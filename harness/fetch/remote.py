@@ -1,4 +1,4 @@
-"""A file on a server: read in parts, by HTTP range requests, like a file on disk; or downloaded as a whole."""
+"""Reads a file on a server in parts, by HTTP range requests, or downloads it as a whole."""
 
 import io
 from bisect import bisect_right
@@ -28,30 +28,22 @@ from harness.fetch.session import (
     written_at,
 )
 
-#: Bytes at the end of an archive, its directory, that are read at once; and bytes per read from a connection.
+#: Number of bytes at the end of an archive, where its directory is, that are read at once; bytes per read.
 TAIL, CHUNK = 4 * 1024**2, 256 * 1024
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file on a server.
-
-    Attributes:
-        url: its address.
-        length: its size in bytes.
-        etag: the server's tag of this version; None if the server sends no tag.
-        tail: its last bytes.
-        boundaries: ascending positions at which requests end, so that only needed bytes are requested.
-    """
+    """A file on a server."""
 
     url: Address
-    length: int
-    etag: str | None
-    tail: bytes
-    boundaries: Sequence[int] = ()
+    length: int  #: size in bytes
+    etag: str | None  #: the server's tag of this version; None if the server sends no tag
+    tail: bytes  #: the last bytes
+    boundaries: Sequence[int] = ()  #: rising positions at which requests end, so that no surplus bytes are requested
 
     def within(self, boundaries: Sequence[int]) -> "RemoteFile":
-        """Return the file for readers that begin and end at ascending positions; its tail follows the last."""
+        """Return the file with these boundaries, and with a tail that begins at the last boundary, if it was read."""
         with self.open() as reader:
             reader.seek(min(boundaries[-1], self.length - len(self.tail)))
             return replace(self, boundaries=boundaries, tail=reader.read())
@@ -62,7 +54,7 @@ class RemoteFile:
 
 
 def find_remote(url: Address) -> RemoteFile:
-    """Return a file on a server, of which the last bytes have been read.
+    """Return a file on a server, after reading its last bytes.
 
     Raises:
         NoRangesError: the server sends whole files only.
@@ -85,7 +77,7 @@ def _ask(session: Session, url: Address) -> tuple[int, str | None]:
 class RangeReader(io.RawIOBase):
     """Reads a file on a server; after a lost connection, a new connection continues at the same position.
 
-    Raises `UserError` if that does not help, or if the file has changed.
+    Reading raises `UserError` if a new connection does not help, or if the file has changed.
     """
 
     def __init__(self, file: RemoteFile, seen: Callable[[int], None]) -> None:
@@ -95,20 +87,12 @@ class RangeReader(io.RawIOBase):
         self._chunks: Iterator[bytes] = iter(())  # of the open response
         self._chunk, self._next = b"", -1  # the rest of a read chunk, and its position
 
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def seekable(self) -> bool:
-        """It is."""
-        return True
-
     def tell(self) -> int:
-        """Return the position."""
+        """Return the position in bytes."""
         return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to a position, without any request."""
+        """Move to a position without a request, and return it."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._file.length}[whence]
         if base + offset < 0:
             raise ValueError(f"{self._file.length} bytes, too few for a zip archive")
@@ -116,7 +100,7 @@ class RangeReader(io.RawIOBase):
         return self._position
 
     def read(self, size: int | None = -1) -> bytes:
-        """Return `size` bytes, or all up to the end of the file."""
+        """Return `size` bytes, or fewer at the end of the file; all remaining bytes for None or -1."""
         left = max(self._file.length - self._position, 0)
         size = left if size is None or size < 0 else min(size, left)
         if size > MAX_LIST:
@@ -134,7 +118,7 @@ class RangeReader(io.RawIOBase):
         super().close()
 
     def _read_some(self, size: int) -> bytes:
-        """Return at least one byte, and at most `size`."""
+        """Return 1 to `size` bytes from the position."""
         inside = self._position - (self._file.length - len(self._file.tail))
         if inside >= 0:
             return self._file.tail[inside : inside + size]
@@ -154,7 +138,7 @@ class RangeReader(io.RawIOBase):
         return part
 
     def _request(self) -> None:
-        """Request the bytes from the position to the next boundary."""
+        """Request the bytes from the position to the next boundary; raises `UserError` if the file has changed."""
         ends = [*self._file.boundaries, self._file.length - len(self._file.tail)]
         end = ends[min(bisect_right(ends, self._position), len(ends) - 1)]
         response = get_part(self._session, self._file.url, f"bytes={self._position}-{end - 1}")
@@ -183,20 +167,18 @@ def fetch_file(
     url: Address, target: Path, *, most: int, moved: str, begin: Callable[[int], None] = lambda _: None,
     seen: Callable[[int], None] = lambda _: None,
 ) -> Version:  # fmt: skip
-    """Write the content at an address to a file, which gets its name only when it is complete.
-
-    Returns the version of the file on the server.
+    """Download the content of an address, and return its version on the server.
 
     Args:
         url: the address.
-        target: the file.
+        target: the file to write; it appears only when it is complete.
         most: maximum size in bytes.
-        moved: the remedy if there is no such file.
+        moved: the remedy in the error if the server has no such file.
         begin: receives the size in bytes before the download, 0 if the server does not send it.
         seen: receives the numbers of arriving bytes.
 
     Raises:
-        UserError: it cannot be fetched, is cut off or too large, or the disk is full.
+        UserError: the content cannot be fetched, is cut off or too large, or the disk is full.
     """
     partial = target.with_name(f"{target.name}.partial")
 
@@ -226,5 +208,5 @@ def fetch_file(
         version = persistently(attempt, url, *PASSING)
         partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)  # a partial file is never continued
+        partial.unlink(missing_ok=True)
     return version

@@ -1,7 +1,4 @@
-"""Requests to servers: redirections and headers are checked before they are used, and failures have one line each.
-
-A request is made again after errors that may pass.
-"""
+"""Sends requests to servers, checks redirections and headers, repeats failed requests, and words their errors."""
 
 import os
 import re
@@ -18,19 +15,19 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.text import printable
 
-#: Remedies for passing and for lasting failures.
+#: Remedies for temporary and for permanent failures.
 CONTINUE, ADDRESS = "the same command continues", "check the address"
 
-#: Seconds to connect, and seconds without a byte, after which a request is given up.
+#: Time limits in seconds: for a connection, and between two bytes.
 TIMEOUTS_S = (20, 60)
 
-#: Seconds of waiting before a failed request is made again; arriving bytes restart the series.
+#: Pauses in seconds before a failed request is repeated; arriving bytes restart the series.
 PAUSES_S = (1, 3, 10, 30)
 
 #: Remedy for an archive that is not at the address of the catalogue.
 MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
 
-#: Statuses of a busy server, and errors that do not pass.
+#: Statuses of temporary failures, and errors that are permanent although the library derives them from temporary ones.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
 
@@ -38,7 +35,7 @@ T = TypeVar("T")
 
 
 def origin(url: str) -> str:
-    """Return scheme and host of an address from a server; its other parts may suffice to read a file."""
+    """Return scheme and host of an address, for messages: whoever knows its other parts may be able to read a file."""
     try:
         address = urlsplit(url)
     except ValueError:
@@ -47,7 +44,7 @@ def origin(url: str) -> str:
 
 
 def proxies_of(url: Address) -> dict[str, Address]:
-    """Return the proxies for an address, by scheme; raises `UserError` for an ambiguous proxy."""
+    """Return scheme -> proxy for an address, from environment variables; raises `UserError` for an ambiguous proxy."""
     found = requests.utils.get_environ_proxies(url.reveal(), no_proxy=os.environ.get("NO_PROXY"))
     return {
         scheme: Address(proxy if "://" in proxy else f"http://{proxy}", f"{scheme.upper()}_PROXY")
@@ -57,7 +54,7 @@ def proxies_of(url: Address) -> dict[str, Address]:
 
 
 def connection_error(url: Address, error: Exception) -> UserError:
-    """Return the error for a request without an answer."""
+    """Return the error for the user about a request to which no answer has come."""
     cause = url.scrub(_cause(error))
     if isinstance(error, requests.exceptions.InvalidURL):
         return UserError("not an address to download from", file=url, found=cause, remedy=ADDRESS)
@@ -79,16 +76,16 @@ def connection_error(url: Address, error: Exception) -> UserError:
 
 
 def response_error(url: Address, response: requests.Response, expected: str, moved: str) -> UserError:
-    """Return the error for an unexpected answer; `moved` is the remedy if there is no such file."""
+    """Return the error about an answer with an unexpected status; `moved` is the remedy if there is no such file."""
     found = printable(f"{response.status_code} {response.reason}")
     remedies = {404: moved, 410: moved, 407: "name user and password of the proxy in HTTPS_PROXY"}
-    remedies |= dict.fromkeys((401, 403), f"the server gives it to others only: {ADDRESS}, and who may read it")
+    remedies |= dict.fromkeys((401, 403), f"the server refuses access: {ADDRESS}, and who may read the file")
     remedy = remedies.get(response.status_code, CONTINUE)
     return UserError("cannot be fetched", file=url, expected=expected, found=found, remedy=remedy)
 
 
 def _cause(error: BaseException) -> str:
-    """Return the innermost reason, in one line."""
+    """Return the innermost reason of an error of requests, in one line."""
     cause: object = error
     while isinstance(cause, BaseException):
         inner = getattr(cause, "reason", None) or next((a for a in cause.args if isinstance(a, Exception)), None)
@@ -103,25 +100,25 @@ def _cause(error: BaseException) -> str:
 
 
 def _proxy(url: Address) -> str:
-    """Return the proxy of an address, without user and password."""
+    """Return host and port of the proxy for an address, without user and password; `none` without a proxy."""
     proxies = proxies_of(url)
     proxy = proxies.get(urlsplit(url.reveal()).scheme) or proxies.get("all")
     return str(proxy).partition("://")[2] if proxy else "none"
 
 
 class Session(requests.Session):  # type: ignore[misc]  # requests has no types
-    """Connections to servers that do not follow redirections by themselves.
+    """A session of the library requests that follows no redirection: `ask` checks and follows redirections.
 
-    The library requests would read the whole redirecting answer, and follow any address unchecked.
+    The library would read a redirecting answer of any length, and follow any address.
     """
 
     def resolve_redirects(self, *_: Any, **__: Any) -> Iterator[Any]:
-        """Yield nothing."""
+        """Return no further answers."""
         return iter(())
 
 
 def ask(session: Session, url: Address, **headers: str) -> requests.Response:
-    """Return the beginning of the answer to a request, after all redirections.
+    """Return the answer to a request after all redirections; its content has not been read.
 
     Raises:
         UserError: a redirection leads to an invalid address, or from an encrypted to an unencrypted address.
@@ -155,7 +152,7 @@ def _next_address(response: requests.Response) -> str:
 
 
 def content_length(response: requests.Response) -> int:
-    """Return the size in bytes that an answer declares, 0 without a size; raises `UserError` if it is no number."""
+    """Return the size in bytes that an answer declares, 0 if it declares none; raises `UserError` for other text."""
     text = response.headers.get("Content-Length", "0")
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise _malformed(response, "Content-Length", "a number of bytes", text)
@@ -163,7 +160,7 @@ def content_length(response: requests.Response) -> int:
 
 
 def content_range(response: requests.Response) -> tuple[int, int]:
-    """Return the position of a part, and the size of the file; raises `UserError` for anything else."""
+    """Return the position of a part in the file and the size of the file; raises `UserError` for a malformed header."""
     text = response.headers.get("Content-Range", "")
     match = re.fullmatch(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18})", text.strip())
     if match is None:
@@ -172,7 +169,7 @@ def content_range(response: requests.Response) -> tuple[int, int]:
 
 
 def version_of(response: requests.Response) -> str | None:
-    """Return the server's tag of this version of a file (ETag), as printable text; None without a tag."""
+    """Return the server's tag of a file's version (ETag) as printable text; None without a tag."""
     text = response.headers.get("ETag")
     return None if text is None else printable(text)[:200]
 
@@ -194,16 +191,16 @@ class NoRangesError(UserError):
 
 
 class LostConnectionError(Exception):
-    """The connection ended before all bytes had arrived, or the server asks for another try."""
+    """The connection ended before all bytes had arrived, or the server is temporarily unable to answer."""
 
 
-#: Errors that may pass. A timeout is not among them: a silent server would cost minutes more.
+#: Errors that may be temporary. Timeouts count as permanent: each repetition would take another minute.
 PASSING = (LostConnectionError, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
 
 
 def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
-    """Return the result of an attempt, which is repeated after errors that may pass. Raises `UserError`."""
-    proxies_of(url)  # refuses a proxy whose password could be taken for a host
+    """Return the result of an attempt, which is repeated after the errors `passing`; raises `UserError`."""
+    proxies_of(url)  # raises an error for a proxy whose password could be taken for a host
     problem: Exception = LostConnectionError()
     for pause_s in (0, *PAUSES_S):
         time.sleep(pause_s)
@@ -217,7 +214,7 @@ def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exceptio
 
 
 def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
-    """Return the answer to a request for a part of a file; raises `UserError` for any other answer."""
+    """Return the answer with a part of a file, such as `bytes=0-99`; raises `UserError` for any other answer."""
     response = ask(session, url, Range=wanted)
     require_ready(response)
     if response.status_code == requests.codes.ok:
@@ -230,7 +227,7 @@ def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
 
 
 def require_ready(response: requests.Response) -> None:
-    """Raise `LostConnectionError` if the server is busy or fails, since another request may succeed."""
+    """Raise `LostConnectionError` if the status says that a later request may succeed."""
     if response.status_code in _PASSING:
         response.close()
         raise LostConnectionError(f"the server answers {response.status_code} {printable(response.reason)}")

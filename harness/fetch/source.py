@@ -1,4 +1,4 @@
-"""An archive of tasks: read in parts on its server, or as a whole file here."""
+"""An archive of tasks, which is read in parts from its server, or downloaded as a whole."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ MAX_ETAG = 1024
 
 
 class Watcher:
-    """Receives the progress of a download; shows nothing unless a subclass does."""
+    """Receives the progress of a download; subclasses show it."""
 
     def begin(self, what: str, total: int) -> None:
         """Receive the number of bytes to download; 0 if it is not known."""
@@ -36,35 +36,32 @@ class Watcher:
 
 @dataclass(frozen=True)
 class ArchiveSource:
-    """An archive: its size in bytes, the server's tag of this version, and its members.
-
-    `file` is the archive on its server, or its copy here. `is_pinned` says whether the catalogue has its digest.
-    """
+    """An archive on a server, or a downloaded copy."""
 
     url: Address
-    length: int
-    etag: str | None
+    length: int  #: size in bytes
+    etag: str | None  #: the server's tag of this version
     listing: Listing
-    file: RemoteFile | Path
-    is_pinned: bool
+    file: RemoteFile | Path  #: the archive on its server, or the copy
+    is_pinned: bool  #: whether the catalogue has the digest of the archive's directory
 
     def open(self, seen: Callable[[int], None]) -> IO[bytes]:
-        """Return a reader of the archive, for one thread; `seen` is called with each number of arrived bytes."""
+        """Return a reader of the archive for one thread; `seen` receives the numbers of arriving bytes."""
         if isinstance(self.file, Path):
             return Pieces(open_regular(self.file, links=True), MAX_LIST)
         return cast(IO[bytes], self.file.open(seen))
 
     def travelling(self, members: Iterable[ListedFile]) -> int:
-        """Return the number of bytes to download for some members."""
+        """Return the number of bytes that have to be downloaded for some members."""
         return 0 if isinstance(self.file, Path) else sum(map(self.listing.span, members))
 
     @property
     def version(self) -> str:
-        """The identity of this version of the archive at its address."""
+        """The size, the server's tag and the digest of this version of the archive, for a note."""
         return f"{self.length} bytes, ETag {self.etag or 'none'}, SHA-256 of its directory {self.listing.sha256}"
 
     def discard(self) -> None:
-        """Remove the file of an archive that was fetched as a whole."""
+        """Remove the copy of an archive that was downloaded as a whole, if there is a copy."""
         if isinstance(self.file, Path):
             self.file.unlink()
             _etag_file(self.file).unlink(missing_ok=True)
@@ -73,12 +70,12 @@ class ArchiveSource:
 def find_source(
     wanted: WantedTasks, root: Path, begin: Callable[[], None], watcher: Watcher, *, whole: bool
 ) -> ArchiveSource:
-    """Return the archive of some tasks; if `whole`, first fetches it into the directory of the tasks.
+    """Return the archive of some tasks; with `whole`, download it into the directory of the tasks first.
 
     `begin` is called before the download of a whole archive.
 
     Raises:
-        UserError: it cannot be fetched, is damaged, or has another digest than in the catalogue.
+        UserError: the archive cannot be fetched, is damaged, or has another digest than in the catalogue.
     """
     archive, tasks = wanted.archive, [task.name for task in wanted.tasks]
     url, is_pinned = archive.url, archive.sha256 is not None
@@ -107,10 +104,9 @@ def find_source(
 def _fetch_whole(
     wanted: WantedTasks, root: Path, begin: Callable[[], None], watcher: Watcher
 ) -> tuple[Path, str | None]:
-    """Return the file of a whole archive and its ETag; fetches it unless an interrupted command has left it.
+    """Return the copy of a whole archive and its ETag, and download it unless an interrupted command has left it.
 
-    Its name is a digest of the public part of its address: a digest of the whole address would let others guess
-        passwords.
+    The name of the copy is a digest of the address without secrets, since a digest of a password helps to guess it.
     """
     archive = wanted.archive
     name = digest_of([(f"{wanted.corpus.name}/{archive.phase}", str(archive.url).encode())])
@@ -130,5 +126,4 @@ def _fetch_whole(
 
 
 def _etag_file(archive: Path) -> Path:
-    """Return the file that keeps the ETag of a whole archive beside it."""
     return archive.with_suffix(".etag")

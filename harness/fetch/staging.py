@@ -1,6 +1,6 @@
-"""A task while it is fetched: its missing files, its finished files, and their move to the task's place.
+"""A task while it is fetched: plans the missing files, keeps the finished files, and moves the complete task.
 
-Finished files are kept over interruptions.
+After an interruption, the same command continues with the finished files.
 """
 
 import json
@@ -24,12 +24,15 @@ from harness.task.incomplete import FetchRequest
 from harness.task.selection import ModelSelection, evenly
 from harness.text import size
 
-#: Names in the directory of a task during the fetch: its files, the list of finished files, its reference data.
+#: Names in the staging directory of a task: its files, the list of finished files, reference data of chosen models.
 FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
 
 
 class StagedTask:
-    """The task `name` below the directory of the tasks, while it is fetched and afterwards; `source` is CORPUS/TASK."""
+    """The task `name`, of which the corpus' name is `source` (CORPUS/TASK), during the fetch and afterwards.
+
+    Its place is in input_data/ and reference_data/ below `root`; its staging directory is in `FETCHING`.
+    """
 
     def __init__(self, root: Path, name: str, source: str = "") -> None:
         self.root, self.name, self.source = root, name, source
@@ -39,11 +42,11 @@ class StagedTask:
 
     @property
     def record(self) -> Fetched | None:
-        """The origin of the task at its place; None if no task is there. Raises `UserError`."""
+        """The record of the fetched task at its place; None without a record; raises `UserError`."""
         return read_fetched(self.references / RECORD)
 
     def present(self, record: Fetched) -> dict[str, FetchedFile]:
-        """Return the fetched files that are at their places, without files that were removed or truncated since."""
+        """Return the files of a record that are at their places, in full size."""
         return {path: file for path, file in record.files.items() if _has_size(self.inputs / path, file.size)}
 
     @property
@@ -52,37 +55,37 @@ class StagedTask:
         return (self.references / REFERENCE).is_file()
 
     def is_whole(self, record: Fetched) -> bool:
-        """Whether all fetched files are at their places."""
+        """Whether all files of a record, and the reference data, are at their places."""
         return self.has_reference and len(self.present(record)) == len(record.files)
 
     @property
     def kept(self) -> list[str]:
-        """The finished files that are not at the task's place, except the reference data."""
+        """The finished files in the staging directory, except the reference data."""
         return [path for path in self.finished if path != REFERENCE and self.staged_path(path).is_file()]
 
     def begin(self, request: FetchRequest) -> None:
-        """Mark the task as half-fetched, with the request."""
+        """Create the staging directory with the request: from now on the task is half-fetched."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
         request.write(self._directory)
 
     def staged_path(self, path: str) -> Path:
-        """Return the path of a file while the task is fetched."""
+        """Return the path of a file in the staging directory."""
         return self._directory / FILES / path
 
     def has(self, member: ListedFile) -> bool:
-        """Whether a file has been fetched from this version of the archive."""
+        """Whether a file with the same size and checksum as in the archive is finished."""
         known, place = self.finished.get(member.path), self.staged_path(member.path)
         same = known is not None and (known.size, known.crc32) == (member.entry.file_size, member.entry.CRC)
         return same and _has_size(place, member.entry.file_size)
 
     def add(self, path: str, file: FetchedFile) -> None:
-        """Note that a file has been fetched."""
+        """Add a file to the list of finished files."""
         self.finished[path] = file
         with (self._directory / JOURNAL).open("a", encoding="utf-8") as journal:
             journal.write(json.dumps({"path": path, **asdict(file)}) + "\n")
 
     def choose(self, models: Collection[str]) -> str:
-        """Write the reference data of some models; returns their SHA-256. The file of all models stays unchanged."""
+        """Write the reference data of the given models beside those of all models, and return their SHA-256."""
         source, chosen = self.staged_path(REFERENCE), self._directory / CHOSEN
         content = read_json(source)
         some = {model: entry for model, entry in content.items() if model_name(model) in models}
@@ -93,14 +96,14 @@ class StagedTask:
         return FetchedFile.of(chosen).sha256
 
     def install(self, record: Fetched) -> None:
-        """Move the files to the task's place. The record is written first, so that an interrupted move is continued."""
+        """Move the files to the task's place, after writing the record, by which `finish` continues the move."""
         write_fetched(self._directory / RECORD, record)
         self.finish()
 
     def finish(self) -> None:
-        """Continue an interrupted move, if there is any.
+        """Move the files to the task's place if the staging directory has a record, also after an interrupted move.
 
-        If only a part of the task is fetched, finished files of other models stay, for a later command.
+        Finished files of models that are not part of the task stay for a later command.
         """
         if not (self._directory / RECORD).exists():
             return
@@ -120,7 +123,7 @@ class StagedTask:
             shutil.rmtree(self._directory)
 
     def _read_journal(self) -> dict[str, FetchedFile]:
-        """Return the finished files; a truncated line does not count."""
+        """Return path -> file of the finished files; a truncated line is ignored."""
         found = {}
         journal = self._directory / JOURNAL
         for line in read_text(journal, MAX_JSON).splitlines() if os.path.lexists(journal) else ():
@@ -137,58 +140,43 @@ def _has_size(file: Path, n_bytes: int) -> bool:
 
 
 def digest_of_task(record: Fetched) -> str:
-    """Return the SHA-256 over the files of a task, in the order of their paths."""
+    """Return the SHA-256 over paths and digests of a task's files, in the order of the paths."""
     files = {path: file.sha256 for path, file in record.files.items()} | {REFERENCE: record.reference_sha256}
     return digest_of((path, digest.encode()) for path, digest in sorted(files.items()))
 
 
 def require_space(root: Path, needed: int) -> None:
-    """Raise `UserError` unless `size` bytes are free on a directory's disk."""
-    free = free_bytes(root)
+    """Raise `UserError` unless `needed` bytes are free on a directory's disk."""
+    free = shutil.disk_usage(root).free
     if needed > free:
         expected, found = f"{size(needed)} of free disk space", size(free)
         remedy = "free some, fetch fewer with --models, or name another directory with --tasks"
         raise UserError("disk too small", file=root, expected=expected, found=found, remedy=remedy)
 
 
-def free_bytes(directory: Path) -> int:
-    """Return the free bytes on a directory's disk."""
-    return shutil.disk_usage(directory).free
-
-
 @dataclass(frozen=True)
 class TaskPlan:
-    """One task to fetch.
-
-    Attributes:
-        staging: keeps its files until the task is complete.
-        chosen: names of the models to have in the end.
-        models_in_archive: number of its models in the archive.
-        members: all files of the complete task.
-        present: the files that are at its place already, by path.
-        missing: the members to be fetched.
-        is_done: whether the task is at its place with all wanted models.
-    """
+    """The plan to fetch a task."""
 
     staging: StagedTask
-    chosen: Sequence[str]
-    models_in_archive: int
-    members: Sequence[ListedFile]
-    present: Mapping[str, FetchedFile]
-    missing: Sequence[ListedFile]
-    is_done: bool
+    chosen: Sequence[str]  #: ids of the models of the complete task
+    models_in_archive: int  #: number of the task's models in the archive
+    members: Sequence[ListedFile]  #: all files of the complete task
+    present: Mapping[str, FetchedFile]  #: path -> file that is at the task's place already
+    missing: Sequence[ListedFile]  #: files to fetch
+    is_done: bool  #: whether the task is at its place with all wanted models
 
     @property
     def bytes(self) -> int:
-        """Unpacked size of the missing files."""
+        """Unpacked size of the missing files in bytes."""
         return sum(member.entry.file_size for member in self.missing)
 
 
 def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: ModelSelection, url: Address) -> TaskPlan:
-    """Return the plan to fetch a task, given its files in the archive.
+    """Return the plan to fetch a task; `members` are its files in the archive, by path.
 
     Raises:
-        UserError: a model is unknown; files at the task's place have another origin, or differ from the archive now.
+        UserError: a model is unknown, or files at the task's place have another origin or differ from the archive.
     """
     record = staging.record
     if record is None and staging.inputs.exists():
@@ -208,7 +196,7 @@ def plan_task(members: Mapping[str, ListedFile], staging: StagedTask, wanted: Mo
 def _choose(
     name: str, models: Sequence[str], members: Mapping[str, ListedFile], wanted: ModelSelection, here: set[str]
 ) -> Sequence[str]:
-    """Return the models to have in the end: models that are here, and as many others as needed."""
+    """Return the models of the complete task: the models that are here, and further models up to the wanted number."""
     if wanted is None:
         return models
     if isinstance(wanted, tuple):
@@ -223,7 +211,7 @@ def _choose(
 
 
 def _require_same(record: Fetched | None, members: Mapping[str, ListedFile], url: Address) -> None:
-    """Raise `UserError` if a fetched file differs from the same file in the archive now."""
+    """Raise `UserError` if a file of the record differs from the file in the archive."""
     for path, file in record.files.items() if record else ():
         entry = members[path].entry if path in members else None
         if entry is None or (entry.file_size, entry.CRC) != (file.size, file.crc32):

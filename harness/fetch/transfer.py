@@ -1,4 +1,4 @@
-"""Fetches members of an archive, several at once; each gets its name on disk only when it is complete and checked."""
+"""Fetches members of an archive over several connections; a file appears only when it is complete and checked."""
 
 import hashlib
 import os
@@ -17,10 +17,10 @@ from harness.format.archive import DAMAGE
 from harness.format.fetched import FetchedFile
 from harness.text import printable
 
-#: Connections at once, and bytes written at once.
+#: Number of connections at once, and of bytes written at once.
 CONNECTIONS, CHUNK = 4, 1024**2
 
-#: Seconds to wait for the threads of a transfer that failed; they end with the process in any case.
+#: Seconds to wait for the threads after a failure; the threads end with the process in any case.
 END_S = 1.0
 
 
@@ -34,11 +34,11 @@ _Outcome = tuple[ListedFile, FetchedFile] | Exception
 def transfer(
     open_archive: Callable[[], IO[bytes]], members: Sequence[ListedFile], staging: StagedTask, url: Address
 ) -> None:
-    """Fetch members into a staging directory; finished members are kept even if others fail.
+    """Fetch members into a staging directory; finished members are kept even if another member fails.
 
     Raises:
         DamagedError: a member does not match the directory of the archive.
-        UserError: the server fails, the disk is full.
+        UserError: the server fails, or the disk is full.
     """
     waiting: SimpleQueue[ListedFile] = SimpleQueue()
     for member in sorted(members, key=lambda member: -member.entry.compress_size):  # largest first
@@ -47,7 +47,7 @@ def transfer(
     stop = threading.Event()
 
     def work() -> None:
-        """Take members until the queue is empty, and report the outcome of each."""
+        """Fetch members until the queue is empty, and report the outcome of each."""
         try:
             with open_archive() as file, zipfile.ZipFile(file) as archive:
                 while not stop.is_set():
@@ -81,7 +81,7 @@ def _take(outcome: _Outcome, staging: StagedTask, url: Address) -> None:
 
 
 def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, stop: threading.Event) -> FetchedFile:
-    """Unpack a member to its place, unless `stop` is set; `zipfile` checks its size and CRC-32."""
+    """Unpack a member to its staged path; `zipfile` checks the CRC-32. Raises `Empty` when `stop` is set."""
     place = staging.staged_path(member.path)
     place.parent.mkdir(parents=True, exist_ok=True)
     partial = place.with_name(f"{place.name}.partial")
@@ -105,7 +105,7 @@ def _extract(archive: zipfile.ZipFile, member: ListedFile, staging: StagedTask, 
 
 
 def _as_user_error(error: Exception, staging: StagedTask, url: Address) -> Exception:
-    """Return the `UserError` for an error that ended a transfer; any other exception unchanged."""
+    """Return the `UserError` for damage or an error of the system; any other exception unchanged."""
     if isinstance(error, (BadArchiveError, *DAMAGE)):
         remedy = "the same command fetches this file again; if that does not help, the archive is damaged"
         return DamagedError("damaged", file=url, found=printable(str(error))[:200], remedy=remedy)

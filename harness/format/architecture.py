@@ -38,26 +38,18 @@ MAX_CONFIG_BYTES = 16 * 1024**2
 
 @dataclass(frozen=True)
 class Architecture:
-    """The architecture of a model, without its weights.
+    """The architecture of a model, without its weights."""
 
-    Attributes:
-        file: the file it was read from.
-        canonical: the canonical form described above.
-        names: the names of the layers of `canonical` in the file; None for layers without a name. A shared layer counts
-            once, here and below.
-        file_order: numbers of layers of `canonical` in the order of the file, which weight files follow.
-        groups: the group of each layer's weights in a weight file of Keras 3.
-        models: name of a nested model -> numbers of the layers in it, in the order of the file.
-        frozen: numbers of the layers that were not trained.
-    """
-
-    file: Path
-    canonical: dict[str, Any]
+    file: Path  #: the file it was read from
+    canonical: dict[str, Any]  #: the canonical form described above
+    #: the names of the layers of `canonical` in the file; None for layers without a name. A shared layer counts once,
+    #: here and below.
     names: tuple[str | None, ...]
-    file_order: tuple[int, ...]
-    groups: tuple[str, ...] = ()
+    file_order: tuple[int, ...]  #: numbers of layers of `canonical` in the order of the file, which weight files follow
+    groups: tuple[str, ...] = ()  #: the group of each layer's weights in a weight file of Keras 3
+    #: name of a nested model -> numbers of the layers in it, in the order of the file
     models: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    frozen: frozenset[int] = frozenset()
+    frozen: frozenset[int] = frozenset()  #: numbers of the layers that were not trained
 
     @property
     def input_shape(self) -> tuple[int, ...]:

@@ -67,17 +67,11 @@ _SPATIAL = re.compile(
 
 @dataclass(frozen=True)
 class ChannelsLast:
-    """A layer with the channels last, in canonical form.
+    """A layer with the channels last, in canonical form."""
 
-    Attributes:
-        to_last: the permutation before it.
-        definition: the layer.
-        to_first: the permutation after it; None if its output has only the axis of channels.
-    """
-
-    to_last: dict[str, Any]
-    definition: dict[str, Any]
-    to_first: dict[str, Any] | None
+    to_last: dict[str, Any]  #: the permutation before it
+    definition: dict[str, Any]  #: the layer
+    to_first: dict[str, Any] | None  #: the permutation after it; None if its output has only the axis of channels
 
 
 def channels_last(definition: dict[str, Any]) -> ChannelsLast | None:

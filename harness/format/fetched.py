@@ -44,29 +44,17 @@ class FetchedFile:
 
 @dataclass(frozen=True)
 class Fetched:
-    """The origin of a task.
+    """The origin of a task."""
 
-    Attributes:
-        source: the requested task, e.g. `pgdl2020/task8`.
-        url: address of the archive.
-        length: its size in bytes.
-        etag: the server's tag of this version; None if the server sent no tag.
-        directory_sha256: digest of the list of its members.
-        models: number of the task's models here.
-        models_in_archive: number of the task's models in the archive.
-        reference_sha256: digest of model_configs.json as it was written here.
-        files: path in the task's directory -> the file.
-    """
-
-    source: str
-    url: str
-    length: int
-    etag: str | None
-    directory_sha256: str
-    models: int
-    models_in_archive: int
-    reference_sha256: str
-    files: Mapping[str, FetchedFile]
+    source: str  #: the requested task, e.g. `pgdl2020/task8`
+    url: str  #: address of the archive
+    length: int  #: its size in bytes
+    etag: str | None  #: the server's tag of this version; None if the server sent no tag
+    directory_sha256: str  #: digest of the list of its members
+    models: int  #: number of the task's models here
+    models_in_archive: int  #: number of the task's models in the archive
+    reference_sha256: str  #: digest of model_configs.json as it was written here
+    files: Mapping[str, FetchedFile]  #: path in the task's directory -> the file
 
     @property
     def part(self) -> str | None:

@@ -28,38 +28,24 @@ _GRAPHS = ("Functional", "Model")
 
 @dataclass(frozen=True)
 class FlatLayer:
-    """One layer of a model, which may be nested.
+    """One layer of a model, which may be nested."""
 
-    Attributes:
-        name: names of the models around it and its own, joined by dots.
-        group: its group in a weight file of Keras 3, named by classes: `layers/sequential/layers/dense_1`.
-        definition: class and settings in canonical form.
-        model: name of the outermost nested model that it is in, if any.
-        is_trained: whether training changed its weights.
-    """
-
-    name: str
-    group: str
-    definition: dict[str, Any]
-    model: str | None
-    is_trained: bool
+    name: str  #: names of the models around it and its own, joined by dots
+    group: str  #: its group in a weight file of Keras 3, named by classes: `layers/sequential/layers/dense_1`
+    definition: dict[str, Any]  #: class and settings in canonical form
+    model: str | None  #: name of the outermost nested model that it is in, if any
+    is_trained: bool  #: whether training changed its weights
 
 
 @dataclass(frozen=True)
 class Flat:
-    """A model without nested models.
+    """A model without nested models."""
 
-    Attributes:
-        layers: in the order of the JSON.
-        calls: in an order in which inputs are outputs of earlier calls; numbers of layers are positions in `layers`.
-        output: number of the call that gives the output of the model; `INPUT` without calls.
-        is_chain: whether the input of each layer is the output of the layer before it, and no model is nested.
-    """
-
-    layers: Sequence[FlatLayer]
+    layers: Sequence[FlatLayer]  #: in the order of the JSON
+    #: in an order in which inputs are outputs of earlier calls; numbers of layers are positions in `layers`
     calls: Sequence[LayerCall]
-    output: int
-    is_chain: bool
+    output: int  #: number of the call that gives the output of the model; `INPUT` without calls
+    is_chain: bool  #: whether the input of each layer is the output of the layer before it, and no model is nested
 
 
 def is_model(class_name: Any) -> bool:

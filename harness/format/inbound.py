@@ -21,16 +21,11 @@ _EXPECTED = "other layers' outputs only"
 
 @dataclass(frozen=True)
 class LayerCall:
-    """One call of a layer; a shared layer is called more than once.
+    """One call of a layer; a shared layer is called more than once."""
 
-    Attributes:
-        layer: number of the layer.
-        inputs: the calls whose outputs are its inputs, or `INPUT`.
-        keywords: arguments passed by name: a call's number, or true or false.
-    """
-
-    layer: int
-    inputs: tuple[int, ...]
+    layer: int  #: number of the layer
+    inputs: tuple[int, ...]  #: the calls whose outputs are its inputs, or `INPUT`
+    #: arguments passed by name: a call's number, or true or false
     keywords: Mapping[str, int | bool] = field(default_factory=dict)
 
     @property

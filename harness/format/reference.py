@@ -17,19 +17,12 @@ from scoring import Grid, GridError
 
 @dataclass(frozen=True)
 class Reference:
-    """The reference data of one task; model ids are the names of the models' directories.
+    """The reference data of one task; model ids are the names of the models' directories."""
 
-    Attributes:
-        grid: the hyperparameters, one model per cell; its models are in natural order.
-        train_accuracy: model id -> accuracy on the training set, in [0, 1].
-        test_accuracy: model id -> accuracy on the test set, in [0, 1].
-        part: a note on a task of which only some models were fetched; None for whole tasks.
-    """
-
-    grid: Grid
-    train_accuracy: Mapping[str, float]
-    test_accuracy: Mapping[str, float]
-    part: str | None = None
+    grid: Grid  #: the hyperparameters, one model per cell; its models are in natural order
+    train_accuracy: Mapping[str, float]  #: model id -> accuracy on the training set, in [0, 1]
+    test_accuracy: Mapping[str, float]  #: model id -> accuracy on the test set, in [0, 1]
+    part: str | None = None  #: a note on a task of which only some models were fetched; None for whole tasks
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -23,17 +23,11 @@ _HALF_PIXELS, _MASKED_ATTENTION = (2, 4), (2, 10)
 
 @dataclass(frozen=True)
 class Writer:
-    """The Keras that wrote an architecture.
+    """The Keras that wrote an architecture."""
 
-    Attributes:
-        major: 2 or 3; None if not known.
-        minor: the second number of its version; None if no version is stated.
-        text: the version as stated, such as `2.2.4-tf`.
-    """
-
-    major: int | None = None
-    minor: int | None = None
-    text: str = ""
+    major: int | None = None  #: 2 or 3; None if not known
+    minor: int | None = None  #: the second number of its version; None if no version is stated
+    text: str = ""  #: the version as stated, such as `2.2.4-tf`
 
     def is_before(self, version: tuple[int, int]) -> bool:
         """Whether this Keras is known to be older than a version."""

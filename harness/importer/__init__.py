@@ -1,4 +1,4 @@
-"""Makes a task of models and data that people already have."""
+"""Makes a task of existing models and data, which a table lists."""
 
 #: Modules for other rooms.
 MODULES = ("data", "run", "stated", "table")

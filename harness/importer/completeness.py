@@ -1,4 +1,4 @@
-"""Notes on the grid that a table's models form: its empty cells, and remedies."""
+"""Notes on the grid of hyperparameters that a table's models form: empty cells, and ways to fill or avoid them."""
 
 import math
 from collections import Counter
@@ -8,11 +8,10 @@ from itertools import islice, product
 from harness.text import counted
 from scoring import MINIMUM_HYPERPARAMETERS, Grid
 
-#: Number of models whose values may all differ by chance.
+#: Maximum number of models whose values may all differ without a note.
 FEW = 3
 
-#: Share of the models from which a hyperparameter has suspiciously many values; in a full grid of several it is a half
-#: at most.
+#: A hyperparameter with at least this many values per model is suspicious; full grids have at most 0.5.
 MANY = 0.75
 
 #: Maximum number of listed empty cells.
@@ -25,7 +24,7 @@ _OTHER_SCORES = "without them the task has Kendall's coefficients only, no offic
 
 
 def notes_on_grid(grid: Grid) -> list[str]:
-    """Return lines on hyperparameters and empty cells; no lines for a complete grid with an official score."""
+    """Return lines on hyperparameters and empty cells of a grid; none for a complete grid with an official score."""
     lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it orders nothing"
              for name in grid.names if name not in grid.varying]  # fmt: skip
     if len(grid.varying) > 1 and len(grid.codes) > FEW:
@@ -53,7 +52,7 @@ def _of_empty_cells(grid: Grid) -> Iterator[str]:
 
 
 def _smaller_grids(grid: Grid) -> Iterator[str]:
-    """Yield the ways to leave out models or a hyperparameter so that an official score exists."""
+    """Yield advice for each way to leave out models or a hyperparameter so that an official score exists."""
     cells = [tuple(cell) for cell in grid.codes.tolist()]
     for column, name in enumerate(grid.names):
         without = [cell[:column] + cell[column + 1 :] for cell in cells]
@@ -68,7 +67,7 @@ def _smaller_grids(grid: Grid) -> Iterator[str]:
 
 
 def _has_score(cells: Sequence[Sequence[int]]) -> bool:
-    """Whether distinct cells fill the grid of their values, and enough hyperparameters vary."""
+    """Whether distinct cells fill the grid of their values, and enough hyperparameters vary for the official score."""
     sizes = [len(set(column)) for column in zip(*cells, strict=True)]
     varying = sum(size > 1 for size in sizes)
     return varying >= MINIMUM_HYPERPARAMETERS and math.prod(sizes) == len(cells)

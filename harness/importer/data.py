@@ -39,34 +39,25 @@ _BESIDE = (("x", "y"), ("inputs", "labels"), ("images", "labels"))
 
 @dataclass(frozen=True)
 class Examples:
-    """Labelled examples.
+    """Labelled examples, whose inputs may be too large for the memory."""
 
-    Attributes:
-        source: the origin of the examples, for messages.
-        shape: shape of all inputs, (n, ...).
-        labels: integers (n,) or (n, 1), or one-hot (n, classes).
-        parts: yields the inputs in order, in parts of the given number of examples.
-    """
-
-    source: str
-    shape: tuple[int, ...]
-    labels: NDArray[Any]
-    parts: Callable[[int], Iterator[NDArray[Any]]]
+    source: str  #: the origin of the examples, for messages
+    shape: tuple[int, ...]  #: shape of all inputs, (n, ...)
+    labels: NDArray[Any]  #: integers (n,) or (n, 1), or one-hot (n, classes)
+    parts: Callable[[int], Iterator[NDArray[Any]]]  #: yields the inputs in arrays of up to a given number of examples
 
 
 def of_arrays(source: str, inputs: NDArray[Any], labels: NDArray[Any]) -> Examples:
-    """Return the examples in two arrays."""
+    """Return the examples in two arrays: inputs (n, ...) and their labels."""
     return Examples(
         source, inputs.shape, labels, lambda size: (inputs[i : i + size] for i in range(0, len(inputs), size))
     )
 
 
 def with_channels_last(examples: Examples, input_shape: tuple[int, ...]) -> Examples:
-    """Return examples with the channels last, where their shape says that they have the channels first.
+    """Return examples with the channels last; `input_shape` is the shape of one input with the channels last.
 
-    Args:
-        examples: inputs of the shape (n, *input_shape), or with the last axis of `input_shape` in front of its others.
-        input_shape: shape of one input, channels last.
+    The channels are moved if the inputs have the shape of channels first, and no shape of channels last.
     """
     channels_first = (*input_shape[-1:], *input_shape[:-1])
     if examples.shape[1:] != channels_first or channels_first == input_shape:
@@ -81,9 +72,9 @@ def with_channels_last(examples: Examples, input_shape: tuple[int, ...]) -> Exam
 def write_arrays(
     examples: Examples, directory: Path, input_shape: tuple[int, ...], n_outputs: int, divisor: float
 ) -> int:
-    """Write inputs.npy and labels.npy, all inputs divided by `divisor`; returns the number of examples.
+    """Write inputs.npy, divided by `divisor`, and labels.npy to a new directory, and return the number of examples.
 
-    An axis of one channel is added if the models have it.
+    If the models have one channel, the inputs may lack the axis of channels.
 
     Raises:
         UserError: shapes do not fit the models or each other, a number is not finite, or a label is out of range.
@@ -119,7 +110,7 @@ def write_arrays(
 
 
 def _classes(examples: Examples) -> NDArray[Any]:
-    """Return labels as integers (n,)."""
+    """Return labels as integers (n,); raises `UserError` if they are neither integers nor one-hot."""
     labels = examples.labels
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -133,12 +124,12 @@ def _classes(examples: Examples) -> NDArray[Any]:
 
 
 def read_examples(source: str, part: str, input_shape: tuple[int, ...]) -> Examples:
-    """Read the data that a path, or the name of a dataset of Keras, names.
+    """Read data from a path, or a dataset of Keras.
 
     Args:
-        source: path or name.
-        part: `train` or `test`, if the source holds both.
-        input_shape: shape of one input of the models; images are converted to it.
+        source: the path, or the name of the dataset.
+        part: `train` or `test`; matters only if the source has both.
+        input_shape: shape of one input of the models, to which images are converted.
 
     Raises:
         UserError: the data are missing, damaged or of an unknown kind.
@@ -200,7 +191,7 @@ def _of_directory(path: Path, input_shape: tuple[int, ...]) -> Examples:
 
 
 def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path, size: int) -> Iterator[NDArray[Any]]:
-    """Yield arrays of up to `size` inputs; raises `UserError` if their shapes differ."""
+    """Yield arrays of up to `size` inputs; raises `UserError` if an input has another shape."""
     while batch := list(itertools.islice(inputs, size)):
         for one in batch:
             if one.shape != shape:
@@ -209,7 +200,7 @@ def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path,
 
 
 def _of_keras(name: str, part: str) -> Examples:
-    """Read a dataset of Keras, from its cache or the network, in a separate process."""
+    """Read a dataset of Keras, which a process takes from Keras' cache or downloads."""
     runtime = installed_runtime(QUICKEST)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")

@@ -1,4 +1,4 @@
-"""Rows of a table whose files are exported networks of PyTorch: a process with bounded memory translates them."""
+"""Translates the exported networks of PyTorch in a table, in a process with bounded memory."""
 
 import os
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from harness.reading import open_regular
 from harness.torch_import.pt2 import MAX_MEMBERS, is_pt2
 from harness.torch_import.translating import INITIAL, MODEL, WEIGHTS
 
-#: Seconds in which a network must be translated.
+#: Time limit for the translation of a network in seconds.
 SECONDS = 600.0
 
 _ZIP = b"PK"
 
 
 def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRow]:
-    """Return the rows with files in a directory in place of `.pt2` files; raises `UserError` with all problems."""
+    """Return the rows with translated files in `place` for `.pt2` files; raises `UserError` with all problems."""
     problems = Problems()
     found = [problems.attempt(is_exported, row.file) for row in rows]
     if any(found):
@@ -34,7 +34,7 @@ def translated_rows(rows: Sequence[ImportedRow], place: Path) -> list[ImportedRo
 
 
 def is_exported(path: Path) -> bool:
-    """Whether a file is one of `torch.export.save`; raises `UserError` for a damaged archive."""
+    """Whether `torch.export.save` has written a file; False without a file; raises `UserError` for a damaged zip."""
     if not os.path.lexists(path):
         return False
     with open_regular(path, links=True) as stream:

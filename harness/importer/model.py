@@ -1,4 +1,4 @@
-"""Reads the architecture and the weights of a model from files of any supported kind."""
+"""Reads a model from files of any supported kind: an architecture, weights, and weights before training."""
 
 import os
 from codecs import BOM_UTF8
@@ -31,16 +31,16 @@ _ZIP = b"PK"
 
 
 class StoredModel:
-    """The files of a model, whose kind is determined by their first bytes, not by their names.
+    """The files of a model; the first bytes of a file, not its name, determine its kind.
 
     Attributes:
         row: the model's row of the table.
-        config: the content of config.json.
-        architecture: the layers.
+        config: the content for the task's config.json.
+        architecture: the model's layers.
     """
 
     def __init__(self, row: ImportedRow) -> None:
-        """Read the architecture; raises `UserError`."""
+        """Read the architecture of the model in a row; raises `UserError`."""
         self.row = row
         content = _config(row.file)
         self.config = {name: content[name] for name in _PARTS if name in content} or content
@@ -58,7 +58,7 @@ class StoredModel:
         return self._read(self._weights, shapes)
 
     def initial_weights(self, shapes: ModelShapes) -> list[Array] | None:
-        """Return the weights before training in the same order, if the table names their file; raises `UserError`."""
+        """Return the weights before training in that order; None if the table names no file; raises `UserError`."""
         return None if self.row.initial is None else self._read(self.row.initial, shapes)
 
     def _read(self, path: Path, shapes: ModelShapes) -> list[Array]:
@@ -71,7 +71,7 @@ class StoredModel:
 
 
 def _start(path: Path) -> bytes:
-    """Return the first bytes of a file, which no message may quote; raises `UserError` if there is no file."""
+    """Return the first bytes of a file; raises `UserError` if there is no file. Messages must not quote the bytes."""
     if not os.path.lexists(path):
         raise UserError("missing", file=path, expected="a file", found="nothing", remedy="paths start at the table's")
     with open_regular(path, links=True) as stream:

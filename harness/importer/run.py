@@ -1,4 +1,4 @@
-"""Imports a task: all files are read and checked first, and the task appears in its place only when it is complete."""
+"""Imports a task: writes and checks its files in a temporary directory, and moves the complete task to its place."""
 
 import math
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.format.architecture import ModelShapes, write_config
 from harness.format.files import lasting_if_filled, located
 from harness.format.layout import (
@@ -46,7 +46,7 @@ from harness.torch_import.check import EXAMPLES, OutputComparison, can_run_torch
 #: Approximate size of a shard in bytes, and minimum number of shards.
 SHARD_BYTES, SHARDS = 2**26, 3
 
-#: Names of layers that are kept; others would be paths in an HDF5 file, such as `a/b`, or cannot be stored.
+#: Names of layers that an HDF5 file can have; a name such as `a/b` would be a path.
 _PLAIN = re.compile(r"[A-Za-z0-9_>-][A-Za-z0-9_.>-]*")
 
 Say = Callable[[str], None]
@@ -54,23 +54,14 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ImportOrder:
-    """The files to import, and the place of the new task.
+    """The files to import, and the place of the new task."""
 
-    Attributes:
-        table: the table of models.
-        data: training data, see `read_examples`.
-        test: test data, if there are any.
-        out: directory of tasks.
-        name: name of the task.
-        divisor: number by which all inputs are divided.
-    """
-
-    table: Path
-    data: str | Examples
-    test: str | Examples | None
-    out: Path
-    name: str
-    divisor: float = 1.0
+    table: Path  #: the table of models
+    data: str | Examples  #: training data, see `read_examples`
+    test: str | Examples | None  #: test data, if there are any
+    out: Path  #: directory of tasks
+    name: str  #: name of the task
+    divisor: float = 1.0  #: number by which all inputs are divided
 
     @property
     def task(self) -> Path:
@@ -84,17 +75,16 @@ class ImportOrder:
 
 
 def import_task(order: ImportOrder, warn: Say, say: Say) -> None:
-    """Import a task; `warn` receives notes on the grid before other files are read, and `say` the progress.
+    """Import a task; `warn` receives notes on the table before other files are read, and `say` the progress.
 
-    Raises:
-        UserError: a file is invalid; nothing is left behind.
+    Raises `UserError` for an invalid file; then no file is left behind.
     """
     require_free(order)
     import_models(order, read_table(order.table), warn, say)
 
 
 def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None:
-    """Import the models of a table, whatever file it is in; for the rest see `import_task`."""
+    """Import the models of a table that has been read; for arguments and errors see `import_task`."""
     for row in table.rows:
         if row.test is None and order.test is None:
             remedy = "state it, or give test data"
@@ -120,7 +110,7 @@ def import_models(order: ImportOrder, table: Table, warn: Say, say: Say) -> None
 
 
 def require_free(order: ImportOrder) -> None:
-    """Raise `UserError` if the name of the task is no plain name, or such a task exists."""
+    """Raise `UserError` if the task's name is no plain name, or a task of that name exists."""
     require_no_flat_tasks(order.out)
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", order.name):
         raise UserError("name of the task", expected="letters, digits, ., _ and -", found=repr(order.name))
@@ -137,7 +127,7 @@ def _read_models(rows: Sequence[ImportedRow]) -> list[StoredModel]:
 
 
 def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
-    """Return the shapes of each model; raises `UserError` unless all inputs and all outputs have the same shapes."""
+    """Return the shapes of each model; raises `UserError` unless all models have the same input and output shape."""
     answers = infer_shapes(model.architecture for model in models)
     problems = Problems()
     shapes = []
@@ -165,24 +155,20 @@ def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
 
 @contextmanager
 def _workplace(order: ImportOrder) -> Iterator[Path]:
-    """Yield a directory beside the result, hidden from other commands and removed in the end."""
-    try:
-        with (
-            lasting_if_filled(order.out.absolute()),
-            tempfile.TemporaryDirectory(
-                prefix=f".{order.name}.", dir=order.out.absolute(), ignore_cleanup_errors=True
-            ) as place,
-        ):
-            yield Path(place)
-    except OSError as error:
-        where = error.filename or order.out
-        raise UserError("cannot be written or read", file=where, found=error.strerror) from error
+    """Yield a temporary directory beside the new task, which other commands ignore."""
+    parent = order.out.absolute()
+    with (
+        writing(order.out, problem="cannot be written or read"),
+        lasting_if_filled(parent),
+        tempfile.TemporaryDirectory(prefix=f".{order.name}.", dir=parent, ignore_cleanup_errors=True) as place,
+    ):
+        yield Path(place)
 
 
 def _write_data(
     order: ImportOrder, task: Path, place: Path, models: Sequence[StoredModel], n_outputs: int
 ) -> dict[str, Path]:
-    """Write the shards, and arrays to compute accuracies on; returns the directory of arrays of each part."""
+    """Write the shards, and for each part (`train`, `test`) arrays in a directory; return part -> directory."""
     arrays, shape = {}, models[0].architecture.input_shape
     are_exported = all(model.row.exported for model in models)
     for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):
@@ -206,7 +192,7 @@ def _write_models(models: Sequence[StoredModel], shapes: Sequence[ModelShapes], 
 
 
 def write_model(model: StoredModel, shapes: ModelShapes, directory: Path) -> None:
-    """Write config.json and the weights of one model; raises `UserError` if its weights cannot be read."""
+    """Write config.json and the weights of a model; raises `UserError` if its weights cannot be read."""
     order = [i for i in model.architecture.file_order if shapes.layers[i].weights]
     names = [model.architecture.names[i] for i in order]
     if len(set(names)) < len(names) or not all(name and _PLAIN.fullmatch(name) for name in names):
@@ -227,7 +213,10 @@ def _accuracies(
     models: Sequence[StoredModel], shapes: Sequence[ModelShapes], task: Path, place: Path, data: dict[str, Path],
     warn: Say, say: Say,
 ) -> Iterator[dict[str, float]]:  # fmt: skip
-    """Yield the accuracies of each model, computed from the written files, and compared with stated accuracies."""
+    """Yield `train_acc` and `test_acc` of each model, computed from the written files or stated in the table.
+
+    Raises `UserError` if a stated accuracy differs from the computed, or outputs from those of PyTorch.
+    """
     problems = Problems()
     parts = list(data)
     sizes = {part: len(np.load(data[part] / "labels.npy", mmap_mode="r")) for part in parts}
@@ -263,7 +252,7 @@ def _accuracies(
 
 
 def _agreed(row: ImportedRow, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
-    """Return the stated accuracy, otherwise the computed one; raises `UserError` if both exist and differ."""
+    """Return the stated accuracy, or the computed accuracy without a statement; raises `UserError` if they differ."""
     if stated is None:
         assert computed is not None
         return computed

@@ -1,4 +1,4 @@
-"""Accuracies as a table states them, and the rounding of their column."""
+"""Reads the accuracies that a table states, and compares them with computed accuracies."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,14 @@ from decimal import Decimal, InvalidOperation
 
 from harness.errors import UserError
 
-#: Number of examples by which a computed accuracy may differ from the stated: the order of sums decides ties.
+#: Number of examples by which computed and stated accuracies may differ: the order of floating-point sums decides ties.
 EXAMPLES = 2
 
-#: Maximum number of decimals that count: the decimals of a float.
+#: Maximum number of decimals of a cell that determine the rounding; a float has no more.
 DECIMALS = 17
 
-#: Largest rounding, in accuracy, of a column that is precise enough.
+#: Largest rounding of a column, in accuracy, without a warning.
 COARSE = 0.005
-
 
 #: Texts by which programs mark a missing number.
 _EMPTY = ("", "na", "nan")
@@ -22,32 +21,26 @@ _EMPTY = ("", "na", "nan")
 
 @dataclass(frozen=True)
 class Stated:
-    """An accuracy as the table states it, in [0, 1].
+    """An accuracy as the table states it, in [0, 1]."""
 
-    Attributes:
-        text: the cell.
-        rounding: the rounding of its column, in accuracy.
-    """
-
-    text: str
-    rounding: float
+    text: str  #: the cell
+    rounding: float  #: the rounding of its column, in accuracy
 
     @property
     def value(self) -> float:
-        """The number."""
+        """The accuracy as a number."""
         return float(self.text)
 
     def agrees(self, computed: float, n_examples: int) -> bool:
-        """Whether an accuracy that was computed on `n_examples` may be the stated one."""
+        """Whether an accuracy that was computed on `n_examples` equals the stated accuracy within its rounding."""
         examples = EXAMPLES if self.rounding else 1  # 0 and 1 are not rounded
         return abs(computed - self.value) <= self.rounding + examples / n_examples + 1e-9
 
 
 def rounding_of(cells: Iterable[str]) -> float:
-    """Return half a unit of the last digit of the longest cell of a column; cells that are no numbers do not count.
+    """Return the rounding of a column: half a unit of the last digit of its longest number.
 
-    Programs write the shortest form, so that `0.9` may be 0.90 or 0.9000: a single cell says nothing. A column that
-    contains only 0 and 1, or only 0.0 and 1.0, is exact.
+    A single cell does not show it, since programs write 0.9000 as `0.9`. A column of only 0 and 1 is exact.
     """
     numbers = [number for number in map(_number, cells) if number.is_finite()]
     decimals = min(max([0, *(-int(number.as_tuple().exponent) for number in numbers)]), DECIMALS)
@@ -57,7 +50,7 @@ def rounding_of(cells: Iterable[str]) -> float:
 
 
 def notes_on_rounding(name: str, stated: Sequence[Stated]) -> list[str]:
-    """Return a warning if a column of accuracies is rounded too coarsely to compare."""
+    """Return a warning if the column `name` of accuracies is rounded too coarsely; otherwise an empty list."""
     if not stated or stated[0].rounding <= COARSE:
         return []
     remedy = "give more digits, or leave the column out to have it computed"
@@ -65,7 +58,7 @@ def notes_on_rounding(name: str, stated: Sequence[Stated]) -> list[str]:
 
 
 def read_stated(where: str, name: str, text: str, rounding: float) -> Stated | None:
-    """Return the accuracy in a cell, if there is one; raises `UserError` unless it is a number from 0 to 1."""
+    """Return the accuracy in a cell, None for an empty cell; raises `UserError` unless it is a number from 0 to 1."""
     if text.lower() in _EMPTY:
         return None
     value = _number(text)

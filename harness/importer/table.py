@@ -1,6 +1,7 @@
-"""The table of models to import: a CSV file with one row per model.
+"""Reads the table of models to import: a CSV file with one row per model.
 
-A column either has a meaning of its own or is a hyperparameter; other columns are refused.
+The columns `OWN` have a fixed meaning, and every other column is a hyperparameter. Columns that are probably no
+hyperparameter, such as indices and results of training, are refused.
 """
 
 import csv
@@ -23,7 +24,7 @@ from harness.text import printable
 from scoring import Grid, GridError
 from scoring.grid import normalise
 
-#: Columns with a meaning of their own; every other column is a hyperparameter.
+#: Names of the columns with a fixed meaning.
 FILE, WEIGHTS, INITIAL_WEIGHTS = "file", "weights", "initial_weights"
 TRAIN_ACCURACY, TEST_ACCURACY = "train_accuracy", "test_accuracy"
 OWN = (FILE, WEIGHTS, INITIAL_WEIGHTS, TRAIN_ACCURACY, TEST_ACCURACY)
@@ -31,7 +32,7 @@ OWN = (FILE, WEIGHTS, INITIAL_WEIGHTS, TRAIN_ACCURACY, TEST_ACCURACY)
 _INDEX = re.compile(r"Unnamed: \d+|index|level_\d+")
 WITHOUT_INDEX = "write the table without an index: index=False in pandas"
 
-#: Separators of other programs' tables in place of commas.
+#: Separators that other programs write in place of commas.
 _SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 #: Words that form the names of results, such as `val_acc`, `gen_gap` and `sparse_categorical_crossentropy`.
@@ -48,9 +49,9 @@ MAX_BYTES = 16 * 1024**2
 
 
 def require_header(path: Path, header: Sequence[str]) -> None:
-    """Raise `UserError` unless the columns have distinct names, including the column of the models' files.
+    """Raise `UserError` unless the columns have distinct names, of which one is `FILE`.
 
-    If a header has none of the known columns, the message quotes only misspelt names: the file may be no table at all.
+    Without any known column, the message quotes only a misspelt name: the file may be no table at all.
     """
     repeated = [name for name in header if header.count(name) > 1]
     if FILE in header and not repeated and "" not in header:
@@ -73,7 +74,7 @@ def require_header(path: Path, header: Sequence[str]) -> None:
 
 
 def require_hyperparameter(path: Path | str, name: str, cells: Iterable[str]) -> None:
-    """Raise `UserError` for a column that is probably not meant as a hyperparameter."""
+    """Raise `UserError` for a column that is probably no hyperparameter; `cells` are the column's values."""
     if name in OWN:
         return
     if name.lower() in OWN:
@@ -99,57 +100,45 @@ def _is_number(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class ImportedRow:
-    """One model.
+    """The row of a model; None stands for an empty cell."""
 
-    Attributes:
-        where: table and line, for messages.
-        file: the model, or its architecture.
-        weights: file of the weights, if they are not in `file`.
-        hyperparameters: name -> value as text.
-        train: stated accuracy on the training data, if any.
-        test: stated accuracy on the test data, if any.
-        initial: file of the weights before training, if any.
-        exported: the `.pt2` file that `file` and `weights` were translated from, if any.
-        outputs: outputs (n, classes) of that network for the first training examples, if they are known.
-    """
-
-    where: str
-    file: Path
-    weights: Path | None
-    hyperparameters: dict[str, str]
-    train: Stated | None
-    test: Stated | None
-    initial: Path | None = None
-    exported: Path | None = None
-    outputs: NDArray[np.float32] | None = None
+    where: str  #: table and line, for messages
+    file: Path  #: file of the model, or of its architecture
+    weights: Path | None  #: file of the weights, if they are not in `file`
+    hyperparameters: dict[str, str]  #: name -> value as text
+    train: Stated | None  #: stated accuracy on the training data
+    test: Stated | None  #: stated accuracy on the test data
+    initial: Path | None = None  #: file of the weights before training
+    exported: Path | None = None  #: the `.pt2` file that `file` and `weights` were translated from
+    outputs: NDArray[np.float32] | None = None  #: outputs (n, classes) of that file for the first training examples
 
     @property
     def name(self) -> str:
-        """The files, as messages name the model."""
+        """The file by which messages name the model."""
         return str(self.exported or self.weights or self.file)
 
 
 @dataclass(frozen=True)
 class Table:
-    """The models to import, in the order of the table, the grid that they form, and the text of the table."""
+    """The models to import."""
 
-    rows: tuple[ImportedRow, ...]
-    grid: Grid
-    text: str
+    rows: tuple[ImportedRow, ...]  #: in the order of the table
+    grid: Grid  #: the grid of hyperparameters that the models form
+    text: str  #: text of the table
 
     @property
     def notes(self) -> list[str]:
-        """Lines on stated accuracies that are too imprecise."""
+        """Warnings about columns of accuracies that are rounded too coarsely."""
         stated = {TRAIN_ACCURACY: [row.train for row in self.rows], TEST_ACCURACY: [row.test for row in self.rows]}
         return [line for name, cells in stated.items() for line in notes_on_rounding(name, [c for c in cells if c])]
 
 
 def read_table(path: Path) -> Table:
-    """Read the table; paths in it start at its directory.
+    """Read the table, whose paths start at its directory.
 
     Raises:
-        UserError: the table is not CSV, a column or cell is missing, an accuracy is not a number in [0, 1], or two
-            rows are of one model or cell. All problems of the table are collected.
+        UserError: with all problems: the table is not CSV, a column or cell is missing, an accuracy is not a number in
+            [0, 1], or two rows have the same model or the same hyperparameters.
     """
     text = read_text(path, MAX_BYTES)
     header, lines = _parse(text, path)
@@ -166,7 +155,7 @@ def read_table(path: Path) -> Table:
 
 
 def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header, and the lines that are not empty with their numbers."""
+    """Return the header, and number and cells of each row that is not empty; raises `UserError`."""
     text = text.removeprefix(BOM)
     if text.lstrip().startswith(("{", "[")):
         raise UserError("not CSV", file=path, expected="text, one row per model", found="JSON")
@@ -216,10 +205,9 @@ def _require_distinct(rows: Sequence[ImportedRow]) -> None:
 
 
 def grid_of(path: Path | str, rows: Sequence[ImportedRow]) -> Grid:
-    """Return the grid; values are normalised, so that `0.10` equals `0.1`.
+    """Return the grid of the rows' hyperparameters, normalised so that `0.10` equals `0.1`.
 
-    Raises:
-        UserError: two rows are of one cell.
+    Raises `UserError` if two rows have the same hyperparameters.
     """
     current = {row.where: {name: normalise(name, value) for name, value in row.hyperparameters.items()} for row in rows}
     names = rows[0].hyperparameters

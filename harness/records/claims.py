@@ -1,4 +1,4 @@
-"""Claims of running runs on calls, so that two concurrent runs do not make the same call twice."""
+"""Claims of runs on calls: two runs on one database at the same time do not make the same call twice."""
 
 import secrets
 import threading
@@ -18,12 +18,11 @@ from harness.records.keys import rows_of
 from harness.records.rows import read
 from harness.records.tables import METADATA
 
-#: Seconds between two heartbeats, and seconds without one after which a run on another machine counts as dead.
+#: Seconds between two heartbeats, and seconds without a heartbeat after which a run on another machine counts as dead.
 BEAT_S, SILENCE_S = 5.0, 60.0
 
-#: Seconds between two searches for runs that were killed.
+#: Seconds between two searches for killed runs.
 SEARCH_S = 5.0
-
 
 #: Each `pgdl run` in progress; its row is deleted when it ends.
 RUNS = Table(
@@ -46,9 +45,9 @@ CLAIMS = Table(
 
 
 class Claims:
-    """The claims of a run; a context that releases them on exit.
+    """The claims of one run on a database; a context that releases all claims on exit.
 
-    Operations that fail during the run are tried again for ten minutes, with a line to `warn` of its records.
+    Failed operations are tried again for ten minutes, with a line to the database's `warn`.
     """
 
     def __init__(self, database: Database) -> None:
@@ -71,14 +70,14 @@ class Claims:
             self._database.write(lambda connection: _forget(connection, [self._id]))
 
     def take(self, keys: Collection[str]) -> set[str]:
-        """Claim calls; returns the calls that now belong to this run. Other calls belong to living runs."""
+        """Claim calls by their keys, and return the calls that now belong to this run; others belong to living runs."""
         self._release_dead()
         return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 
     def held(self, connection: Connection, keys: Collection[str]) -> set[str]:
-        """Return the calls that this run still claims, locked against other runs until the transaction ends.
+        """Return the calls that this run still claims, and lock them against other runs until the transaction ends.
 
-        A run that was suspended for long, as on a sleeping machine, has lost its claims: another run may have made its
+        A run that was suspended, for instance on a sleeping machine, loses its claims: another run may have made the
         calls, and each call must have only one record.
         """
         mine = CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run == self._id
@@ -89,25 +88,25 @@ class Claims:
     def _take(self, connection: Connection, keys: Collection[str]) -> set[str]:
         self._ensure_row(connection)
         dialect = postgresql if self._database.is_postgresql else sqlite
-        free = rows_of(connection, keys).add_columns(literal(self._id)).where(true())  # SQLite cannot parse it without
+        free = rows_of(connection, keys).add_columns(literal(self._id)).where(true())  # SQLite needs a WHERE
         connection.execute(dialect.insert(CLAIMS).from_select(["key", "run"], free).on_conflict_do_nothing())
         mine = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(rows_of(connection, keys)), CLAIMS.c.run == self._id)
         return set(connection.execute(mine).scalars())
 
     def _ensure_row(self, connection: Connection) -> None:
-        """Ensure a row in the table of runs; other runs have deleted it if they took this run for dead."""
+        """Update this run's row in the table of runs, or insert it again after another run took this run for dead."""
         if not self._update_heartbeat(connection):
             where, process, started = process_identity.own_identity()
             row = {"id": self._id, "place": where, "process": process, "started": started, "beats": 0}
             connection.execute(insert(RUNS).values(row))
 
     def _update_heartbeat(self, connection: Connection) -> bool:
-        """Update the heartbeat; returns whether this run still has its row."""
+        """Update the heartbeat, and return whether this run still has its row."""
         beat = update(RUNS).where(RUNS.c.id == self._id).values(beats=RUNS.c.beats + 1)
         return connection.execute(beat).rowcount > 0
 
     def _release_dead(self) -> None:
-        """Release the claims of killed runs, unless the last search was recent."""
+        """Release the claims of killed runs, at most once in `SEARCH_S` seconds."""
         if time.monotonic() - self._searched_at >= SEARCH_S:
             self._database.patiently(lambda: self._database.write(self._forget_dead))
             self._searched_at = time.monotonic()
@@ -130,11 +129,11 @@ class Claims:
         while not self._over.wait(BEAT_S):
             try:
                 self._database.write(self._update_heartbeat)
-            except UserError:  # an unreachable database is reported elsewhere
-                self._pulses.clear()  # no run could update its heartbeat
+            except UserError:  # other threads report an unreachable database
+                self._pulses.clear()  # other runs could not update their heartbeats either
 
 
 def _forget(connection: Connection, runs: list[str]) -> None:
-    """Delete runs and their claims: runs first, so that a run that is claiming waits, and adds its row again."""
+    """Delete runs, then their claims: in this order, a run that is claiming waits, and inserts its row again."""
     connection.execute(delete(RUNS).where(RUNS.c.id.in_(runs)))
     connection.execute(delete(CLAIMS).where(CLAIMS.c.run.in_(runs)))

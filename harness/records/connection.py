@@ -20,20 +20,19 @@ from harness.extras import install
 from harness.records.protection import guard
 from harness.text import printable
 
-#: Seconds that a writer waits while another harness writes to the same file, or locks the same rows.
+#: Seconds for which a writer waits while another program writes to the same file, or locks the same rows.
 BUSY_S = 60
 
-#: Seconds after which a server ends a transaction with an idle client, which may hold locks that others wait for.
+#: Seconds after which a server ends the transaction of an idle client, since other clients may wait for its locks.
 IDLE_S = 30
 
-#: Seconds for which a run tries failed operations again: a restart of the database must not end it.
+#: Seconds for which a run tries failed operations again, so that a restart of the database does not end the run.
 RECOVERY_S = 600.0
 
-#: Seconds between two tries: the first pause, and the longest.
+#: Seconds between the first two tries, and the longest pause between two tries.
 PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
 
-#: PostgreSQL's error codes of a lock that was not free within `BUSY_S`, and of a statement that the role may not #:
-#: execute.
+#: PostgreSQL's error codes for a lock that was not free within `BUSY_S`, and for a missing permission.
 LOCKED, FORBIDDEN = "55P03", "42501"
 
 #: Remedy for a database that failed.
@@ -43,21 +42,16 @@ T = TypeVar("T")
 
 
 class DatabaseError(UserError):
-    """The database failed, or cannot be reached.
-
-    Attributes:
-        reason: the database's own message.
-        found: the failure, in one line without remedy.
-    """
+    """The database failed, or cannot be reached."""
 
     def __init__(self, name: str, reason: str, *, remedy: str = FIX) -> None:
         super().__init__(f"the results database failed: {reason}", file=name, remedy=remedy)
-        self.reason = reason
-        self.found = f"{name}: the results database failed: {reason}"
+        self.reason = reason  #: the database's own message
+        self.found = f"{name}: the results database failed: {reason}"  #: the failure in one line, without remedy
 
 
 class MovedError(DatabaseError):
-    """The file of a database that is in use has been deleted or moved."""
+    """The file of an open SQLite database has been deleted or moved."""
 
     def __init__(self, name: str) -> None:
         remedy = "put it back, or run the same command again, which makes a new one"
@@ -65,7 +59,7 @@ class MovedError(DatabaseError):
 
 
 class ForbiddenError(DatabaseError):
-    """The user's role lacks a permission."""
+    """The user's role on the server lacks a permission."""
 
 
 class LockedError(DatabaseError):
@@ -73,22 +67,10 @@ class LockedError(DatabaseError):
 
 
 class Database:
-    """One database; errors that a user can mend are raised as `UserError`, in one line.
-
-    A server that hangs counts as failed after half a minute.
-
-    Attributes:
-        engine: SQLAlchemy's.
-        file: the file of an SQLite database, None for others.
-        name: of the database for readers, without passwords.
-        warn: receives a line when an operation has to wait; several threads may call it.
-    """
+    """Access to one database, with its errors as `UserError` in one line; a hanging server fails in half a minute."""
 
     def __init__(self, address: Address, *, read_only: bool = False) -> None:
-        """Prepare access; `address` is an SQLAlchemy URL, or the path of an SQLite file, which is not opened yet.
-
-        An SQLite file that is `read_only` refuses every write.
-        """
+        """Prepare access to an SQLAlchemy URL or an SQLite file without opening it. `read_only` refuses writes."""
         whole = address.reveal()
         try:
             self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)
@@ -104,16 +86,17 @@ class Database:
             raise UserError("not a database URL", file=address, expected=expected) from None
         if self.engine.dialect.name not in ("sqlite", "postgresql"):
             raise UserError("not a results database", file=address, expected="SQLite or PostgreSQL")
-        self.file = _file_of(self.url)
+        self.file = _file_of(self.url)  #: path of an SQLite database; None for a server
+        #: name for readers, without passwords
         self.name = self.url.database if self.file is not None and self.url.database else str(address)
         if self.file is not None:
             guard(self.engine, self.file, read_only=read_only)
             event.listen(self.engine, "do_connect", lambda *_: self._require_unmoved())
-            event.listen(self.engine, "connect", lambda *_: self._remember_file())
+            event.listen(self.engine, "connect", self._remember_file)
         self._address = address
         self._opened: tuple[int, int] | None = None  # identifies the file that was opened first
         self._failing = self._locked = False  # whether `warn` has received a line
-        self.warn: Callable[[str], None] = lambda _: None
+        self.warn: Callable[[str], None] = lambda _: None  #: receives a line, from any thread, when an operation waits
 
     def __enter__(self) -> Self:
         return self
@@ -128,14 +111,28 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Return the context of a transaction."""
-        with self.guard(), self.engine.begin() as connection:
-            yield connection
+        """Provide a connection in a transaction; raises `DatabaseError`, for instance if the disk is full."""
+        try:
+            with self.engine.begin() as connection:
+                yield connection
+        except IntegrityError:
+            raise  # not a failure of the database
+        except DBAPIError as error:
+            self._require_unmoved()
+            reason = printable(self._address.scrub(" ".join(str(error.orig).split())))
+            state = getattr(error.orig, "sqlstate", None)
+            if reason == "database is locked" or state == LOCKED:
+                raise LockedError(self.name, reason) from error
+            if state == FORBIDDEN:
+                raise ForbiddenError(self.name, reason) from error
+            raise DatabaseError(self.name, reason) from error
+        except UnicodeDecodeError as error:  # in a message of the driver that quotes the file
+            raise DatabaseError(self.name, "text that is not UTF-8") from error
 
     def write(self, work: Callable[[Connection], T], hurry: threading.Event | None = None) -> T:
-        """Run `work` in a transaction, after waiting for other programs' locks.
+        """Return the result of `work`, which runs in a transaction after other programs have released their locks.
 
-        Once `hurry` is set, a lock that is not free within `BUSY_S` is an error.
+        Raises `LockedError` for a lock that is not free within `BUSY_S` once `hurry` is set.
         """
         waited = False
         while True:
@@ -146,7 +143,7 @@ class Database:
             except LockedError:
                 if hurry is not None and hurry.is_set():
                     raise
-                told, self._locked = waited or self._locked, True  # possibly by another thread of this run
+                told, self._locked = waited or self._locked, True  # another thread of this run may have warned
                 if not told:
                     self.warn(f"{self.name} has been locked for {BUSY_S} s by another program; waiting for it")
                 waited = True
@@ -156,9 +153,9 @@ class Database:
                 return done
 
     def patiently(self, work: Callable[[], T], hurry: threading.Event | None = None) -> T:
-        """Run `work`, and try again for ten minutes if the database's server fails.
+        """Return the result of `work`, which is tried again for ten minutes if the database's server fails.
 
-        A full disk or a damaged file is an error at once. Once `hurry` is set, there is at most one more try.
+        A failure of SQLite, such as a full disk, is an error at once. Once `hurry` is set, only one more try is made.
         """
         hurry = hurry or threading.Event()
         give_up, pause = time.monotonic() + RECOVERY_S, PAUSE_S
@@ -178,31 +175,12 @@ class Database:
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def _limit_locks(self, connection: Connection) -> None:
-        """Limit how long this transaction waits for others, and they for it; SQLite waits for `BUSY_S` in any case."""
+        """Limit how long this transaction waits for locks, and how long it may stay idle; SQLite waits for `BUSY_S`."""
         if self.is_postgresql:
             limits = {"lock_timeout": BUSY_S, "idle_in_transaction_session_timeout": IDLE_S}
             connection.execute(select(*(func.set_config(name, f"{limit}s", True) for name, limit in limits.items())))
 
-    @contextmanager
-    def guard(self) -> Iterator[None]:
-        """Turn errors that a user can fix (full disk, wrong file, unreachable server) into one line."""
-        try:
-            yield
-        except IntegrityError:
-            raise  # not a failure of the database
-        except DBAPIError as error:
-            self._require_unmoved()
-            reason = printable(self._address.scrub(" ".join(str(error.orig).split())))
-            state = getattr(error.orig, "sqlstate", None)
-            if reason == "database is locked" or state == LOCKED:
-                raise LockedError(self.name, reason) from error
-            if state == FORBIDDEN:
-                raise ForbiddenError(self.name, reason) from error
-            raise DatabaseError(self.name, reason) from error
-        except UnicodeDecodeError as error:  # in a message of the driver that quotes the file
-            raise DatabaseError(self.name, "text that is not UTF-8") from error
-
-    def _remember_file(self) -> None:
+    def _remember_file(self, *_: object) -> None:
         self._opened = self._opened or _identity(self.file)
 
     def _require_unmoved(self) -> None:
@@ -226,13 +204,13 @@ def _file_of(url: URL) -> Path | None:
 
 
 def _engine_of(url: URL) -> Engine:
-    """Return the engine of a database; raises `SAWarning` for parameters that SQLite's driver would ignore."""
+    """Return SQLAlchemy's engine for a URL; raises `SAWarning` for parameters that SQLite's driver would ignore."""
     arguments = {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {}
     with warnings.catch_warnings():
         warnings.simplefilter("error", SAWarning)
         engine = sqlalchemy.create_engine(url, connect_args=arguments)
     if engine.dialect.driver == "psycopg":
-        from harness.records.postgresql import watch  # here: few users have the driver
+        from harness.records.postgresql import watch  # here, since few users have the driver
 
         watch(engine, url)
     return engine

@@ -1,4 +1,4 @@
-"""The rows of the tables `evaluations` (a record per call) and `requests`, with an explanation of every column."""
+"""The tables `evaluations`, with a record of each call, and `requests`, with an explanation of every column."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from harness.records.tables import DIGEST, WORD, Flag, Stored, UtcDateTime, long
 
 @dataclass(frozen=True, slots=True)
 class Record(Stored):
-    """The short columns of a record, all that scores and boards need."""
+    """A call of a submission on a model, without the two long columns, which scores and boards do not need."""
 
     # fmt: off
     key: Annotated[str, Column(String(64), index=True, info=DIGEST, comment=
@@ -62,12 +62,9 @@ class Record(Stored):
     # fmt: on
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)  # a test sees that a run lets go of its records
+@dataclass(frozen=True, slots=True, weakref_slot=True)  # a test checks that a run frees its records
 class Evaluation(Record):
-    """A call of a submission on a model, with any outcome. Rows are added, never changed.
-
-    If several rows have the same `key`, the newest counts.
-    """
+    """A call of a submission on a model, with any outcome. Rows are never changed; the newest row of a `key` counts."""
 
     # fmt: off
     environment: Annotated[dict[str, str], Column(JSON, comment=
@@ -87,10 +84,7 @@ EVALUATIONS = table_of(
 
 @dataclass(frozen=True, slots=True)
 class Request(Stored):
-    """A submission and a task of a `pgdl run`, even if all calls were recorded already. Rows are added, never changed.
-
-    Requests determine the most recently requested version of a submission, and the submission that owns a name.
-    """
+    """A submission and a task of a `pgdl run`, from which boards take the version to show. Rows are never changed."""
 
     # fmt: off
     submission: Annotated[str, Column(String(80), index=True, info=WORD, comment="Name of the submission.")]

@@ -1,4 +1,4 @@
-"""Records as CSV, JSON lines and parquet: every column of the table `evaluations`, in order."""
+"""Writes records as CSV, JSON lines and parquet, with all columns of the table `evaluations`; times are ISO 8601."""
 
 import csv
 import io
@@ -6,26 +6,20 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
-from itertools import islice
 from typing import Any, BinaryIO
 
 from sqlalchemy import JSON, BigInteger, Boolean, Float, Integer
 
 from harness.records.evaluation import EVALUATIONS, Evaluation
+from harness.records.keys import in_groups
 from harness.records.tables import UtcDateTime
 from harness.text import not_a_formula
-
-#: Rows in memory at once.
-AT_ONCE = 1_000
 
 COLUMNS = list(EVALUATIONS.columns)
 
 
 def write_csv(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write a heading and a line per record; times in ISO 8601, the environment as JSON, missing values empty.
-
-    Text that a spreadsheet would interpret as a formula gets an apostrophe before it.
-    """
+    """Write a line of column names, and a line per record; text that a spreadsheet would compute gets an apostrophe."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in COLUMNS])
@@ -35,14 +29,14 @@ def write_csv(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
 
 
 def write_json_lines(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write an object per line; times in ISO 8601."""
+    """Write a JSON object per record, each on a line."""
     for row in rows:
         content = {column.name: _plain(getattr(row, column.name)) for column in COLUMNS}
         stream.write(json.dumps(content, allow_nan=False).encode() + b"\n")
 
 
 def write_parquet(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
-    """Write a table with the types of the columns; the environment as JSON."""
+    """Write a table whose columns have the types of the database; the environment is text with JSON."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -52,9 +46,8 @@ def write_parquet(rows: Iterable[Evaluation], stream: BinaryIO) -> None:
     schema = pa.schema(list(zip([column.name for column in COLUMNS], types, strict=True)))
     texts = [column.name for column in COLUMNS if isinstance(column.type, JSON)]
     with parquet.ParquetWriter(stream, schema) as writer:
-        remaining = iter(rows)
-        while part := list(islice(remaining, AT_ONCE)):
-            records = [asdict(row) | {name: json.dumps(getattr(row, name)) for name in texts} for row in part]
+        for group in in_groups(rows):
+            records = [asdict(row) | {name: json.dumps(getattr(row, name)) for name in texts} for row in group]
             writer.write_table(pa.Table.from_pylist(records, schema=schema))
 
 

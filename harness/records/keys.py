@@ -1,21 +1,35 @@
-"""Statements with any number of keys, although databases limit parameters: as a single parameter, or in parts."""
+"""Statements with any number of keys: as a single parameter or in parts, since databases limit parameters."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
-from sqlalchemy import Select, cast, func, literal, select
+from sqlalchemy import Select, cast, func, insert, literal, select
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.engine import Connection
 
 from harness.records.evaluation import EVALUATIONS, Evaluation
+from harness.records.tables import columns_of
 
-#: Keys per statement.
-CHUNK = 500
+#: Maximum number of rows in memory, or of keys as separate parameters of a statement.
+AT_ONCE = 500
+
+T = TypeVar("T")
+
+
+def in_groups(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield the items in lists of up to `AT_ONCE`, without reading further ahead."""
+    remaining = iter(items)
+    while group := list(islice(remaining, AT_ONCE)):
+        yield group
 
 
 def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
-    """Return a query of the keys, in alphabetical order, so that runs which lock the same rows wait for each other."""
+    """Return a query whose rows are the keys, for use in other statements.
+
+    Keys are in alphabetical order, so that runs which lock the same rows wait for each other without a deadlock.
+    """
     text = literal(json.dumps(sorted(keys)))
     if connection.dialect.name == "sqlite":
         rows = func.json_each(text)
@@ -25,19 +39,31 @@ def rows_of(connection: Connection, keys: Iterable[str]) -> Select[str]:
 
 
 def newest_of_keys(query: Select[Any], keys: Collection[str]) -> Iterator[Select[Any]]:
-    """Yield queries by index for a few hundred keys each: the table may have thousands of times as many rows."""
+    """Yield variants of `query` for the newest records of groups of keys, which the index of keys answers."""
     table = EVALUATIONS.c
-    listed = list(keys)
-    for start in range(0, len(listed), CHUNK):
-        part = table.key.in_(listed[start : start + CHUNK])
-        newest = select(func.max(table.id)).where(part).group_by(table.key)
+    for group in in_groups(keys):
+        newest = select(func.max(table.id)).where(table.key.in_(group)).group_by(table.key)
         yield query.where(table.id.in_(newest)).order_by(table.id)
 
 
-def are_there(connection: Connection, records: Sequence[Evaluation]) -> list[bool]:
-    """Return for each record whether an earlier try, whose answer was lost, has written it."""
+def insert_missing(
+    connection: Connection, records: Sequence[Evaluation], held: Collection[str] | None = None
+) -> list[bool]:
+    """Insert the records of calls `held` (None: of all calls), and return for each record whether the table has it.
+
+    A record that is already there is not inserted again: an earlier try may have succeeded without an answer.
+    """
     table = EVALUATIONS.c
     same = select(table.key, table.started_at, table.finished_at)
     found = connection.execute(same.where(table.key.in_(rows_of(connection, {row.key for row in records}))))
     written = {tuple(row) for row in found}
-    return [(row.key, row.started_at, row.finished_at) in written for row in records]
+    new, kept = [], []
+    for row in records:
+        is_there = (row.key, row.started_at, row.finished_at) in written
+        is_held = held is None or row.key in held
+        kept.append(is_there or is_held)
+        if is_held and not is_there:
+            new.append(columns_of(row))
+    if new:
+        connection.execute(insert(EVALUATIONS), new)
+    return kept

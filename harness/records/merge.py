@@ -1,8 +1,7 @@
-"""Adds the records of another results file, for jobs that run in parallel or on other machines."""
+"""Adds the records and requests of another results file, as of jobs that ran in parallel or on other machines."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 
 from sqlalchemy.exc import StatementError
@@ -11,28 +10,24 @@ from harness.credentials import Address
 from harness.errors import UserError
 from harness.outcome import Outcome
 from harness.records.evaluation import EVALUATIONS, Request
+from harness.records.keys import in_groups
 from harness.records.store import Records
-
-#: Rows in memory at once.
-AT_ONCE = 500
 
 
 def add_records(records: Records, file: Address | Path) -> int:
-    """Add the rows of an SQLite file whose calls have no record yet, and its requests; returns the number of rows.
+    """Add the records of an SQLite file whose calls have no record yet, and its requests; return the number of records.
 
-    No row is changed: if both have a record of a call, the present record stays. Raises `UserError` if the file cannot
-    be read, or for a URL.
+    Records of `INFRA_ERROR` are ignored. Raises `UserError` for a URL, and for a file that cannot be read.
     """
     added = 0
     if isinstance(file, Address) and file.is_url:
         raise UserError("not a results file", file=file, expected="the path of an SQLite file", found="a URL")
     with Records(file, read_only=True) as others:
         try:
-            rows = others.whole_of(only=[EVALUATIONS.c.outcome != Outcome.INFRA_ERROR])
-            while part := list(islice(rows, AT_ONCE)):
-                ended = records.ended([row.key for row in part])
+            for group in in_groups(others.whole_of(only=[EVALUATIONS.c.outcome != Outcome.INFRA_ERROR])):
+                ended = records.ended([row.key for row in group])
                 known = {row.key for row in ended if row.outcome != Outcome.INFRA_ERROR}
-                new = [row for row in part if row.key not in known]
+                new = [row for row in group if row.key not in known]
                 records.add(*new)
                 added += len(new)
             requests = list(map(_before_merge, others.requests()))
@@ -46,5 +41,4 @@ def add_records(records: Records, file: Address | Path) -> int:
 
 
 def _before_merge(request: Request) -> Request:
-    """Return the request as it was before any merge."""
     return replace(request, merged_at=None)

@@ -1,15 +1,14 @@
-"""Connections to PostgreSQL that do not wait forever for a hanging server.
+"""Connections to PostgreSQL that end if the server hangs.
 
-A server that is slow, or waits for a lock, still accepts new connections; a hanging server does not. So a statement may
-take as long as it needs while the server accepts other connections. The system's own limits end connections to
-unreachable machines; they do not apply to sockets of this machine, or to a stopped server.
+A slow server still accepts new connections, but a hanging server does not. So a statement may take any time while the
+server accepts another connection. The operating system ends connections to unreachable machines, but not to a stopped
+server, or through a socket file.
 """
 
 import os
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, Self
 
 import psycopg
@@ -17,18 +16,18 @@ from psycopg.errors import ConnectionTimeout
 from sqlalchemy import URL, event
 from sqlalchemy.engine import Engine
 
-#: Seconds until a connection must be accepted; together with `ANSWER_S`, a hanging server ends a command in a minute.
+#: Seconds within which a server must accept a connection.
 CONNECT_S = 10
 
-#: Seconds without an answer after which the client tries another connection.
+#: Seconds without an answer after which another connection is tried, to find out whether the server hangs.
 ANSWER_S = 20.0
 
-#: Parameters of libpq: a connection ends half a minute after the server's machine has disappeared.
+#: Parameters of libpq, by which a connection ends half a minute after the server's machine became unreachable.
 NETWORK = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
 def watch(engine: Engine, url: URL) -> None:
-    """Let an engine make watched connections; parameters of its URL have precedence."""
+    """Let an engine make connections of `WatchedConnection`, with the limits above unless its URL has others."""
     limits = {
         name: value for name, value in (NETWORK | {"connect_timeout": CONNECT_S}).items() if name not in url.query
     }
@@ -45,22 +44,17 @@ class WatchedConnection(psycopg.Connection[Any]):
 
     @classmethod
     def open(cls, *arguments: Any, **parameters: Any) -> Self:
-        """Connect, as `connect`."""
+        """Return a connection with the arguments of `psycopg.connect`, which `is_let_in_again` reuses."""
         connection = cls.connect(*arguments, **parameters)
         connection._arguments = arguments, parameters
         return connection
 
     def wait(self, *arguments: Any, **options: Any) -> Any:
-        """Wait for an answer of the server: results of a statement, or the end of a transaction."""
-        with self._watched():
-            return super().wait(*arguments, **options)
-
-    @contextmanager
-    def _watched(self) -> Iterator[None]:
+        """Wait for an answer of the server; psycopg calls this method for every exchange with the server."""
         watch = _Watch(self)
         watch.start()
         try:
-            yield
+            return super().wait(*arguments, **options)
         except psycopg.Error as error:
             if watch.hangs:
                 raise psycopg.OperationalError("the server does not answer") from error
@@ -69,7 +63,7 @@ class WatchedConnection(psycopg.Connection[Any]):
             watch.end()
 
     def is_let_in_again(self) -> bool:
-        """Whether the server reacts to another connection, possibly with an error."""
+        """Whether the server reacts to another connection within `CONNECT_S`, possibly with an error."""
         positional, named = self._arguments
         try:
             psycopg.connect(*positional, **named).close()
@@ -81,7 +75,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 
 class _Watch(threading.Thread):
-    """Shuts the socket of a connection whose server hangs, which ends any wait for it."""
+    """A thread that shuts down the socket of a connection whose server hangs, which ends any wait for the server."""
 
     def __init__(self, connection: WatchedConnection) -> None:
         super().__init__(name="postgresql", daemon=True)
@@ -92,15 +86,13 @@ class _Watch(threading.Thread):
 
     def run(self) -> None:
         while not self.hangs and not self._over.wait(ANSWER_S):
-            if not self._connection.is_let_in_again():
-                self._shut()
-
-    def _shut(self) -> None:
-        with self._lock:  # afterwards another file may have the number of the socket
-            if not self._over.is_set():
-                self.hangs = True
-                with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._connection.fileno())) as other:
-                    other.shutdown(socket.SHUT_RDWR)
+            if self._connection.is_let_in_again():
+                continue
+            with self._lock, suppress(OSError, psycopg.Error):
+                if not self._over.is_set():  # after `end`, another file may have the socket's number
+                    self.hangs = True
+                    with socket.socket(fileno=os.dup(self._connection.fileno())) as other:
+                        other.shutdown(socket.SHUT_RDWR)
 
     def end(self) -> None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""Makes connections to an SQLite file, which may be a stranger's, safe before the first statement."""
+"""Protects connections of SQLAlchemy to SQLite files, which may be a stranger's, before their first statement."""
 
 import sqlite3
 from pathlib import Path
@@ -9,12 +9,12 @@ from sqlalchemy.engine import Connection, Engine, ExceptionContext
 
 from harness.sqlite import StatementWatch, protect, require_sound
 
-#: The key of a connection's `StatementWatch` among its facts.
+#: The key of the `StatementWatch` in `Connection.info`.
 _WATCH = "watch"
 
 
 def guard(engine: Engine, file: Path, *, read_only: bool) -> None:
-    """Let an engine make safe connections; statements that a `StatementWatch` ends raise its reason."""
+    """Let an engine make connections by `harness.sqlite.protect`; a statement that is ended raises the reason."""
 
     @event.listens_for(engine, "do_connect")
     def _before(*_: Any) -> None:

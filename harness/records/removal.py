@@ -1,4 +1,4 @@
-"""Removes a submission from a database after copying it to another database: only the copy can undo a removal."""
+"""Moves all rows of a submission to another database, from which the removal can be undone."""
 
 import re
 from collections import Counter
@@ -16,41 +16,40 @@ from harness.text import counted
 
 @dataclass(frozen=True)
 class Removal:
-    """All rows of a submission, of all versions, and the new database that will have a copy of them."""
+    """A planned removal of all rows of a submission, of all its versions."""
 
-    records: Records
     evaluations: Sequence[Evaluation]
     requests: Sequence[Request]
-    file: Path
+    file: Path  #: the new database to which the rows are moved
 
     @property
     def text(self) -> str:
-        """The rows to be removed, for readers."""
+        """The number of rows of each kind for readers, such as `8 records (8 on cifar10) and 1 request`."""
         tasks = Counter(row.task for row in self.evaluations)
         told = ", ".join(f"{number} on {task}" for task, number in sorted(tasks.items()))
         records = counted(len(self.evaluations), "record") + (f" ({told})" if told else "")
         return f"{records} and {counted(len(self.requests), 'request')}"
 
-    def carry_out(self) -> None:
-        """Copy the rows, then delete them; raises `UserError` if either fails."""
+    def carry_out(self, records: Records) -> None:
+        """Copy the rows to `file`, then delete them from `records`; raises `UserError` if either fails."""
         with Records(self.file) as copy:
             copy.add(*self.evaluations)
             copy.ask(self.requests)
-        self.records.delete(*self.evaluations, *self.requests)
+        records.delete(*self.evaluations, *self.requests)
 
 
 def plan_removal(records: Records, submission: str) -> Removal:
-    """Return the removal of a submission; raises `UserError` if the database has no rows of it."""
+    """Return the removal of a submission; raises `UserError` if the database has no rows of the submission."""
     evaluations, requests = records.all_of(submission)
     if not evaluations and not requests:
         known = sorted({*records.distinct("submission"), *(request.submission for request in records.requests())})
         hint = did_you_mean(submission, known) or f"recorded here: {', '.join(known) or 'nothing'}"
         raise UserError(f"no records of {submission!r}", file=records.name, remedy=hint)
-    return Removal(records, evaluations, requests, _new_file(records, submission))
+    return Removal(evaluations, requests, _new_file(records, submission))
 
 
 def _new_file(records: Records, submission: str) -> Path:
-    """Return an unused path beside the database, or in the current directory for a server."""
+    """Return an unused path beside an SQLite database, or in the current directory for a server."""
     stem = f"removed_{re.sub(r'[^A-Za-z0-9_.+-]', '_', submission)}"
     folder = Path() if records.file is None else records.file.parent
     names = (f"{stem}.db" if number == 1 else f"{stem}-{number}.db" for number in count(1))

@@ -1,4 +1,4 @@
-"""The values that the harness writes to a column; a stranger's database may have other values."""
+"""Rules for the values of columns, which the harness keeps and a stranger's database may break."""
 
 import functools
 import json
@@ -14,10 +14,10 @@ from harness.outcome import Outcome
 from harness.records.tables import UtcDateTime
 from harness.text import is_line, is_text
 
-#: Maximum lengths in characters of a digest, a name, and a text of a column without its own limit.
+#: Maximum numbers of characters of a digest, a name, and a text without a limit of its own.
 LONGEST_DIGEST, LONGEST_NAME, LONGEST_TEXT = 64, 255, 32 * 1024
 
-#: Largest measured number, and largest integers of the two sizes.
+#: Largest absolute value of a measured number, and largest integers of 32 and 64 bits.
 MEASURED, INTEGER, LONG = 1e15, 2**31 - 1, 2**63 - 1
 
 _OUTCOMES = frozenset(map(str, Outcome))
@@ -27,25 +27,25 @@ _TIME = re.compile(r"[12]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}", re.ASCII)
 
 
 class Rule(NamedTuple):
-    """The allowed content of a column, in words and as a test of values, stored or converted.
+    """The values that a column may have."""
 
-    Equal texts need only one test; a number may equal a number of another type.
-    """
-
-    words: str
-    holds: Callable[[Any], bool]
+    words: str  #: the values, for messages
+    holds: Callable[
+        [Any], bool
+    ]  #: returns whether the column may have a value, as stored or as converted by SQLAlchemy
+    #: reduces values to those that need a test: `set` for texts, `iter` for numbers, since True equals 1
     different: Callable[[Iterable[Any]], Iterable[Any]] = iter
 
 
 @functools.cache
 def rule_of(column: Column[Any]) -> Rule:
-    """Return the rule of a column, by its name, its `info` (`harness.records.tables`) or its type."""
+    """Return the rule of a column, which follows from its name, its `info` (`harness.records.tables`) or its type."""
     rule = _rule(column)
     return rule._replace(holds=lambda value: value is None or rule.holds(value)) if column.nullable else rule
 
 
 def fit_together(outcome: object, value: object) -> bool:
-    """Whether outcome and value are consistent: there is a value if and only if the outcome is OK."""
+    """Whether a record has a value if and only if its outcome is OK."""
     return (outcome == Outcome.OK) == (value is not None)
 
 

@@ -1,4 +1,4 @@
-"""Creates the tables of a database with their version, or checks existing tables."""
+"""Creates the tables of a database and stamps them with their version, or checks existing tables."""
 
 import re
 from collections.abc import Iterator
@@ -17,46 +17,49 @@ from harness.records.tables import METADATA, OTHER_DATABASE
 from harness.shell import is_version
 from harness.text import printable
 
-#: The present version.
+#: The version of the tables that this program reads and writes.
 SCHEMA = 1
 
-#: The form of a version of the tables; SQLite stores any value in a column.
+#: A version as text; a column of SQLite may hold any other value.
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
-#: Maximum number of characters of a version.
+#: Maximum number of characters of a version in a message.
 SHOWN = 40
 
-#: The stamp: a table of one row, in which Alembic would look for the version.
+#: The stamp: a table of one row with the version, where Alembic would look for it.
 STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
-#: Remedy if there are no records.
+#: Remedy for a database without records.
 FIRST_RUN = f"run `pgdl run SUBMISSION` first, or {OTHER_DATABASE}"
 
-#: Key of the lock under which tables are created, in databases that have such locks.
+#: Key of PostgreSQL's advisory lock under which tables are created.
 CREATING = 7_413_020
 
 
 def open_tables(database: Database, *, read_only: bool) -> None:
-    """Create the tables if they do not exist, unless `read_only`."""
+    """Check the tables of a database, and create missing tables and indices unless `read_only`; raises `UserError`."""
     with database.begin() as connection:
         is_new = not _has_tables(connection, database.name)
     if is_new and read_only:
         raise UserError("holds no records", file=database.name, remedy=FIRST_RUN)
     if is_new:
         with _changing(database) as connection:
-            # The stamp comes first, since tables without a stamp are refused; another harness may just have made it.
+            # First, since tables without a stamp are refused. Another program may stamp the database at the same time.
             connection.execute(CreateTable(STAMP, if_not_exists=True))
             row = select(literal(str(SCHEMA))).where(~exists(select(STAMP.c.version_num)))
             connection.execute(insert(STAMP).from_select(["version_num"], row))
     if not read_only:
-        _create_tables(database)
+        for table in METADATA.sorted_tables:
+            with _changing(database) as connection:
+                if not sqlalchemy.inspect(connection).has_table(table.name):  # a role may lack permission
+                    connection.execute(CreateTable(table, if_not_exists=True))
     _require_columns(database)
     if not read_only:
         _create_indexes(database)
 
 
 def _has_tables(connection: Connection, name: str) -> bool:
-    """Whether a database has tables; raises `UserError` if they have another version."""
+    """Whether a database has the tables of records; raises `UserError` if they have another version."""
     tables = sqlalchemy.inspect(connection).get_table_names()
     query = select(func.substr(STAMP.c.version_num, 1, SHOWN, type_=NullType())).limit(2)
     stamps = [str(row[0]) for row in connection.execute(query)] if STAMP.name in tables else []
@@ -74,16 +77,8 @@ def _has_tables(connection: Connection, name: str) -> bool:
     return True
 
 
-def _create_tables(database: Database) -> None:
-    """Create missing tables; a role without that permission can use a database that has all tables."""
-    for table in METADATA.sorted_tables:
-        with _changing(database) as connection:
-            if not sqlalchemy.inspect(connection).has_table(table.name):
-                connection.execute(CreateTable(table, if_not_exists=True))
-
-
 def _create_indexes(database: Database) -> None:
-    """Create missing indices if the role owns the tables: indices only make queries faster."""
+    """Create missing indices if the user's role may: they only make queries faster."""
     for table in METADATA.sorted_tables:
         with _changing(database) as connection:
             there = {index["name"] for index in sqlalchemy.inspect(connection).get_indexes(table.name)}
@@ -94,7 +89,7 @@ def _create_indexes(database: Database) -> None:
 
 
 def _require_columns(database: Database) -> None:
-    """Raise `UserError` if the database does not belong to this program."""
+    """Raise `UserError` if a table or a column of records is missing."""
     with database.begin() as connection:
         inspector = sqlalchemy.inspect(connection)
         there = inspector.get_table_names()
@@ -110,7 +105,7 @@ def _require_columns(database: Database) -> None:
 
 @contextmanager
 def _changing(database: Database) -> Iterator[Connection]:
-    """Begin a transaction that changes tables, by one harness at a time."""
+    """Provide a connection in a transaction that changes tables; a server lets one program do so at a time."""
     with database.begin() as connection:
         if database.is_postgresql:  # two programs cannot create the same table at once
             connection.execute(select(func.pg_advisory_xact_lock(CREATING)))

@@ -1,4 +1,4 @@
-"""The results database: methods that write to it, and queries."""
+"""The results database with its tables: methods that add and delete rows, and queries."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import starmap
@@ -11,15 +11,12 @@ from sqlalchemy.engine import Connection
 from harness.configuration import configuration_from
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.records.claims import Claims
 from harness.records.connection import Database
 from harness.records.evaluation import EVALUATIONS, REQUESTS, Evaluation, Record, Request
-from harness.records.keys import newest_of_keys
+from harness.records.keys import in_groups, newest_of_keys
 from harness.records.rows import ROWS_AT_ONCE, read, read_as, select_of
 from harness.records.schema import FIRST_RUN, open_tables
 from harness.records.tables import OTHER_DATABASE, Stored, columns_of
-from harness.records.unwritten import add_unwritten, has_unwritten
-from harness.records.writer import RecordWriter
 from harness.text import printable
 
 T = TypeVar("T")
@@ -28,7 +25,7 @@ S = TypeVar("S", bound=Stored)
 
 
 class EndedCall(NamedTuple):
-    """The columns of a recorded call that a run needs."""
+    """The columns of a record by which a run decides whether to make the call again."""
 
     key: str
     outcome: str
@@ -37,15 +34,15 @@ class EndedCall(NamedTuple):
 
 
 class Records(Database):
-    """The tables of a database; every row is on disk when the method that adds it returns.
+    """The tables of a database; a row is on disk when the method that adds it returns.
 
-    Raises `UserError` if the database cannot be opened, read or written; rows already written are kept.
+    All methods raise `UserError` if the database cannot be opened, read or written; rows already written are kept.
     """
 
     def __init__(self, location: Address | Path | str, *, read_only: bool = False) -> None:
-        """`location` is an SQLAlchemy URL, or the path of an SQLite file.
+        """Open the database at an SQLAlchemy URL, or at the path of an SQLite file.
 
-        A `read_only` database must exist, and is not written to. Otherwise missing tables are created.
+        A `read_only` database must exist, and refuses writes. Otherwise missing tables are created.
         """
         super().__init__(Address.of(location, "results"), read_only=read_only)
         if read_only and self.file is not None and not self.file.exists():
@@ -54,21 +51,21 @@ class Records(Database):
 
     @staticmethod
     def file_at(location: Address | Path | str) -> Path | None:
-        """Return the file of a database, which is neither opened nor made; None for a server."""
+        """Return the path of an SQLite database without opening or creating it; None for a server."""
         return Database(Address.of(location, "results")).file
 
     def add(self, *evaluations: Evaluation) -> None:
-        """Write all rows in a single transaction."""
+        """Write records of calls in a single transaction."""
         self._insert(EVALUATIONS, evaluations)
 
     def ask(self, requests: Iterable[Request]) -> None:
-        """Record the requests of a run."""
+        """Write the requests of a run in a single transaction."""
         self._insert(REQUESTS, requests)
 
     def requests(self) -> list[Request]:
-        """Return the last own request of every version, task and configuration, and all merged requests.
+        """Return the requests that decide which rows a board shows, in the order of their rows.
 
-        Requests are in the order of their rows.
+        These are all merged requests, and the last own request for every version, task, configuration and source.
         """
         table = REQUESTS.c
         same = (table.submission, table.submission_digest, table.task, table.configuration, table.source)
@@ -86,44 +83,27 @@ class Records(Database):
                 raise UserError(what, file=where, found=wrong, remedy=OTHER_DATABASE) from error
         return found
 
-    def add_unwritten(self) -> None:
-        """Add the records that this database refused in earlier runs, with a line to `warn`."""
-        add_unwritten(self)
-
-    def has_unwritten(self) -> bool:
-        """Whether an earlier run of this user kept records aside that this database refused."""
-        return has_unwritten(self)
-
-    def claims(self) -> Claims:
-        """Return a context in which this run claims calls."""
-        return Claims(self)
-
-    def writer(self, claims: Claims | None) -> RecordWriter:
-        """Return a context that writes the records of a run, for calls under its `claims`; None: for all calls."""
-        return RecordWriter(self, claims)
-
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
-        """Return outcome and times of the newest record of each key that has a record."""
+        """Return outcome and times in the newest record of each key that has a record."""
         return list(starmap(EndedCall, self._columns_of(EndedCall._fields, keys)))
 
     def newest(self, keys: Collection[str]) -> Iterator[Record]:
-        """Yield the newest record of each key, in groups of keys."""
+        """Yield the newest record of each of these keys that has a record, in no particular order."""
         with self.begin() as connection:
             for query in newest_of_keys(select_of(Record, EVALUATIONS), keys):
                 yield from read_as(Record, connection, query, EVALUATIONS, self.name)
 
-    def newest_of(self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()) -> Iterator[Record]:
-        """Yield the newest record of each key, oldest first.
+    def newest_of(self, *conditions: ColumnElement[bool]) -> Iterator[Record]:
+        """Yield the newest record of every key that meets the conditions, oldest first.
 
-        `conditions` choose keys, by columns that are equal in all records of a key. The newest record must meet the
-        conditions `only`, such as on its outcome.
+        All records of a key must have equal values in the columns of the conditions.
         """
-        return self._newest_of(Record, conditions, only)
+        return self._newest_of(Record, conditions, ())
 
     def whole_of(
         self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = ()
     ) -> Iterator[Evaluation]:
-        """Yield the records of `newest_of` with all columns."""
+        """Yield the records of `newest_of` with all columns, if they meet the conditions `only`, on any column."""
         return self._newest_of(Evaluation, conditions, only)
 
     def _newest_of(
@@ -136,7 +116,7 @@ class Records(Database):
             yield from read_as(kind, streamed, chosen, EVALUATIONS, self.name)
 
     def all_of(self, submission: str) -> tuple[list[Evaluation], list[Request]]:
-        """Return all rows of a submission, including records that newer records replaced."""
+        """Return all records and requests of a submission, including records that newer records replaced."""
         with self.begin() as connection:
             evaluations = self._all_rows(Evaluation, EVALUATIONS, submission, connection)
             return evaluations, self._all_rows(Request, REQUESTS, submission, connection)
@@ -146,34 +126,33 @@ class Records(Database):
         return list(read_as(kind, connection, chosen, table, self.name))
 
     def delete(self, *rows: Evaluation | Request) -> None:
-        """Delete rows that were read here, in a single transaction."""
+        """Delete rows that were read from this database, in a single transaction."""
 
         def work(connection: Connection) -> None:
             for kind, table in ((Evaluation, EVALUATIONS), (Request, REQUESTS)):
-                numbers = [row.id for row in rows if isinstance(row, kind)]
-                for start in range(0, len(numbers), ROWS_AT_ONCE):
-                    connection.execute(delete(table).where(table.c.id.in_(numbers[start : start + ROWS_AT_ONCE])))
+                for group in in_groups(row.id for row in rows if isinstance(row, kind)):
+                    connection.execute(delete(table).where(table.c.id.in_(group)))
 
         self.write(work)
 
     def rows(self, query: Executable) -> list[Sequence[Any]]:
-        """Return the rows of a query of the records, whose columns have their names."""
+        """Return the rows of a query; raises `UserError` for a value that the harness would not write to its column."""
         with self.begin() as connection:
-            if self.is_postgresql:  # it may compile a query for a second that takes milliseconds
+            if self.is_postgresql:  # the server may take a second to compile a query that runs for milliseconds
                 connection.execute(select(func.set_config("jit", "off", True)))
             return list(read(connection, query, EVALUATIONS, self.name))
 
     def output_tails(self, keys: Collection[str]) -> dict[str, str]:
-        """Return the end of the output of the newest record of each key."""
+        """Return key -> the end of the output in the newest record of the key."""
         return dict(map(tuple, self._columns_of(("key", "output_tail"), keys)))
 
     def distinct(self, column: str) -> list[str]:
-        """Return the distinct values of a column, in alphabetical order."""
+        """Return the distinct values of a column of records, in alphabetical order."""
         chosen = EVALUATIONS.c[column]
         return [row[0] for row in self.rows(select(chosen).distinct().order_by(chosen))]
 
     def _columns_of(self, names: Iterable[str], keys: Collection[str]) -> Iterator[Sequence[Any]]:
-        """Yield some columns of the newest record of each key."""
+        """Yield the columns `names` of the newest record of each key that has a record."""
         with self.begin() as connection:
             for query in newest_of_keys(select(*(EVALUATIONS.c[name] for name in names)), keys):
                 yield from read(connection, query, EVALUATIONS, self.name)

@@ -1,4 +1,4 @@
-"""Common parts of the tables of the results database."""
+"""Types and functions from which the tables of the results database are made."""
 
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -9,13 +9,13 @@ from sqlalchemy import Boolean, Column, DateTime, Dialect, Index, Integer, MetaD
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC that every database returns with its time zone; SQLite would drop it."""
+    """A time in UTC, which every database returns with its time zone, although SQLite stores none."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Convert to UTC for storage."""
+        """Return the time in UTC, for storage."""
         return value.astimezone(UTC) if value is not None else None
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
@@ -26,10 +26,10 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Flag(Boolean):
-    """True or false; another stored value stays unchanged, so that a reader can refuse it."""
+    """A truth value; SQLite may store any other value, which is returned unchanged and refused by `row_rules`."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:
-        """Return the function that converts a stored value."""
+        """Return the function that converts a stored value; None for servers, which store truth values."""
         return None if dialect.supports_native_boolean else _flag
 
 
@@ -40,20 +40,19 @@ def _flag(value: Any) -> Any:
 #: Remedy for a database of another program.
 OTHER_DATABASE = "name another database with --results"
 
-
 #: The tables of the results database.
 METADATA = MetaData()
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A row of a table whose columns are the fields of a class, in their order."""
+    """A row of a table; the fields of a subclass are the columns of its table, in their order."""
 
     id: int = field(default=0, kw_only=True, compare=False)  #: number of the row, which the database assigns
 
 
 def table_of(name: str, kind: type[Stored], *indices: Index) -> Table:
-    """Return the table of a class of rows; a column may be empty if its field may be None."""
+    """Return the table for a subclass of `Stored`; a column may be empty if its field may be None."""
     columns: list[Column[Any]] = [Column("id", Integer, primary_key=True, comment="Number of the row.")]
     for column_name, hint in get_type_hints(kind, include_extras=True).items():
         if column_name != "id":
@@ -64,16 +63,16 @@ def table_of(name: str, kind: type[Stored], *indices: Index) -> Table:
     return Table(name, METADATA, *columns, *indices)
 
 
-#: The `info` of a column with a digest, and of a column with a word or name in printable ASCII.
+#: The `info` of a column with a digest, and of a column with text in printable ASCII, for `row_rules`.
 DIGEST: dict[str, Any] = {"digest": True}
 WORD: dict[str, Any] = {"word": True}
 
 
 def longest(characters: int) -> dict[str, Any]:
-    """Return the `info` of a column whose text has a limit."""
+    """Return the `info` of a column whose text has a maximum number of characters, for `row_rules`."""
     return {"longest": characters}
 
 
 def columns_of(row: Stored) -> dict[str, Any]:
-    """Return the values of a row by column, without its number."""
+    """Return column -> value of a row, for an insertion: without `id`, which the database assigns."""
     return {one.name: getattr(row, one.name) for one in fields(row) if one.name != "id"}

@@ -1,44 +1,40 @@
-"""Records that a database refused, in a local file until the next run adds them.
+"""Keeps records that a database refused in a local file, from which the next run adds them to the database.
 
-Each database has a file in the user's cache directory: an SQLite file with the same tables, named by a digest of the
-database's address without user and password.
+The file is an SQLite database in the user's cache directory. Its name contains a digest of the address of the refusing
+database without user and password.
 """
 
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 
 from sqlalchemy import URL, insert
-from sqlalchemy.engine import Connection
 
 from harness.cache import cache_directory, cache_file, locked
 from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.records.connection import Database, DatabaseError
 from harness.records.evaluation import EVALUATIONS, Evaluation
-from harness.records.keys import are_there
+from harness.records.keys import in_groups, insert_missing
 from harness.records.rows import read_as, select_of
 from harness.records.schema import SCHEMA, open_tables
 from harness.records.tables import columns_of
 from harness.sqlite import beside
 from harness.text import counted
 
-#: Parameters of a URL that belong to the user, not to the database.
+#: Parameters of a URL that identify the user and not the database.
 OF_THE_USER = ("user", "password", "passfile", "sslpassword", "sslkey", "sslcert")
-
-#: Rows in memory at once.
-AT_ONCE = 500
 
 
 class UnusableError(UserError):
-    """A local file cannot be read, or not to its end."""
+    """A local file of records cannot be read, or cannot be read to its end."""
 
 
 def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
-    """Add records to the local file of a database; returns its path. Raises `UserError` if it cannot be written."""
+    """Write records to the local file of a database, and return its path; raises `UserError` if this fails."""
     rows = [columns_of(row) for row in evaluations]
     with _locked(database) as stem:
         file = stem.with_suffix(f".version-{SCHEMA}.db")
@@ -58,10 +54,10 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
 
 
 def add_unwritten(database: Database) -> None:
-    """Add the records of local files to the database, and delete the files; these records count as the newest.
+    """Move the records that the database refused in earlier runs from local files to the database, as its newest.
 
-    Each record is added once, also after an interruption, or if several runs add records at the same time. An
-    unreadable file is set aside, with a line to `warn`.
+    Each record is added once, even after an interruption, or if several runs do this at the same time. Each file adds a
+    line to the database's `warn`; an unreadable file is renamed.
     """
     if not _files(_stem(database)):
         return
@@ -70,7 +66,7 @@ def add_unwritten(database: Database) -> None:
             number = 0
             try:
                 for part in _parts(file):
-                    database.write(partial(_add, part))
+                    database.write(partial(insert_missing, records=part))
                     number += len(part)
             except UnusableError:
                 lost = f"{file}, which keeps records of finished calls, cannot be read"
@@ -82,28 +78,19 @@ def add_unwritten(database: Database) -> None:
 
 
 def _parts(file: Path) -> Iterator[Sequence[Evaluation]]:
-    """Yield the records of a local file, in their order."""
+    """Yield the records of a local file in their order, in groups of up to `AT_ONCE`; raises `UnusableError`."""
     try:
         with Database(Address.of(file, "unwritten")) as local:
             open_tables(local, read_only=True)
             query = select_of(Evaluation, EVALUATIONS).order_by(EVALUATIONS.c.id)
             with local.begin() as connection:
-                rows = read_as(Evaluation, connection, query, EVALUATIONS, local.name)
-                while part := list(islice(rows, AT_ONCE)):
-                    yield part
+                yield from in_groups(read_as(Evaluation, connection, query, EVALUATIONS, local.name))
     except UserError as error:
         raise UnusableError(str(error)) from error
 
 
-def _add(rows: Sequence[Evaluation], connection: Connection) -> None:
-    there = are_there(connection, rows)
-    new = [columns_of(row) for row, is_there in zip(rows, there, strict=True) if not is_there]
-    if new:
-        connection.execute(insert(EVALUATIONS), new)
-
-
 def _set_aside(file: Path) -> Path:
-    """Rename a file and its journals, which SQLite would otherwise apply to the next file of this name."""
+    """Rename a file with its journals, which SQLite would apply to the next file of this name; return the new path."""
     names = (file.with_name(f"{file.name}.unusable-{number}") for number in count(1))
     aside = next(name for name in names if not name.exists())
     with writing(file):
@@ -114,14 +101,14 @@ def _set_aside(file: Path) -> Path:
 
 
 def has_unwritten(database: Database) -> bool:
-    """Whether local files hold records of a database."""
+    """Whether an earlier run of this user kept records in a local file, which the database refused."""
     stem = cache_file("unwritten", _digest(database))
     return stem is not None and bool(_files(stem))
 
 
 @contextmanager
 def _locked(database: Database) -> Iterator[Path]:
-    """Yield the path of the local files without suffix, while no other process of this user works on them."""
+    """Yield the path of a database's local files without suffix; no other process of this user works on these now."""
     stem = _stem(database)
     with writing(stem), locked(stem.with_suffix(".lock")):
         yield stem

@@ -1,35 +1,32 @@
-"""Writes the records of a run in groups: a transaction for each record would cost more than some calls."""
+"""Writes the records of a run in groups, since a transaction for each record would cost more than some calls."""
 
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import insert
 from sqlalchemy.engine import Connection
 
 from harness.errors import UserError
 from harness.records.claims import Claims
 from harness.records.connection import FIX, Database, DatabaseError
-from harness.records.evaluation import EVALUATIONS, Evaluation
-from harness.records.keys import are_there
-from harness.records.tables import columns_of
+from harness.records.evaluation import Evaluation
+from harness.records.keys import insert_missing
 from harness.records.unwritten import keep
 from harness.text import counted
 
-#: Rows and seconds after which a group is written.
+#: Number of records, and seconds since the last group, after which a group is written.
 GROUP, INTERVAL_S = 100, 1.0
 
 
 class RecordWriter:
-    """Writes records in groups, in a separate thread; a context that writes the remaining records on exit.
+    """Writes records in groups, in a thread of its own; a context that writes the remaining records on exit.
 
-    The first record after an idle second is written immediately. If the database refuses a group, the writer tries
-    again for ten minutes, with a line to the records' `warn`. Then the group goes into a local file, as do all further
-    groups, and every method raises a `UserError` that names the file, which `Records.add_unwritten` adds.
-    After an error or Ctrl-C, the exit tries once more, and does not wait ten minutes.
+    Only records of calls under `claims` are written; None: of all calls. The first record after an idle second is
+    written at once. If the database refuses a group, the writer tries again for ten minutes, with a line to the
+    database's `warn`. Then all groups go into a local file, whose records the next run adds to the database, and every
+    method raises a `UserError` that names the file. After an error or Ctrl-C, the exit tries only once more.
     """
 
     def __init__(self, database: Database, claims: Claims | None) -> None:
@@ -40,7 +37,7 @@ class RecordWriter:
         self._decided: list[tuple[Evaluation, bool]] = []
         self._flushing = self._over = False
         self._hurry = threading.Event()
-        self._cause: Exception | None = None  # the error for which the database takes no more records
+        self._cause: Exception | None = None  # the database's error, after which no group is written to it
         self._failure: Exception | None = None  # the error that every method raises
         self._file: Path | None = None  # the local file of records
         self._lost, self._why_lost = 0, ""
@@ -66,34 +63,31 @@ class RecordWriter:
             self._tell_failure(error)
             raise
         if kind is None or (isinstance(error, UserError) and (self._lost or isinstance(error, DatabaseError))):
-            # Otherwise the run would end without a word on the lost calls.
+            # Without this error, the run would not report lost calls.
             self._require_success()
         self._tell_failure(error)
 
     def _tell_failure(self, error: BaseException | None) -> None:
-        """Print the place of the records, unless the error that ends the run names it."""
+        """Send the failure to `warn`, unless it is the error that ends the run."""
         if self._failure is not None and self._failure is not error:
             self._database.warn(str(self._failure))
 
     def add(self, evaluation: Evaluation) -> None:
-        """Queue a record to be written soon; does not wait for the database."""
+        """Queue a record, without waiting for the database."""
         with self._changed:
             self._waiting.append(evaluation)
             self._changed.notify_all()
         self._require_success()
 
     def written(self) -> list[tuple[Evaluation, bool]]:
-        """Return the records that were written or dropped since the last call, in their order.
-
-        True: the record is in the database. False: this run had lost its claim on the call, and the record was dropped.
-        """
+        """Return the records decided since the last call; True: written, False: dropped, since the claim was lost."""
         self._require_success()
         with self._changed:
             decided, self._decided = self._decided, []
         return decided
 
     def flush(self) -> None:
-        """Write all queued records; returns once they are written."""
+        """Return once all queued records are written."""
         with self._changed:
             self._flushing = True
             self._changed.notify_all()
@@ -115,14 +109,13 @@ class RecordWriter:
                 self._decided += decided
                 self._in_hand = 0
                 self._changed.notify_all()
-                self._changed.wait_for(self._is_due, started + INTERVAL_S - time.monotonic())
-
-    def _is_due(self) -> bool:
-        """Whether to write now, even if the last group was written less than a second ago."""
-        return len(self._waiting) >= GROUP or self._flushing or self._over
+                self._changed.wait_for(
+                    lambda: len(self._waiting) >= GROUP or self._flushing or self._over,
+                    started + INTERVAL_S - time.monotonic(),
+                )
 
     def _next_group(self) -> list[Evaluation]:
-        """Wait for records; an empty group means that there will be no more."""
+        """Wait for records, and return the next group; an empty group at the end of the run."""
         with self._changed:
             while not self._changed.wait_for(lambda: self._waiting or self._over, INTERVAL_S):
                 if not threading.main_thread().is_alive():  # Ctrl-C interrupted this writer's exit
@@ -141,10 +134,16 @@ class RecordWriter:
         return []
 
     def _write(self, group: list[Evaluation]) -> list[tuple[Evaluation, bool]]:
-        return self._database.write(lambda connection: _write_group(connection, group, self._claims), self._hurry)
+        """Write records of calls that are still claimed, and return each record with whether the database has it."""
+
+        def work(connection: Connection) -> list[bool]:
+            held = None if self._claims is None else self._claims.held(connection, {row.key for row in group})
+            return insert_missing(connection, group, held)
+
+        return list(zip(group, self._database.write(work, self._hurry), strict=True))
 
     def _keep(self, group: list[Evaluation], cause: Exception) -> Exception:
-        """Put records into the local file; returns an error that names the file, or says that they are lost."""
+        """Write records to the local file, and return an error that names the file, or says that calls are lost."""
         try:
             self._file = keep(self._database, group)
         except Exception as error:  # the thread has to go on: others wait for it
@@ -158,16 +157,3 @@ class RecordWriter:
         failure = UserError(found, remedy="; ".join((*lost, *kept, again)))
         failure.__cause__ = cause
         return failure
-
-
-def _write_group(
-    connection: Connection, group: Sequence[Evaluation], claims: Claims | None
-) -> list[tuple[Evaluation, bool]]:
-    """Write records of calls that are still claimed; returns whether each is in the database."""
-    keys = {row.key for row in group}
-    held = keys if claims is None else claims.held(connection, keys)
-    there = are_there(connection, group)
-    new = [columns_of(row) for row, is_there in zip(group, there, strict=True) if row.key in held and not is_there]
-    if new:
-        connection.execute(insert(EVALUATIONS), new)
-    return [(row, is_there or row.key in held) for row, is_there in zip(group, there, strict=True)]

@@ -1,4 +1,4 @@
-"""The board as a static site, which carries the records that it was made from and can be verified from them."""
+"""The board as a static site with the records behind it, from which `pgdl verify` computes the site again."""
 
 from harness.site.card import write_card
 from harness.site.data import TITLE, SiteData, gather, records_of

@@ -1,6 +1,5 @@
-"""Axes of drawings: round ticks, places along them, and the axis that the intervals of all rows of a board share."""
+"""Axes of drawings with round ticks, and the axis on which a site draws the scores of a board."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from math import ceil, floor, isfinite, log10
@@ -8,23 +7,14 @@ from statistics import median
 
 from harness.board.board import Board
 
-#: Most steps from end to end.
+#: Maximum number of steps between ticks.
 MOST_STEPS = 6
 
-#: Room beyond the last number, as a share of the axis; the noisy oracle is drawn up to so many times the highest row.
-ROOM, FARTHEST = 0.04, 2.0
+#: Room beyond the largest number, as a share of the axis.
+ROOM = 0.04
 
-
-def ticks(low: float, high: float, most: int = MOST_STEPS) -> list[float]:
-    """Return multiples of the smallest of 1, 2, 5, 10, ... (or such parts of 1) with at most `most` steps."""
-    if high <= low or not isfinite(high - low):
-        return [low]
-    step = next(step for step in _steps(floor(log10((high - low) / most))) if (high - low) / step <= most)
-    return [float(f"{number * step:.12g}") for number in range(ceil(low / step), floor(high / step) + 1)]
-
-
-def _steps(exponent: int) -> Iterator[float]:
-    yield from (digit * 10.0**power for power in count(exponent) for digit in (1, 2, 5))
+#: The noisy oracle is drawn unless it lies above this multiple of the highest row.
+FARTHEST = 2.0
 
 
 @dataclass(frozen=True)
@@ -36,31 +26,30 @@ class Axis:
 
     @property
     def ticks(self) -> list[float]:
-        """Round numbers from end to end."""
-        return ticks(self.low, self.high)
+        """The multiples of 1, 2 or 5 times a power of ten on the axis, in at most `MOST_STEPS` steps."""
+        length = self.high - self.low
+        if length <= 0 or not isfinite(length):
+            return [self.low]
+        steps = (digit * 10.0**power for power in count(floor(log10(length / MOST_STEPS))) for digit in (1, 2, 5))
+        step = next(step for step in steps if length / step <= MOST_STEPS)
+        return [float(f"{number * step:.12g}") for number in range(ceil(self.low / step), floor(self.high / step) + 1)]
 
     def place(self, number: float) -> float:
-        """Return where a number lies, in per cent of the axis; numbers beyond an end lie at that end."""
+        """Return the place of a number in per cent of the axis; numbers beyond an end are at that end."""
         share = (number - self.low) / ((self.high - self.low) or 1)
         return 100 * min(1.0, max(0.0, share))
 
 
 @dataclass(frozen=True)
 class BoardAxis(Axis):
-    """The axis of a board's scores, from 0.
+    """The axis of a board's scores, from 0, with what is drawn along it for comparison."""
 
-    Attributes:
-        chance: median of the rows' levels of chance; None if no row has one.
-        oracle: the noisy oracle's score with a standard deviation to both sides; None if it has none, or lies far
-            beyond all rows.
-    """
-
-    chance: float | None = None
-    oracle: tuple[float, float] | None = None
+    chance: float | None = None  #: median of the rows' levels of chance; None if no row has a level
+    oracle: tuple[float, float] | None = None  #: the noisy oracle's score minus and plus a standard deviation
 
 
 def board_axis(board: Board) -> BoardAxis:
-    """Return the axis on which all scores and intervals of a board find room."""
+    """Return the axis that holds all scores and intervals of a board, and the noisy oracle unless it is far above."""
     highest = max((row.standing.high if row.standing else row.score or 0.0 for row in board.rows), default=0.0)
     levels = [row.chance_level for row in board.rows if row.chance_level is not None]
     oracle = None

@@ -1,4 +1,4 @@
-"""The leaderboard of a site, computed from its data alone."""
+"""Computes the leaderboard of a site from the site's data alone."""
 
 from collections import Counter
 from dataclasses import replace
@@ -9,9 +9,8 @@ from harness.board.disclosure import DECIMALS
 from harness.board.hyperparameters import Hyperparameters, score_hyperparameters
 from harness.board.leaderboard import make_rows, ranked_board
 from harness.board.on_task import OnTask
-from harness.board.oracle import is_scored, score_oracle
 from harness.board.row import Row
-from harness.board.yardstick import Yardstick
+from harness.board.yardsticks import Yardstick, is_scored, score_oracle
 from harness.site.data import SiteData, SiteSettings, TaskFacts, WithheldResults, key_of
 from scoring import TaskScore, mean_score
 
@@ -19,7 +18,7 @@ Y = TypeVar("Y", bound=Yardstick)
 
 
 def leaderboard(data: SiteData) -> Board:
-    """Compute the board; only results on withheld tasks are taken from the data as they are."""
+    """Return the board, computed from records and reference data, with the given results on hidden tasks."""
     tasks, given = data.settings.tasks, data.settings.withheld
     rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], tasks) if key_of(row) in given else row for row in rows]
@@ -32,7 +31,7 @@ def leaderboard(data: SiteData) -> Board:
 
 
 def _on_all(computed: Y, settings: SiteSettings) -> Y:
-    """Return a yardstick of the public tasks as that of all tasks."""
+    """Return the yardstick of all tasks, given the yardstick of the public tasks."""
     return computed.of({name: computed.tasks.get(name) for name in settings.tasks}, settings.hidden)
 
 
@@ -47,7 +46,7 @@ def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]
         complete=all(isinstance(result, TaskScore) for result in results.values()),
         exceeded=exceeded,
     )
-    own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # that of the public tasks
+    own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # of public tasks alone
     return replace(row, result=result, tasks=tasks, own_randomness=own)
 
 

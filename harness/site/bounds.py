@@ -1,44 +1,26 @@
-"""The limits of a site that a stranger may have made: its size, its numbers and text, and messages about it."""
+"""Limits for sites that a stranger may have made: sizes, numbers, text, and messages about these."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.text import printable
 
-#: Most bytes of a record; the output in it has at most 16,000 characters, each in up to 12 bytes.
+#: Maximum number of bytes of a record, whose output has up to 16,000 characters of up to 12 bytes in JSON.
 MAX_LINE = 1024**2
 
-#: Most bytes of all records: three million of them, as boards have them.
+#: Maximum number of bytes of all records: about three million records of a usual size.
 MAX_RECORDS = 2 * 1024**3
 
-#: Most lines about differences, and characters of each.
+#: Maximum number of lines about differences, and of characters of a message.
 MAX_DIFFERENCES = 1000
 MAX_MESSAGE = 500
 
 
-def one_line(text: str) -> str:
-    """Return text about a site as one line, which cannot control a terminal, cut to `MAX_MESSAGE` characters."""
-    line = printable(text)
-    return line if len(line) <= MAX_MESSAGE else f"{line[:MAX_MESSAGE]}..."
-
-
-@contextmanager
-def errors_in_one_line() -> Iterator[None]:
-    """Bring the errors about the content of a site into one line each."""
-    try:
-        yield
-    except UserError as error:
-        raise UserError(one_line(str(error).replace("\n", "; "))) from error
-
-
 def require_plain(content: Any, file: Path) -> None:
-    """Raise `UserError` for a number in JSON that is not finite as a float, or text that cannot be written.
+    """Raise `UserError` for a number in the content of a JSON file that is no finite float, or text without UTF-8 form.
 
-    Python reads `NaN`, `1e999`, integers of thousands of digits, and halves of surrogate pairs.
+    Python's parser accepts `NaN`, `1e999`, integers of thousands of digits, and halves of surrogate pairs.
     """
     waiting = [content]
     while waiting:
@@ -47,15 +29,11 @@ def require_plain(content: Any, file: Path) -> None:
             waiting += [*value, *value.values()]
         elif isinstance(value, list):
             waiting += value
-        elif isinstance(value, int | float) and not abs(value) <= sys.float_info.max:  # true of NaN, too
+        elif isinstance(value, int | float) and not abs(value) <= sys.float_info.max:  # also refuses NaN
             raise UserError("a number", file=file, expected="a finite number, at most 1.8e308", found="another one")
-        elif isinstance(value, str) and not value.isascii() and not _is_text(value):
-            raise UserError("a text", file=file, expected="whole characters", found=ascii(value)[:40])
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        elif isinstance(value, str) and not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                found = ascii(value)[:40]
+                raise UserError("a text", file=file, expected="whole characters", found=found) from error

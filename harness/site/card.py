@@ -1,4 +1,4 @@
-"""The picture that other pages show beside a link to a site, where Matplotlib is there; it is not verified."""
+"""The preview picture of a site, which other websites show beside a link; `pgdl verify` does not check it."""
 
 import io
 from importlib.util import find_spec
@@ -10,23 +10,25 @@ from harness.errors import writing
 from harness.site.axis import board_axis
 from harness.text import cut
 
-#: The file in a site.
+#: The name of the file in a site.
 CARD = "card.png"
 
-#: Inches at `DPI`, which make 1200 x 630 pixels; rows that are drawn, and characters of a name.
+#: Size in inches at `DPI`, which makes 1200 x 630 pixels.
 WIDTH, HEIGHT, DPI = 8.0, 4.2, 150
+
+#: Maximum number of rows, and of characters of a name.
 MOST, LONGEST = 5, 30
 
 
 def write_card(board: Board, title: str, directory: Path) -> None:
-    """Write the picture into the directory of the board's site; does nothing without Matplotlib."""
+    """Write the picture of a board into the directory of its site, if Matplotlib is installed."""
     if find_spec("matplotlib") is not None:
         with writing(directory / CARD):
             (directory / CARD).write_bytes(_draw(board, title))
 
 
 def _draw(board: Board, title: str) -> bytes:
-    """Return the PNG: the title, who leads, and the intervals of the first rows."""
+    """Return a PNG file with the title, the leader, and the scores and intervals of the first rows."""
     from harness.plots import CHANCE, COLOUR, FAINT, INK, new_figure
 
     lead = "".join(words.text for words in verdict(board, [""] * len(board.rows)).lead)

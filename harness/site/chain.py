@@ -1,8 +1,8 @@
-"""Records in a chain: each line has a digest that covers it and every line before it."""
+"""The file of a site's records, a chain: each line has a digest that covers its record and all lines before."""
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -15,27 +15,24 @@ from harness.text import printable
 Record = dict[str, Any]
 
 
-def to_lines(records: Iterable[Record], start: str) -> Iterator[str]:
-    """Yield a line of JSON per record, `{"digest": ..., "record": {...}}`.
+def to_chain(records: Iterable[Record], start: str) -> tuple[bytes, str]:
+    """Return the content of the file, and its last digest, which covers all records.
 
-    The digest is the SHA-256 (hex) of the digest before it and the record's JSON; the first one follows `start`.
+    A line is `{"digest": ..., "record": {...}}`. Its digest is the SHA-256 (hex) of the digest in the line before, or
+    of `start`, and of the record's JSON.
     """
-    digest = start
+    lines, digest = [], start
     for record in records:
-        text = _canonical(record)
+        text = json.dumps(record, sort_keys=True)
         digest = _next(digest, text)
-        yield f'{{"digest": "{digest}", "record": {text}}}\n'
+        lines.append(f'{{"digest": "{digest}", "record": {text}}}\n')
+    return "".join(lines).encode(), digest
 
 
-def head_of(lines: Sequence[str], start: str) -> str:
-    """Return the last digest of a chain: it covers all of it."""
-    return str(json.loads(lines[-1])["digest"]) if lines else start
+def read_chain(stream: IO[bytes], file: Path, start: str, most: int) -> Iterator[Record]:
+    """Yield the records in `stream`, the open `file`; `start` as for `to_chain`.
 
-
-def read_lines(stream: IO[bytes], file: Path, start: str, most: int) -> Iterator[Record]:
-    """Yield the records of a chain, at most so many, from the open file at a path.
-
-    Raises `UserError` at the first line that is too long, or whose digest is not that of its content.
+    Raises `UserError` for a line that is too long, for a wrong digest, and for more than `most` records.
     """
     digest, size = start, 0
     for number in count(1):
@@ -58,23 +55,19 @@ def read_lines(stream: IO[bytes], file: Path, start: str, most: int) -> Iterator
 
 
 def _parse(file: Path, number: int, line: bytes) -> tuple[Record, str, str]:
-    """Return a record, its text and its digest."""
+    """Return the record of a line, its canonical JSON, and the digest in the line; raises `UserError`."""
     if len(line) > MAX_LINE:
         raise UserError(f"line {number}", file=file, expected=f"at most {MAX_LINE} bytes", found="more")
     try:
         content = parse_json(line.decode())
         record, digest = content["record"], content["digest"]
-        text = _canonical(record)
+        text = json.dumps(record, sort_keys=True)
     except (ValueError, LookupError, TypeError, RecursionError):
         record, digest, text = None, None, ""
     if not isinstance(record, dict) or not isinstance(digest, str):
         found = printable(line[:40].decode(errors="replace").strip())
         raise UserError(f"line {number}", file=file, expected="a record and its digest", found=found)
     return record, text, digest
-
-
-def _canonical(record: Record) -> str:
-    return json.dumps(record, sort_keys=True)
 
 
 def _next(digest: str, text: str) -> str:

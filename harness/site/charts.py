@@ -1,4 +1,4 @@
-"""The drawings of a site: measure against gap, gaps by hyperparameter, score against time."""
+"""The scatter plots of a site: measure against gap, gap by hyperparameter, and score against time."""
 
 from collections.abc import Sequence
 from math import ceil, floor, log10
@@ -13,15 +13,15 @@ from harness.site.axis import Axis
 from harness.site.drawing import Dot, Drawing, View
 from scoring import Failure, Grid
 
-#: Room around the dots, as a share of their range.
+#: Room around the dots of a plot, as a share of their range.
 MARGIN = 0.04
 
 
 def scatter(task: OnTask, first: str = "") -> Drawing | None:
-    """Draw measure against gap, one dot per model with a value; None if the task is withheld or has no value.
+    """Return a plot of measure against gap, with a dot for each model with a value.
 
-    By ranks and by values: few huge values leave no room for the others on an axis, and no score depends on more than
-    their order. Dots are coloured by the hyperparameter `first`, until a reader chooses another.
+    Return None if the task is hidden or no model has a value. The first view shows ranks, since scores depend on order
+    alone, and a few huge values would leave no room for the others. At first, colours show the hyperparameter `first`.
     """
     if task.scored is None:
         return None
@@ -55,12 +55,12 @@ def scatter(task: OnTask, first: str = "") -> Drawing | None:
 
 
 def described(grid: Grid, number: int, names: Sequence[str]) -> str:
-    """Return the hyperparameters of a model."""
+    """Return hyperparameters `names` of the model at a position in the grid, such as `; depth 2; width 8`."""
     return "".join(f"; {name} {grid.values[name][grid.codes[number, grid.names.index(name)]]}" for name in names)
 
 
 def gaps_by_hyperparameter(reference: Reference) -> dict[str, Drawing]:
-    """Draw a plot for each hyperparameter that varies: a dot per model, its gap above the value."""
+    """Return hyperparameter -> plot of the gaps by its values, a dot per model; only hyperparameters that vary."""
     grid = reference.grid
     gaps = [reference.gaps[model] for model in grid.models]
     found = {}
@@ -76,7 +76,7 @@ def gaps_by_hyperparameter(reference: Reference) -> dict[str, Drawing]:
 
 
 def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Sequence[str]) -> Drawing | None:
-    """Draw score and seconds per model of the rows that have both, on a logarithmic axis; None if there are none."""
+    """Return a plot of score against seconds per model, for rows with both; None if no row has both."""
     kinds = sorted({row.kind for row in rows}, reverse=True)
     dots, points, highest = [], [], 1.0
     for row, page, is_ringed in zip(rows, pages, on_front, strict=True):
@@ -96,14 +96,14 @@ def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Seq
 
 
 def _around(numbers: Sequence[float]) -> Axis:
-    """Return an axis with room on both sides of the numbers; they may be huge, and all the same."""
+    """Return an axis with room on both sides of the numbers, which may be huge, or all equal."""
     low, high = min(numbers), max(numbers)
     room = MARGIN * high - MARGIN * low or abs(high) or 1.0
     return Axis(low - room, high + room)
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Return the powers of ten between 10**low and 10**high; if these are few, also their double and fivefold."""
+    """Return the powers of ten from 10**low to 10**high, for less than two decades also 2 and 5 times these."""
     powers = [10.0**power for power in range(floor(low), ceil(high) + 1)]
     every = powers if high - low > 2 else [digit * power for power in powers for digit in (1, 2, 5)]
     return [tick for tick in every if 10**low <= tick <= 10**high]

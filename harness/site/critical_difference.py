@@ -1,4 +1,4 @@
-"""The critical-difference diagram of the first page: rows at their mean ranks, and the groups among them."""
+"""The critical-difference diagram of the first page: rows at their mean ranks over tasks, and groups of equal rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,42 +10,34 @@ from harness.board.board import Board
 from harness.text import cut, p_value_equation
 from scoring import MeanRanks
 
-#: The best rows alone are drawn, at most so many.
+#: Maximum number of rows in the diagram, the best first.
 MOST = 15
 
-#: Characters of a name that are shown; pages have the whole name as its title.
+#: Maximum number of characters of a name; the whole name is the title of the element.
 NAME_LENGTH = 24
 
-#: Pixels: the width, the ends of the axis, and from line to line.
+#: Width of the diagram and ends of the axis, and vertical distances of the axis, of names and of bars, in pixels.
 WIDTH, LEFT, RIGHT = 840, 230, 610
 AXIS, LINE, BAR = 56, 22, 8
 
-#: Most steps of the axis, and the sizes of a step.
+#: Maximum number of steps between ticks, and possible sizes of a step.
 MOST_TICKS, STEPS = 10, [factor * 10**power for power in range(7) for factor in (1, 2, 5)]
 
 
 @dataclass(frozen=True)
 class Label:
-    """A row of the diagram.
-
-    Attributes:
-        name: of the row; `short` is its beginning.
-        mean_rank: over the tasks.
-        x: place of the mean rank on the axis.
-        y: of the line on which the name stands.
-        is_left: whether it stands to the left of the axis.
-    """
+    """The name of a row in the diagram, with a line to the row's mean rank on the axis."""
 
     name: str
-    short: str
-    mean_rank: float
-    x: float
-    y: int
-    is_left: bool
+    short: str  #: the beginning of the name
+    mean_rank: float  #: over the tasks
+    x: float  #: pixels of the mean rank on the axis
+    y: int  #: pixels of the name
+    is_left: bool  #: whether the name is on the left of the axis
 
 
 def critical_difference(board: Board) -> dict[str, Any] | None:
-    """Return what the section on mean ranks shows; None for fewer than three complete rows or six tasks."""
+    """Return the content of the section on mean ranks; None for fewer than three complete rows or six tasks."""
     compared = across_tasks(board)
     if compared is None:
         return None
@@ -92,6 +84,6 @@ def _diagram(names: Sequence[str], mean_ranks: Sequence[float], found: MeanRanks
 
 
 def _shown_groups(groups: Sequence[tuple[int, int]], n_rows: int) -> list[tuple[int, int]]:
-    """Return the groups of at least two drawn rows, cut at the last one; none is part of another."""
-    cut = {min(last, n_rows - 1): first for first, last in reversed(groups) if first < n_rows - 1}
-    return sorted((first, last) for last, first in cut.items())
+    """Return first and last row of each group, without rows that are not drawn, and groups within other groups."""
+    first_of = {min(last, n_rows - 1): first for first, last in reversed(groups) if first < n_rows - 1}
+    return sorted((first, last) for last, first in first_of.items())

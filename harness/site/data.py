@@ -1,7 +1,6 @@
-"""The data of a site: records, reference data and settings, from which every page is made.
+"""The data of a site, from which all its pages are computed: records, reference data and settings.
 
-Withheld tasks are the exception: their records and reference data stay with the organiser, and the site has only the
-rounded results.
+Records and reference data of hidden tasks stay with the organiser. Of these tasks, a site has only rounded results.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,20 +14,20 @@ from harness.about import About
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.disclosure import rounded_task
-from harness.board.oracle import is_scored
 from harness.board.rankings import held_out_sets
 from harness.board.row import Row
+from harness.board.yardsticks import is_scored
 from harness.configuration import Configuration
 from harness.format.reference import Reference
 from scoring import Failure, HeldOut, TaskScore
 
-#: The title of a site that has no other.
+#: The default title of a site.
 TITLE = "Leaderboard"
 
-#: At most 30 years: sums of times are finite, too.
+#: A time of at most 30 years, so that sums of times are finite, too.
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
 
-#: Counts and seeds; NumPy requires that they fit into 64 bits.
+#: A count or seed, which NumPy stores in 64 bits.
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 PositiveCount = Annotated[int, Field(ge=1, lt=2**63)]
 
@@ -38,7 +37,7 @@ class _Model(BaseModel):
 
 
 class SiteRecord(_Model):
-    """The columns of a record that a site needs (docs/records.md), and of a failed call the end of its output."""
+    """The columns of a record that a site publishes (docs/records.md)."""
 
     key: str
     submission: str
@@ -58,84 +57,68 @@ class SiteRecord(_Model):
     peak_memory_bytes: Count
     seed: Count
     sandbox: str
-    output: str = ""
+    output: str = ""  #: the end of the output of a failed call
 
 
 class TaskFacts(_Model):
-    """A task.
+    """The facts about a task in the settings of a site."""
 
-    Attributes:
-        n_test: the number of test samples; None if it is not known.
-        networks: a line on its networks; empty if there is nothing to say.
-    """
-
-    withheld: bool
+    withheld: bool  #: whether the task is hidden
     n_models: Count
-    n_test: PositiveCount | None
-    networks: str = ""
+    n_test: PositiveCount | None  #: number of test samples; None if it is not known, or if the task is hidden
+    networks: str = ""  #: a line on the networks, for readers; may be empty
 
 
 class Repeated(_Model):
-    """The repetitions of a call: their values, or outcomes of those without a value."""
+    """The repetitions of a call."""
 
     task: str
     model: str
-    values: list[FiniteFloat | str]
+    values: list[FiniteFloat | str]  #: the value of each repetition, or the outcome of a failed repetition
 
 
 class SubmissionFacts(_Model):
-    """A row of the board without its records; `stale` has the tasks and models whose records do not count."""
+    """A row of the board without its records."""
 
     name: str
     is_baseline: bool
     version: str
     configuration: Configuration | None
     requested_at: datetime | None
-    stale: list[tuple[str, str]]
+    stale: list[tuple[str, str]]  #: tasks and models whose records do not count
     repeats: list[Repeated]
     deterministic: bool
     about: About
 
 
 class WithheldResults(_Model):
-    """Rounded results of a row on withheld tasks, and reasons why later tasks were skipped because of them."""
+    """The results of a row on hidden tasks, which a site publishes rounded, since it cannot compute them."""
 
-    exceeded: bool
-    tasks: dict[str, TaskScore | str]
-    failures: dict[str, dict[str, int]]
+    exceeded: bool  #: whether a task, hidden or public, exceeded its time
+    tasks: dict[str, TaskScore | str]  #: hidden task -> rounded scores; skipped public task -> reason
+    failures: dict[str, dict[str, int]]  #: hidden task -> outcome -> number of models without a value
 
 
 class SiteSettings(_Model):
-    """All data of a site but records and reference data.
+    """The data of a site without records and reference data."""
 
-    Attributes:
-        tasks: task -> facts, in the order of the board's columns.
-        submissions: the rows of the board.
-        withheld: `row_key` -> results on withheld tasks; empty if no task is withheld.
-        hidden_scored: whether a withheld task can have an official score.
-        remarks: those of the board.
-        title: heads the board.
-        organiser: who runs it; empty if that is not said.
-        columns: keys of the columns that were asked for in addition.
-    """
-
-    tasks: dict[str, TaskFacts]
-    submissions: list[SubmissionFacts]
-    withheld: dict[str, WithheldResults]
-    hidden_scored: bool
-    remarks: list[str]
+    tasks: dict[str, TaskFacts]  #: in the order of the board's columns
+    submissions: list[SubmissionFacts]  #: the rows of the board, in any order
+    withheld: dict[str, WithheldResults]  #: `row_key` -> results on hidden tasks; empty without a hidden task
+    hidden_scored: bool  #: whether a hidden task can have an official score
+    remarks: list[str]  #: `Board.remarks`
     title: str
-    organiser: str
-    columns: list[str] = []
+    organiser: str  #: who runs the board; may be empty
+    columns: list[str] = []  #: keys of the columns that were requested in addition
 
     @property
     def hidden(self) -> list[str]:
-        """Names of the withheld tasks."""
+        """The names of the hidden tasks."""
         return [name for name, facts in self.tasks.items() if facts.withheld]
 
     @model_validator(mode="after")
     def _withheld_results_are_those_of_withheld_tasks(self) -> Self:
-        """Refuse results in place of those that are computed."""
+        """Refuse given results on public tasks, which a site computes, and unrounded results on hidden tasks."""
         expected = {_key_of_facts(facts) for facts in self.submissions}
         if self.withheld.keys() != (expected if self.hidden else set()):
             raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")
@@ -154,30 +137,24 @@ class SiteSettings(_Model):
 
 @dataclass(frozen=True)
 class SiteData:
-    """Everything that a site is made from; `references` are those of the tasks that are not withheld."""
+    """All data from which a site is computed."""
 
     settings: SiteSettings
-    references: Mapping[str, Reference]
-    records: Sequence[SiteRecord]
+    references: Mapping[str, Reference]  #: public task -> reference data
+    records: Sequence[SiteRecord]  #: of public tasks
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
-        """The test sets on which gaps were measured; None if that of some task is not known or withheld."""
+        """The test set of each task; None if a task is hidden, or if its number of test samples is not known."""
         n_test = {name: facts.n_test for name, facts in self.settings.tasks.items()}
         return None if self.settings.hidden else held_out_sets(self.references, n_test)
 
-    @property
-    def newest_request(self) -> datetime | None:
-        """Time of the newest request of a row; None if none is known."""
-        found = (facts.requested_at for facts in self.settings.submissions)
-        return max((time for time in found if time is not None), default=None)
-
     def with_columns(self, keys: Sequence[str]) -> Self:
-        """Return the data of the same site with more columns, by their keys."""
+        """Return the data of a site that shows the columns of these keys in addition."""
         return replace(self, settings=self.settings.model_copy(update={"columns": list(keys)}))
 
     def calls(self) -> list[Calls]:
-        """Return the calls of each submission on the tasks that are not withheld."""
+        """Return the calls of each row on public tasks."""
         rows: dict[str, dict[tuple[str, str], SiteRecord]] = {}
         for record in self.records:
             key = row_key(record.submission, record.submission_digest, record.configuration)
@@ -186,7 +163,7 @@ class SiteData:
 
 
 def find_stray(data: SiteData) -> SiteRecord | None:
-    """Return the first record that belongs to no row, task or model of the site, or to a call that has one already."""
+    """Return the first record of an unknown row, task or model, or a second record of a call; None if there is none."""
     rows = set(map(_key_of_facts, data.settings.submissions))
     models = {name: set(reference.models) for name, reference in data.references.items()}
     seen = set()
@@ -210,12 +187,12 @@ def _key_of_facts(facts: SubmissionFacts) -> str:
 
 
 def row_key(submission: str, version: str, configuration: str) -> str:
-    """Return the key of a row from its name, version and configuration."""
+    """Return the key of a row in `SiteSettings.withheld`, from its name, version and configuration's ID."""
     return " ".join((submission, version, configuration))
 
 
 def key_of(row: Row) -> str:
-    """Return the key of a row."""
+    """Return the `row_key` of a row."""
     return row_key(row.submission, row.version, row.configuration.id if row.configuration else "")
 
 
@@ -230,10 +207,10 @@ def gather(
     title: str = TITLE,
     organiser: str = "",
 ) -> SiteData:
-    """Return the data behind a board: `shown` are the calls behind its rows.
+    """Return the data of the site of a board, whose rows are made from the calls `shown`.
 
-    `n_test` is the number of test samples of each task, `outputs` the end of the output of failed calls by their keys.
-    `networks` has a line on the networks of a task, `title` heads the site, and `organiser` says who runs it.
+    `n_test` maps tasks to numbers of test samples, or None; `outputs` maps keys of failed calls to ends of their
+    output; and `networks` maps tasks to a line on their networks. `organiser` says who runs the board.
     """
     withheld = board.withheld
     settings = SiteSettings(
@@ -258,7 +235,7 @@ def gather(
 
 
 def records_of(calls: Calls, tasks: Collection[str], outputs: Mapping[str, str]) -> list[SiteRecord]:
-    """Return the records of some calls on `tasks`; `outputs` as of `gather`."""
+    """Return the records of calls on `tasks`, sorted by task and model; `outputs` as for `gather`."""
     columns = [name for name in SiteRecord.model_fields if name != "output"]
     return [
         SiteRecord(**{name: getattr(row, name) for name in columns}, output=outputs.get(row.key, ""))

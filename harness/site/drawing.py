@@ -1,4 +1,4 @@
-"""Drawings of dots in a frame, in pixels: templates make SVG of them, and assets/plots.js lets readers ask them."""
+"""Scatter plots in pixels, which templates turn into SVG, and to which assets/plots.js adds interaction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,45 +6,39 @@ from dataclasses import dataclass, field
 from harness.site.axis import Axis
 from harness.text import cut
 
-#: Pixels: the drawing, and the frame in it.
+#: Size of a plot, and edges of the frame around its dots, in pixels.
 WIDTH, HEIGHT = 560, 350
 LEFT, TOP, RIGHT, BOTTOM = 52, 26, 542, 300
 
-#: Pixels of a character and a line on a phone; characters of a name; pixels from its dot, and of a dot's radius.
-CHARACTER, LINE, LONGEST, BESIDE, RADIUS = 9, 18, 24, 9, 5
+#: Width of a character, height of a line, distance of a name from its dot, and radius of a dot, in pixels on a phone.
+CHARACTER, LINE, BESIDE, RADIUS = 9, 18, 9, 5
+
+#: Maximum number of characters of a name.
+LONGEST = 24
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A model or a row.
+    """A model, or a row of a board, in a plot."""
 
-    Attributes:
-        text: what is said of it.
-        codes: the number of its colour by each of the drawing's legends.
-        page: path of the page of the row; empty for a model.
-        name: stands beside it where there is room; may be empty.
-        interval: of its y.
-        is_ringed: it has an edge, and its name goes before others.
-    """
-
-    text: str
-    codes: Sequence[int]
-    page: str = ""
-    name: str = ""
-    interval: tuple[float, float] | None = None
-    is_ringed: bool = False
+    text: str  #: description, which the page shows if a reader points at the dot
+    codes: Sequence[int]  #: number of the dot's colour in each of the plot's legends
+    page: str = ""  #: path of the page of the row; empty for a model
+    name: str = ""  #: is drawn beside the dot if there is room
+    interval: tuple[float, float] | None = None  #: of the value on the axis of y
+    is_ringed: bool = False  #: whether the dot has an edge, and its name precedes others
 
 
 @dataclass(frozen=True)
 class View:
-    """Two axes with their titles and the place of each dot on them; ticks are round numbers, unless they are given."""
+    """Two axes of a plot, and the points of its dots on these axes."""
 
     x_axis: Axis
     y_axis: Axis
     x_title: str
     y_title: str
-    points: Sequence[tuple[float, float]]
-    given_ticks: Sequence[tuple[float, str]] = ()
+    points: Sequence[tuple[float, float]]  #: x and y of each dot
+    given_ticks: Sequence[tuple[float, str]] = ()  #: ticks of x with their labels; by default round numbers
 
     @property
     def x_ticks(self) -> list[tuple[float, str]]:
@@ -59,31 +53,25 @@ class View:
 
     @property
     def places(self) -> list[tuple[float, float]]:
-        """Pixels of the dots."""
+        """Pixels of the dots, x and y of each."""
         return [(self._across(x), self.up(y)) for x, y in self.points]
 
     def _across(self, number: float) -> float:
         return round(LEFT + (RIGHT - LEFT) * self.x_axis.place(number) / 100, 1)
 
     def up(self, number: float) -> float:
-        """Return the pixels of a number on the axis of y."""
+        """Return the place of a number on the axis of y, in pixels."""
         return round(BOTTOM - (BOTTOM - TOP) * self.y_axis.place(number) / 100, 1)
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """Dots in one or several views, the first of which is seen at first.
+    """A plot; readers can choose among its views and legends, and see the first of each at first."""
 
-    Attributes:
-        kind: names the drawing in the page.
-        views: name -> view; a reader chooses among several.
-        legends: name -> texts of its colours; dots have those of the first, until a reader chooses another.
-    """
-
-    kind: str
+    kind: str  #: class of the plot's element in a page
     dots: Sequence[Dot]
-    views: Mapping[str, View]
-    legends: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    views: Mapping[str, View]  #: name -> axes
+    legends: Mapping[str, Sequence[str]] = field(default_factory=dict)  #: name -> meanings of the colours
     width, height, left, top, right, bottom = WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM
 
     @property
@@ -93,7 +81,7 @@ class Drawing:
 
     @property
     def names(self) -> list[tuple[float, float, str, str]]:
-        """Return x, y, side and text of the names with room beside their dots; a ringed dot's may cover dots."""
+        """X, y, side and text of each name with room beside its dot; names of ringed dots may cover other dots."""
         found: list[tuple[float, float, str, str]] = []
         taken: list[tuple[float, float, float]] = []
         dots = [(x - RADIUS, x + RADIUS, y) for x, y in self.view.places]

@@ -1,8 +1,8 @@
-"""The files of a site's data.
+"""Writes and reads the files of a site's data.
 
-* `data/site.json`: versions, tasks, submissions, withheld results, remarks.
-* `data/reference_data/TASK/model_configs.json`: as in the competition, but only what a score needs.
-* `data/records.jsonl`: the chain of records; its first link follows the digest of all other files.
+* `data/site.json`: `SiteSettings`, and the version of this program.
+* `data/reference_data/TASK/model_configs.json`: as in the competition, without metrics that scores do not use.
+* `data/records.jsonl`: the chain of records, which starts with the digest of the other two kinds of files.
 """
 
 import json
@@ -21,37 +21,35 @@ from harness.format.reference import Reference, parse_reference, reference_entry
 from harness.reading import open_below, read_below
 from harness.shell import is_version
 from harness.site.bounds import require_plain
-from harness.site.chain import head_of, read_lines, to_lines
+from harness.site.chain import read_chain, to_chain
 from harness.site.data import SiteData, SiteRecord, SiteSettings, find_stray
 from harness.validation import first_problem
 
 DATA = "data"
 SETTINGS, RECORDS = f"{DATA}/site.json", f"{DATA}/records.jsonl"
 
-#: Packages that decide the bytes of a site.
-MAKERS = ("pgdl-harness",)
+#: The package whose version decides the bytes of a site.
+MAKER = "pgdl-harness"
 
 
 def to_files(data: SiteData) -> tuple[dict[str, bytes], str]:
-    """Return the files of the data, and the last digest of the chain."""
-    files = {SETTINGS: _json({"made_with": _made_with(), **data.settings.model_dump(mode="json")})}
+    """Return path -> content of the files, and the last digest of the chain of records."""
+    files = {SETTINGS: _json({"made_with": {MAKER: metadata.version(MAKER)}, **data.settings.model_dump(mode="json")})}
     for task, reference in data.references.items():
         files[f"{DATA}/{REFERENCES}/{task}/{REFERENCE}"] = _json(_entries(reference))
-    start = _start(files)
-    lines = list(to_lines((record.model_dump() for record in data.records), start))
-    files[RECORDS] = "".join(lines).encode()
-    return files, head_of(lines, start)
+    chain, head = to_chain((record.model_dump() for record in data.records), _start(files))
+    return files | {RECORDS: chain}, head
 
 
 def read_files(site: Path) -> SiteData:
-    """Read the data of a site.
+    """Return the data of a site.
 
-    Raises `UserError` if a file is missing, malformed, too large or a link, if the site was made with other versions,
-    or if a record is not the one that the chain has.
+    Raises `UserError` if a file is missing, malformed, too large or a link, if another version of this program made the
+    site, or if a record does not fit its digest in the chain.
     """
     files = {SETTINGS: read_below(site, SETTINGS, MAX_JSON)}
     content = parse_json(files[SETTINGS], site / SETTINGS)
-    _require_versions(content.pop("made_with", None), site / SETTINGS)
+    _require_version(content.pop("made_with", None), site / SETTINGS)
     require_plain(content, site / SETTINGS)
     try:
         settings = SiteSettings.model_validate(content)
@@ -59,11 +57,13 @@ def read_files(site: Path) -> SiteData:
         for task in (name for name, facts in settings.tasks.items() if not facts.withheld):
             name = _reference_file(task, site)
             files[name] = read_below(site, name, MAX_JSON)
-            references[task] = _reference(files[name], site / name)
+            entries = parse_json(files[name], site / name)
+            require_plain(entries, site / name)
+            references[task] = parse_reference(entries, site / name)
         most = len(settings.submissions) * sum(len(reference.models) for reference in references.values())
         with open_below(site, RECORDS) as stream:
-            lines = read_lines(stream, site / RECORDS, _start(files), most)
-            records = [SiteRecord.model_validate(record) for record in lines]
+            chain = read_chain(stream, site / RECORDS, _start(files), most)
+            records = [SiteRecord.model_validate(record) for record in chain]
     except ValidationError as error:
         first = first_problem(error)
         what = f"{error.title}: {first.key}"
@@ -79,32 +79,18 @@ def read_files(site: Path) -> SiteData:
 
 
 def _reference_file(task: str, site: Path) -> str:
-    """Return the name of a task's reference data in a site; raises `UserError` if the task could not be a directory."""
+    """Return the path of a task's reference data in a site; raises `UserError` for a name that is no directory's."""
     if task in ("", ".", "..") or not task.isprintable() or Path(task).name != task:
         raise UserError("name of a task", file=site / SETTINGS, expected="the name of a directory", found=repr(task))
     return f"{DATA}/{REFERENCES}/{task}/{REFERENCE}"
 
 
-def _reference(content: bytes, file: Path) -> Reference:
-    entries = parse_json(content, file)
-    require_plain(entries, file)
-    return parse_reference(entries, file)
-
-
-def _made_with() -> dict[str, str]:
-    return {name: metadata.version(name) for name in MAKERS}
-
-
-def _require_versions(made: Any, file: Path) -> None:
-    here = _made_with()
-    if made != here:
-        found = " and ".join(f"{name} {version}" for name, version in here.items())
-        given = made if isinstance(made, dict) else {}
-        wanted = {name: str(given.get(name)) for name in here if given.get(name) != here[name]}
-        known = all(map(is_version, wanted.values()))
-        versions = " ".join(f"{name}=={version}" for name, version in wanted.items()) if known else "they are malformed"
-        remedy = f"install the versions that made it: {versions}"
-        raise UserError("made with other versions", file=file, found=found, remedy=remedy)
+def _require_version(made: Any, file: Path) -> None:
+    here = metadata.version(MAKER)
+    if made != {MAKER: here}:
+        given = str(made.get(MAKER)) if isinstance(made, dict) else ""
+        remedy = f"install {MAKER}=={given}" if is_version(given) else f"its version of {MAKER} is malformed"
+        raise UserError("made with another version", file=file, found=f"{MAKER} {here} here", remedy=remedy)
 
 
 def _start(files: Mapping[str, bytes]) -> str:

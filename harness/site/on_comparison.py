@@ -1,4 +1,4 @@
-"""The values behind the page that compares any submissions, as assets/compare.js reads them."""
+"""The script with the values for the page that compares submissions, which assets/compare.js draws."""
 
 import json
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from scoring import Failure
 
 
 def values_script(data: SiteData, board: Board, pages: Sequence[str]) -> str:
-    """Return a script that defines `COMPARED`: the rows, and for each task the ranks of gaps and of all rows' values.
+    """Return a script that defines `COMPARED`: names of rows, and by task the ranks of the gaps and of rows' values.
 
-    A page that was opened from a file can read a script, but no other file.
+    It is a script, since a page that a browser opens from a disk can load scripts, but no data files.
     """
     rows = [
         {"name": row.label, "page": page, "score": decimal(row.score, 1)}
@@ -28,7 +28,7 @@ def values_script(data: SiteData, board: Board, pages: Sequence[str]) -> str:
 
 
 def _task(name: str, data: SiteData, on_task: Sequence[OnTask]) -> dict[str, Any]:
-    """Return the scores on a task, and unless it is hidden, ranks in the order of its models; null for no value."""
+    """Return the rows' scores on a task, and unless it is hidden, the ranks of gaps and values by model."""
     scores = [task.official_text(1) for task in on_task]
     reference = data.references.get(name)
     if reference is None:
@@ -43,6 +43,7 @@ def _task(name: str, data: SiteData, on_task: Sequence[OnTask]) -> dict[str, Any
 
 
 def _ranks(task: OnTask, models: Sequence[str]) -> list[float | None]:
+    """Return the rank of the value of each model, from 1; None for a model without a value."""
     values = task.scored.values if task.scored else {}
     known = {model: value for model in models if not isinstance(value := values.get(model), Failure | None)}
     ranks = dict(zip(known, rankdata(list(known.values())).tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The content of the first page: who leads and how sure that is, the table, and the parts below the table."""
+"""The content of the first page of a site: the verdict, the table, and the sections below the table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,22 +16,23 @@ from harness.site.data import SiteData
 from harness.site.table import table
 from harness.text import printable_lines
 
-#: The file that notes refer to, and what a site has in its place.
+#: The command to which notes refer, and the link by which pages replace it.
 EXPLAINED, PAGE = "pgdl help statistics", Markup('<a href="reading.html">How to read this board</a>')
 
-#: Classes of the gaps in the small picture of a task.
-N_CLASSES = 16
+#: Number of bars in the histogram of a task's gaps; heights are relative to the highest bar.
+N_BARS = 16
 
 
 def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, Any]:
     """Return the content of the first page; `pages` has the path of each row's page."""
     on_front = is_on_front(board.rows)
     explained = [note for note in board.notes if note not in board.remarks]
+    dates = [f"{facts.requested_at:%Y-%m-%d}" for facts in data.settings.submissions if facts.requested_at]
     return {
         "title": data.settings.title,
         "verdict": verdict(board, pages),
         "counts": _counts(data, board),
-        "byline": _byline(data),
+        "byline": " · ".join(filter(None, [data.settings.organiser, f"newest request {max(dates)}" if dates else ""])),
         "axis": board_axis(board),
         "table": table(board, pages, on_front),
         "remarks": [_note(line) for line in board.remarks],
@@ -39,7 +40,7 @@ def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, 
         "across_tasks": critical_difference(board),
         "time": charts.score_against_time(board.rows, on_front, pages),
         "front": [(row.label, page) for row, page, on in zip(board.rows, pages, on_front, strict=True) if on],
-        "gaps": {name: _classes(list(found.gaps.values())) for name, found in data.references.items()},
+        "gaps": {name: _histogram(list(found.gaps.values())) for name, found in data.references.items()},
     }
 
 
@@ -47,14 +48,8 @@ def _note(line: str) -> Markup:
     return escape(printable_lines(line)).replace(EXPLAINED, PAGE)
 
 
-def _byline(data: SiteData) -> str:
-    date = data.newest_request
-    parts = [data.settings.organiser, f"newest request {date:%Y-%m-%d}" if date else ""]
-    return " · ".join(filter(None, parts))
-
-
 def _counts(data: SiteData, board: Board) -> list[tuple[int, str]]:
-    """Return the numbers beside the sentence, each with its noun."""
+    """Return the numbers of tasks, networks, submissions and baselines, each with its noun."""
     kinds = [row.kind for row in board.rows]
     counts = {
         "task": len(board.tasks), "network": sum(facts.n_models for facts in data.settings.tasks.values()),
@@ -63,7 +58,6 @@ def _counts(data: SiteData, board: Board) -> list[tuple[int, str]]:
     return [(number, noun if number == 1 else f"{noun}s") for noun, number in counts.items()]
 
 
-def _classes(gaps: Sequence[float]) -> list[float]:
-    """Return how many gaps lie in each class between the smallest and the largest, as shares of the fullest class."""
-    found = np.histogram(gaps, bins=N_CLASSES)[0]
+def _histogram(gaps: Sequence[float]) -> list[float]:
+    found = np.histogram(gaps, bins=N_BARS)[0]
     return [round(float(number), 3) for number in found / found.max()]

@@ -1,4 +1,4 @@
-"""What the page of a submission shows."""
+"""The content of the page of a submission."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,23 +15,24 @@ from harness.site.axis import Axis, board_axis
 from harness.site.part import part
 from harness.text import exact, p_value_equation, p_value_text
 
-#: Rows to both sides of a row that it is compared with; the comparison page has any others.
+#: Number of rows above and below a row with which its page compares it; the page for comparisons has all rows.
 N_NEAREST = 15
 
-#: Words for the verdict on a difference.
+#: Words for `Difference.verdict`.
 VERDICTS = {1: "better", 0: "cannot be told apart", -1: "worse"}
 
 
 def submission_pages(
     board: Board, insights: Mapping[int, Mapping[str, Insight]], pages: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the content of the page of each row at a position in `insights`; `pages` has the paths of all rows."""
+    """Yield the content of the page of each row in `insights`, by position; `pages` has the paths of all pages."""
     axis = board_axis(board)
     yield from (_page(board, number, of_row, pages) | {"axis": axis} for number, of_row in insights.items())
 
 
 def _page(board: Board, number: int, insights: Mapping[str, Insight], pages: Sequence[str]) -> dict[str, Any]:
     row = board.rows[number]
+    numbers = [points or 0.0 for task in row.tasks.values() for points in (task.official, task.chance_level)]
     return {
         "row": row,
         "position": number,
@@ -39,7 +40,7 @@ def _page(board: Board, number: int, insights: Mapping[str, Insight], pages: Seq
         "summary": state_of(row, len(board.rows)),
         "chance": beside_chance(row.may_be_chance),
         "p_value": "" if row.adjusted_p_value is None else p_value_equation(row.adjusted_p_value),
-        "task_axis": _task_axis(row),
+        "task_axis": Axis(0.0, 1.04 * max(numbers, default=0.0) or 1.0),
         "facts": _facts(row),
         "advice": advice(row, insights),
         "parts": [part(name, row, insights.get(name)) for name in board.tasks],
@@ -47,12 +48,6 @@ def _page(board: Board, number: int, insights: Mapping[str, Insight], pages: Seq
         "others": _others(board, number, pages),
         "n_compared": sum(other.standing is not None for other in board.rows) - 1,
     }
-
-
-def _task_axis(row: Row) -> Axis:
-    """Return the axis for the scores of single tasks."""
-    numbers = [number or 0.0 for task in row.tasks.values() for number in (task.official, task.chance_level)]
-    return Axis(0.0, 1.04 * max(numbers, default=0.0) or 1.0)
 
 
 def _facts(row: Row) -> list[tuple[str, str]]:
@@ -81,7 +76,7 @@ def _facts(row: Row) -> list[tuple[str, str]]:
 
 
 def _others(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a line for the first row and the nearest: name, page, and how much better the row at this position is."""
+    """Return the comparisons of a row with the first and the nearest rows, without rows that cannot be compared."""
     across_tasks = pairs_across_tasks(board, number)
     nearest = range(max(0, number - N_NEAREST), min(len(board.rows), number + N_NEAREST + 1))
     differences = {other: board.difference(number, other) for other in sorted({0, *nearest} - {number})}

@@ -1,8 +1,8 @@
-"""Renders the pages of a site from its data."""
+"""Renders the pages of a site, and reports, from templates."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -10,23 +10,22 @@ from importlib.resources import files
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
 
 from harness.board import formats
 from harness.board.board import Board
 from harness.board.insight import Insight, find_insights
 from harness.site.board import leaderboard
-from harness.site.data import TITLE, SiteData, TaskFacts
+from harness.site.data import SiteData, TaskFacts
 from harness.site.on_comparison import values_script
 from harness.site.on_index import index_page
 from harness.site.on_submission import submission_pages
 from harness.site.on_task import task_page
 from harness.text import on_page
 
-#: Formats of the board that a site carries: text that depends on nothing but the board.
+#: Formats of the board that a site carries: texts that depend on the board alone.
 DOWNLOADS = ("csv", "json", "latex", "markdown")
 
-#: Scripts of the pages, in the order in which they run.
+#: Scripts of the pages, in the order in which browsers run them.
 SCRIPTS = ("tables.js", "plots.js")
 
 _PACKAGE = files("harness.site")
@@ -43,90 +42,57 @@ class TaskLink:
 
 @dataclass(frozen=True)
 class Site:
-    """A site before its pages are rendered.
-
-    Attributes:
-        pages: the path of each row's page.
-        insights: position of a row -> task -> insight.
-    """
+    """A site before its pages are rendered."""
 
     data: SiteData
-    head: str
+    head: str  #: last digest of the chain of records
     board: Board
-    pages: Sequence[str]
+    pages: Sequence[str]  #: path of each row's page
     tasks: Sequence[TaskLink]
-    insights: Mapping[int, Mapping[str, Insight]]
+    insights: Mapping[int, Mapping[str, Insight]]  #: position of a row -> task -> insight
 
 
 def make_site(data: SiteData, head: str = "") -> Site:
-    """Compute everything that the pages show; `head` is the last digest of the chain of records."""
-    board = leaderboard(data)
-    pages = paths_of(board)
-    tasks = _distinct("tasks", list(data.settings.tasks))
-    return Site(
-        data, head, board, pages,
-        [TaskLink(name, page, facts) for page, (name, facts) in zip(tasks, data.settings.tasks.items(), strict=True)],
-        find_insights(board.rows),
-    )  # fmt: skip
+    """Compute the board and all explanations of a site; `head` is the last digest of the chain of records."""
+    board, facts = leaderboard(data), data.settings.tasks
+    links = [TaskLink(name, page, facts[name]) for name, page in zip(facts, _distinct("tasks", facts), strict=True)]
+    return Site(data, head, board, paths_of(board), links, find_insights(board.rows))
 
 
 def render_site(site: Site) -> dict[str, bytes]:
     """Return path -> content of all pages, assets and downloads."""
-    rendered = {"index.html": _index(site), "reading.html": _reading(site)}
-    contents = submission_pages(site.board, site.insights, site.pages)
-    rendered |= {page: _submission(site, content) for page, content in zip(site.pages, contents, strict=True)}
-    rendered |= {task.page: _task(site, task) for task in site.tasks}
-    rendered |= {f"leaderboard{form.SUFFIX}": _text(form.render(site.board)) for form in map(formats.find, DOWNLOADS)}
+    data, board, pages = site.data, site.board, site.pages
+    downloads = {f"leaderboard{form.SUFFIX}": str(form.render(board)) for form in map(formats.find, DOWNLOADS)}
+    rendered = {
+        "index.html": _render("index.html", site, downloads=downloads, **index_page(data, board, pages)),
+        "reading.html": _render("reading.html", site, withheld=data.settings.hidden),
+    }
+    links = {task.name: task.page for task in site.tasks}
+    for page, content in zip(pages, submission_pages(board, site.insights, pages), strict=True):
+        parts = [part | {"page": links[part["name"]]} for part in content["parts"]]
+        rendered[page] = _render("submission.html", site, up="../", **content | {"parts": parts})
+    for task in site.tasks:
+        content = task_page(board, task.name, data.references.get(task.name), pages)
+        rendered[task.page] = _render("task.html", site, up="../", task=task, **content)
+    rendered |= downloads
     rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", "icon.svg", *SCRIPTS, "compare.js")}
-    rendered |= {"compare.html": _render("compare.html", site), "values.js": _values(site)}
+    rendered |= {"compare.html": _render("compare.html", site), "values.js": values_script(data, board, pages)}
     return {path: content.encode() for path, content in rendered.items()}
 
 
 def render_report(page: Mapping[str, Any]) -> str:
-    """Return a content of `submission_pages` as a page that contains all it needs, and links to no other."""
+    """Return a content of `submission_pages` as a page with styles and scripts inside, and without links to pages."""
     unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "others")}
-    assets = {
-        "css": _asset("site.css"),
-        "inlined": [_inline(_asset(name)) for name in SCRIPTS],
-    }
+    ending = re.compile("</(?=script)", re.IGNORECASE)  # a script must not end its own element
+    assets = {"css": _asset("site.css"), "inlined": [ending.sub(r"<\\/", _asset(name)) for name in SCRIPTS]}
     return _render("submission.html", None, up="../", single=True, **{**page, **unlinked, **assets})
 
 
-def _submission(site: Site, content: Mapping[str, Any]) -> str:
-    links = {task.name: task.page for task in site.tasks}
-    parts = [part | {"page": links.get(part["name"])} for part in content["parts"]]
-    return _render("submission.html", site, up="../", **{**content, "parts": parts})
-
-
-def _index(site: Site) -> str:
-    content = index_page(site.data, site.board, site.pages)
-    return _render("index.html", site, downloads=_downloads(), **content)
-
-
-def _values(site: Site) -> str:
-    return values_script(site.data, site.board, site.pages)
-
-
-def _reading(site: Site) -> str:
-    return _render("reading.html", site, withheld=site.data.settings.hidden)
-
-
-def _task(site: Site, task: TaskLink) -> str:
-    content = task_page(site.board, task.name, site.data.references.get(task.name), site.pages)
-    return _render("task.html", site, up="../", task=task, **content)
-
-
 def _render(template: str, site: Site | None, *, up: str = "", single: bool = False, **content: Any) -> str:
-    common = {
-        "up": up,
-        "scripts": SCRIPTS,
-        "single": single,
-        "tasks": site.tasks if site else (),
-        "head": site.head if site else "",
-        "site_title": site.data.settings.title if site else TITLE,
-    }
-    found = _environment().get_template(template)
-    return found.render(**common, version=metadata.version("pgdl-harness"), **content)
+    common = {"up": up, "single": single, "scripts": SCRIPTS, "version": metadata.version("pgdl-harness")}
+    if site is not None:
+        common |= {"tasks": site.tasks, "head": site.head, "site_title": site.data.settings.title}
+    return _environment().get_template(template).render(**common, **content)
 
 
 @cache
@@ -137,20 +103,16 @@ def _environment() -> jinja2.Environment:
     )
 
 
-def _downloads() -> list[str]:
-    return [f"leaderboard{formats.find(name).SUFFIX}" for name in DOWNLOADS]
-
-
 def paths_of(board: Board) -> list[str]:
-    """Return the path of the page of each row in a site."""
+    """Return the path of each row's page in a site."""
     return _distinct("submissions", [row.submission for row in board.rows])
 
 
-def _distinct(directory: str, names: Sequence[str]) -> list[str]:
-    """Return a path for each name, distinct even where case does not count."""
+def _distinct(directory: str, names: Iterable[str]) -> list[str]:
+    """Return a path in `directory` for each name; the paths differ even on file systems that ignore case."""
     paths: list[str] = []
     used: set[str] = set()
-    numbers: Counter[str] = Counter()  # those of a base that are taken: a stranger's names may all have one
+    numbers: Counter[str] = Counter()  # of paths by base: all names of a stranger may have the same base
     for name in names:
         stem = base = re.sub(r"[^A-Za-z0-9_.+-]", "_", name).lstrip(".") or "_"
         while stem.casefold() in used:
@@ -163,13 +125,3 @@ def _distinct(directory: str, names: Sequence[str]) -> list[str]:
 
 def _asset(name: str) -> str:
     return _PACKAGE.joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _inline(script: str) -> Markup:
-    """Return a script as the content of an element; it must not end the element."""
-    return Markup(re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE))
-
-
-def _text(content: str | bytes) -> str:
-    assert isinstance(content, str)
-    return content

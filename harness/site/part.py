@@ -1,4 +1,4 @@
-"""The part of a submission's page about one task."""
+"""The part of a submission's page that shows its results on one task."""
 
 import statistics
 from typing import Any
@@ -14,15 +14,15 @@ from harness.site import charts
 from harness.text import p_value_text
 from scoring import Failure
 
-#: Failed calls of a task that are shown with their output.
+#: Maximum number of failed calls that are shown with their output.
 N_FAILURES = 5
 
-#: Cells of the deciding set that are shown.
+#: Maximum number of shown cells of the hyperparameters that decide the score.
 N_CELLS = 8
 
 
 def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
-    """Return what the page of a row says of a task; `insight` is there if the task has an official score to show."""
+    """Return the content of the part on a task; `insight` is None for a hidden task, or without an official score."""
     task = row.tasks[name]
     failures = [model for model, call in task.calls.items() if isinstance(value_of(call), Failure)]
     return {
@@ -33,8 +33,8 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
         "verdict": beside_chance(task.may_be_chance),
         "state": state_on(task),
         "failed": task.official is None,
-        "figures": _figures(task, insight),
-        "scatter": charts.scatter(task, _first(insight)),
+        "figures": _figures(task),
+        "scatter": charts.scatter(task, _coloured_by(insight)),
         "pairs": _pairs(task),
         "insight": insight,
         "why": _why(insight) if insight else "",
@@ -45,17 +45,17 @@ def part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
     }
 
 
-def _first(insight: Insight | None) -> str:
-    """Return the hyperparameter that colours the plot: one whose effect is missed, else one that tells the same."""
+def _coloured_by(insight: Insight | None) -> str:
+    """Return the hyperparameter that colours the plot: if possible, one whose effect the measure misses."""
     if insight is None:
         return ""
     return insight.missed[0].name if insight.missed else insight.explanation.deciding[0]
 
 
 def _pairs(task: OnTask) -> dict[str, Any] | None:
-    """Return the score given each pair of hyperparameters, as the lower half of a table; None if there is none.
+    """Return the scores given pairs of hyperparameters, as the lower half of a table; None without such scores.
 
-    Cells are shaded by their share of the largest score.
+    A cell has its score, the share of the largest score, by which it is shaded, and whether it is the lowest.
     """
     if task.score is None or not task.score.official_pairs:
         return None
@@ -71,16 +71,15 @@ def _pairs(task: OnTask) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:
+def _figures(task: OnTask) -> list[tuple[str, str]]:
     found = []
     if task.score is not None and not task.withheld:
         found += [("Kendall's tau", decimal(task.score.kendall, 3)),
                   ("granulated Kendall", decimal(task.score.granulated_kendall, 3))]  # fmt: skip
-    if insight is not None:
-        chance = insight.chance
+    if task.chance is not None:
         found += [
-            ("score by chance", f"{100 * chance.level:.2f}"),
-            ("above chance", f"{100 * chance.excess:.2f}"),
+            ("score by chance", f"{100 * task.chance.level:.2f}"),
+            ("above chance", f"{100 * task.chance.excess:.2f}"),
             ("p-value", f"{p_value_text(task.p_value)} (adjusted {p_value_text(task.adjusted_p_value)})"),
         ]
     if task.calls:

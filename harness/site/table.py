@@ -1,4 +1,4 @@
-"""The table of the first page: rank, name, score on the axis of all rows, a cell for each task; the rest on request."""
+"""The table of the first page: rank, name, score, drawn interval and scores on tasks; further columns on request."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -10,21 +10,23 @@ from harness.board.column import Column
 from harness.board.on_task import OnTask
 from harness.board.row import Row
 from harness.board.scores import decimal
-from harness.board.yardstick import Yardstick
 
-#: Columns that have a place of their own in a row; all others are shown on request.
+#: The columns that the template places in each row; all other columns are shown on request.
 IN_A_ROW = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.RUNTIME, columns.SCORE,
     rankings.RANKS,
 )  # fmt: skip
 
-#: Pixels of the cell of a task, if there are at most so many tasks or more, and of all other cells of a row.
-MANY_TASKS, WIDE_CELL, NARROW_CELL, OTHER_CELLS = 8, 72, 46, 620
+#: Number of tasks above which their cells are narrow.
+MANY_TASKS = 8
 
-#: Of a value that is missing; boards of text have a hyphen.
+#: Widths of a task's cell, and of all other cells of a row together, in pixels.
+WIDE_CELL, NARROW_CELL, OTHER_CELLS = 72, 46, 620
+
+#: Replaces the hyphen that other formats have for a missing value.
 DASH = "\N{EN DASH}"
 
-#: Filters of the table, by the class of the rows that they show.
+#: Filters of the table: class of the rows that a filter shows -> name of the filter.
 FILTERS = {
     "submission": "submissions",
     "baseline": "baselines",
@@ -35,8 +37,9 @@ FILTERS = {
 
 
 def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[str, Any]:
-    """Return headings, rows and yardsticks; `pages` has the path of each row's page."""
-    more = _more(board)
+    """Return the content of the table; `pages` has the path of each row's page, `on_front` is that of `is_on_front`."""
+    in_a_row = {column.key for column in IN_A_ROW} | {columns.TASK_SCORE.key_on(task) for task in board.tasks}
+    more = [column for column in board.columns if column.key not in in_a_row]
     chances = [task.chance.excess for row in board.rows for task in row.tasks.values() if task.chance is not None]
     most = max(chances, default=0.0)
     looks, cell = _looks(board, on_front), WIDE_CELL if len(board.tasks) <= MANY_TASKS else NARROW_CELL
@@ -47,7 +50,7 @@ def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[
             _row(row, page, most) | {"looks": look, "more": _cells(row, more)}
             for row, page, look in zip(board.rows, pages, looks, strict=True)
         ],
-        "yardsticks": [_yardstick(board, *one) for one in _yardsticks(board) if any(one[2].tasks.values())],
+        "yardsticks": _yardsticks(board),
         "filters": {
             name: text for name, text in FILTERS.items() if 0 < sum(name in look for look in looks) < len(looks)
         },
@@ -61,7 +64,7 @@ def table(board: Board, pages: Sequence[str], on_front: Sequence[bool]) -> dict[
 
 
 def _looks(board: Board, on_front: Sequence[bool]) -> list[list[str]]:
-    """Return the classes of each row: what it is, of `FILTERS`, and how it looks."""
+    """Return the classes of each row: its kind, the keys of `FILTERS` that show it, and classes of its style."""
     lacking = [row.rank is None or not row.complete for row in board.rows]
     found, before = [], None
     for number, (row, lacks) in enumerate(zip(board.rows, lacking, strict=True)):
@@ -80,7 +83,7 @@ def _looks(board: Board, on_front: Sequence[bool]) -> list[list[str]]:
 
 
 def _row(row: Row, page: str, most: float) -> dict[str, Any]:
-    """Return what stands in a row; cells of tasks are shaded by their share of `most`, the largest excess."""
+    """Return the content of a row; the cell of a task is shaded by its share of `most`, the largest excess."""
     standing = row.standing
     return {
         "row": row,
@@ -101,12 +104,6 @@ def _on_task(task: OnTask, most: float) -> dict[str, Any]:
     return {"text": _shown(text), "value": task.official, "share": f"{share:.2f}"}
 
 
-def _more(board: Board) -> list[Column[Row]]:
-    """Return the columns that are shown on request."""
-    shown = {column.key for column in IN_A_ROW} | {columns.TASK_SCORE.key_on(task) for task in board.tasks}
-    return [column for column in board.columns if column.key not in shown]
-
-
 def _heading(column: Column[Row]) -> dict[str, str]:
     is_number = column.kind in ("number", "place")
     first = "descending" if is_number and not column.low_is_best else "ascending"
@@ -124,17 +121,17 @@ def _shown(text: str) -> str:
     return DASH if text == "-" else text
 
 
-def _yardsticks(board: Board) -> list[tuple[str, str, Yardstick]]:
-    """Return the yardsticks with their names, and with the place on the page of explanations that is about them."""
-    told = board.hyperparameters
-    return [
+def _yardsticks(board: Board) -> list[dict[str, Any]]:
+    """Return the row of each yardstick with a score; `about` is an anchor on the page of explanations."""
+    told, rows = board.hyperparameters, []
+    for name, about, yardstick in (
         ("noisy oracle", "oracle", board.oracle),
         ("hyperparameters", "hyperparameters", told.in_sample),
         ("hyperparameters, other tasks", "hyperparameters", told.from_other_tasks),
-    ]
-
-
-def _yardstick(board: Board, name: str, about: str, of: Yardstick) -> dict[str, Any]:
-    scores = [of.score, *(of.tasks.get(task) for task in board.tasks if len(board.tasks) > 1)]
-    score, *tasks = [DASH if one is None else decimal(one.mean, 1) for one in scores]
-    return {"name": name, "about": about, "score": score, "tasks": tasks, "mean": of.score and of.score.mean}
+    ):
+        scores = [yardstick.score, *(yardstick.tasks.get(task) for task in board.tasks if len(board.tasks) > 1)]
+        score, *tasks = [DASH if one is None else decimal(one.mean, 1) for one in scores]
+        mean = None if yardstick.score is None else yardstick.score.mean
+        if any(yardstick.tasks.values()):
+            rows.append({"name": name, "about": about, "score": score, "tasks": tasks, "mean": mean})
+    return rows

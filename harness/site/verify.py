@@ -1,6 +1,6 @@
-"""Computes a site again from its records and compares every byte.
+"""Computes a site again from its data, and compares every file.
 
-Processors differ in the last digits of logarithms and sums, so numbers with all digits may differ by `ROUNDING`.
+Processors differ in the last digits of logarithms and sums, so numbers with all their digits may differ by `ROUNDING`.
 """
 
 import json
@@ -9,68 +9,64 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from harness.errors import UserError
 from harness.parsing import parse_json
 from harness.reading import read_below
-from harness.site.bounds import MAX_DIFFERENCES, errors_in_one_line, one_line
+from harness.site.bounds import MAX_DIFFERENCES, MAX_MESSAGE
 from harness.site.card import CARD
 from harness.site.files import SETTINGS, read_files, to_files
 from harness.site.pages import make_site, render_site
+from harness.text import cut
 
 BOARD = "leaderboard.json"
 
-#: Relative difference of two numbers that count as the same.
+#: Maximum relative difference of two numbers that count as equal.
 ROUNDING = 1e-9
 
-#: Digits from which a number is not one that somebody has rounded.
+#: Minimum number of digits of a number that was not rounded for readers.
 ALL_DIGITS = 15
 
-#: It begins at the first of some digits: of a million of them, each would otherwise be tried as the beginning.
+#: A number with a decimal point. The look-behind keeps the search in a million digits from starting at each of them.
 _NUMBER = re.compile(r"(?<![0-9])-?[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of a verification.
+    """The result of a verification."""
 
-    Attributes:
-        differences: lines that name what differs, the first row of the board first; empty if the site is as computed.
-        head: last digest of the chain of records.
-        n_records: number of records.
-        n_files: number of files compared.
-        withheld: hidden tasks, whose results were taken as they are.
-    """
-
-    differences: tuple[str, ...]
-    head: str
+    differences: tuple[str, ...]  #: a line for each difference; empty if the site equals the computed site
+    head: str  #: last digest of the chain of records
     n_records: int
-    n_files: int
-    withheld: tuple[str, ...]
+    n_files: int  #: number of compared files
+    withheld: tuple[str, ...]  #: hidden tasks, whose results cannot be verified
 
 
 def verify_site(directory: Path | str) -> Verified:
-    """Verify a site that anybody may have made: only regular files in it are read, within bounds.
+    """Verify a site, which a stranger may have made: only regular files are read, up to a maximum size.
 
-    Raises `UserError` if its data are missing or malformed, if a record is not the one that the chain has, or if the
-    site was made with other versions of the program.
+    Raises `UserError` if the data are missing or malformed, if a record does not fit its digest in the chain, or if
+    another version of this program made the site.
     """
     directory = Path(directory)
     if not os.path.lexists(directory / SETTINGS):
         raise UserError("not a site", file=directory, expected=f"a directory of `pgdl board --html`, with {SETTINGS}")
-    with errors_in_one_line():
+    try:
         data = read_files(directory)
         files, head = to_files(data)
         files |= render_site(make_site(data, head))
-    differences = tuple(one_line(line) for line in islice(_differences(files, directory), MAX_DIFFERENCES))
-    return Verified(differences, head, len(data.records), len(files), tuple(map(one_line, data.settings.hidden)))
+    except UserError as error:
+        raise UserError(cut(str(error).replace("\n", "; "), MAX_MESSAGE)) from error
+    differences = tuple(cut(line, MAX_MESSAGE) for line in islice(_differences(files, directory), MAX_DIFFERENCES))
+    hidden = tuple(cut(name, MAX_MESSAGE) for name in data.settings.hidden)
+    return Verified(differences, head, len(data.records), len(files), hidden)
 
 
 def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str]:
-    """Yield a line on each difference between a directory and the files of the site."""
+    """Yield a line on each difference between the computed files and a directory, first on a row of the board."""
     yield from _rows(computed[BOARD], directory)
     for name, content in computed.items():
         if (problem := _problem(content, directory, name)) is not None:
@@ -80,12 +76,12 @@ def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str
 
 
 def _rows(computed: bytes, directory: Path) -> Iterator[str]:
-    """Yield a line on the first row of the board that differs."""
+    """Yield a line on the first row of the board that differs, if any."""
     try:
         found = parse_json(_read(directory, BOARD, computed))["rows"]
         pairs = list(zip(json.loads(computed)["rows"], found, strict=False))
     except (UserError, ValueError, LookupError, TypeError):
-        return  # reported with the other files
+        return  # `_differences` reports the file
     for number, (expected, row) in enumerate(pairs, start=1):
         if not _same(json.dumps(expected), json.dumps(row)):
             yield f"{BOARD}: row {number} ({expected['submission']}): {_first(expected, row)}"
@@ -93,7 +89,7 @@ def _rows(computed: bytes, directory: Path) -> Iterator[str]:
 
 
 def _first(expected: Any, found: Any, where: str = "") -> str:
-    """Describe the first value that differs."""
+    """Return a text on the first value that differs, with its keys, such as `tasks.cifar10.official`."""
     if isinstance(expected, dict) and isinstance(found, dict) and expected.keys() == found.keys():
         key = next(key for key in expected if not _same(json.dumps(expected[key]), json.dumps(found[key])))
         return _first(expected[key], found[key], f"{where}.{key}" if where else key)
@@ -101,7 +97,7 @@ def _first(expected: Any, found: Any, where: str = "") -> str:
 
 
 def _strange(directory: Path, below: str, names: Collection[str], folders: Collection[str]) -> Iterator[str]:
-    """Yield a line on each link, and on each file and folder that is not part of the site."""
+    """Yield a line on each link below a directory, and on each file and folder that is not part of the site."""
     with os.scandir(directory / below) as entries:
         for entry in entries:
             name = f"{below}{entry.name}"
@@ -117,22 +113,22 @@ def _problem(content: bytes, directory: Path, name: str) -> str | None:
     if not os.path.lexists(directory / name):
         return "missing"
     if (directory / name).is_symlink():
-        return None  # which `_strange` says
+        return None  # `_strange` reports links
     try:
         found = _read(directory, name, content)
     except UserError as error:
         return str(error).removeprefix(f"{directory / name}: ")
-    same = found == content or _same(_text(content), _text(found))
+    same = found == content or _same(*(one.decode(errors="surrogateescape") for one in (content, found)))
     return None if same else f"line {_line(content, found)} differs"
 
 
 def _read(directory: Path, name: str, expected: bytes) -> bytes:
-    """Return the content of a file; raises `UserError` if it is none, or far larger than the expected content."""
+    """Return the content of a file; raises `UserError` if it is no regular file, or far larger than expected."""
     return read_below(directory, name, 2 * len(expected) + 1000)
 
 
 def _same(expected: str, found: str) -> bool:
-    """Whether two texts are the same but for the last digits of numbers."""
+    """Whether two texts are equal, apart from the last digits of numbers."""
     if expected == found:
         return True
     pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(found), strict=False)
@@ -141,7 +137,7 @@ def _same(expected: str, found: str) -> bool:
 
 
 def _is_rounding(expected: str, found: str) -> bool:
-    """Whether two numbers differ as two processors round, and are written alike: as many decimals, or all digits."""
+    """Whether two numbers differ by rounding alone, and have equally many decimals, or all digits."""
     if not math.isclose(float(expected), float(found), rel_tol=ROUNDING):
         return False
     decimals = len(expected.partition(".")[2])
@@ -151,16 +147,7 @@ def _is_rounding(expected: str, found: str) -> bool:
     return all(repr(float(one)) == one for one in (expected, found)) and max(digits) >= ALL_DIGITS
 
 
-def _text(content: bytes) -> str:
-    return content.decode(errors="surrogateescape")
-
-
 def _line(expected: bytes, found: bytes) -> int:
-    """Return the number of the first line that differs."""
+    """Return the number of the first line that differs, from 1."""
     pairs = zip(expected.splitlines(), found.splitlines(), strict=False)
-    same = 0
-    for one, other in pairs:
-        if one != other:
-            break
-        same += 1
-    return same + 1
+    return 1 + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

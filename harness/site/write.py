@@ -1,4 +1,4 @@
-"""Writes a site to a directory, and the page of a submission to a self-contained file."""
+"""Writes a site to a directory, and the report on a submission to a single file."""
 
 import shutil
 from collections.abc import Collection, Mapping
@@ -11,14 +11,14 @@ from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
 from harness.site.pages import make_site, render_report, render_site
 
-#: What else a site may hold; `.new` is left behind by an interruption.
+#: Further names in a site's directory; an interruption leaves `.new` behind.
 _SOMETIMES = {"submissions", "tasks", CARD, ".new"}
 
 
 def write_site(data: SiteData, directory: Path) -> str:
-    """Write the site, in place of an earlier one; returns the last digest of its chain of records.
+    """Write a site, which replaces an earlier site in the directory, and return the last digest of its records.
 
-    Raises `UserError` if the directory contains anything but a site, or cannot be written.
+    Raises `UserError` if the directory contains anything else, or cannot be written.
     """
     _require_replaceable(directory)
     files, head = to_files(data)
@@ -26,10 +26,12 @@ def write_site(data: SiteData, directory: Path) -> str:
     _require_no_others(directory, files)
     temporary = directory / ".new"
     with writing(directory):
-        _remove(temporary)  # it may be a link, and what is behind it would be moved here
+        _remove(temporary)  # possibly a link to another directory, into which files would be written
         temporary.mkdir(parents=True)
         try:
-            _write(files, temporary)
+            for name, content in files.items():
+                (temporary / name).parent.mkdir(parents=True, exist_ok=True)
+                (temporary / name).write_bytes(content)
         except OSError:  # a full disk; the earlier site is untouched
             _remove(temporary)
             raise
@@ -53,7 +55,7 @@ def _require_replaceable(directory: Path) -> None:
 
 
 def _require_no_others(directory: Path, files: Collection[str]) -> None:
-    """Raise `UserError` if something beside an earlier site, such as a `.git`, would be removed with it."""
+    """Raise `UserError` if the directory has a file that is not a site's, such as `.git`: it would be deleted."""
     names = {name.partition("/")[0] for name in files} | _SOMETIMES
     if directory.exists() and (others := sorted({path.name for path in directory.iterdir()} - names)):
         remedy = "move it away, or name another directory"
@@ -61,19 +63,12 @@ def _require_no_others(directory: Path, files: Collection[str]) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file, a directory, or a link itself, if there is one."""
+    """Remove a file or directory, if it exists; of a link, only the link itself."""
     shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
-def _write(files: Mapping[str, bytes], directory: Path) -> None:
-    for name, content in files.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-
-
 def write_report(page: Mapping[str, Any], file: Path) -> None:
-    """Write a page of `submission_pages`; raises `UserError` if the file cannot be written."""
+    """Write a content of `submission_pages` as a page in a single file; raises `UserError` if this fails."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(render_report(page).encode())

@@ -4,10 +4,10 @@ from harness.submission.find import find_named, find_submission, find_submission
 from harness.submission.function import from_function
 from harness.submission.inspect import find_flaw, find_problem
 from harness.submission.library import find_baseline
-from harness.submission.submission import Submission, code_of, write_files
+from harness.submission.submission import Submission, write_files
 
 __all__ = [
-    "Submission", "code_of", "find_baseline", "find_flaw", "find_named", "find_problem", "find_submission",
+    "Submission", "find_baseline", "find_flaw", "find_named", "find_problem", "find_submission",
     "find_submissions", "from_function", "names_of_files", "write_files",
 ]  # fmt: skip
 

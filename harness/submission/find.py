@@ -1,4 +1,4 @@
-"""Submissions from command-line arguments: names of measures, .py files, directories and zips."""
+"""Finds the submissions that command-line arguments name: names of measures, .py files, directories and zips."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,11 +20,9 @@ from harness.text import is_text, printable
 def find_submission(argument: str, name: str | None = None) -> Submission:
     """Return the submission that a command-line argument names; raises `UserError` if it does not exist.
 
-    A baseline may have parameters, `name:parameter=value,...`; the whole text is then the submission's name. The name
-    of a measure, of the library or an installed package, means the measure, even if a path has that name: `./name`
-    means the path. A path that exists but cannot be run (no complexity.py, links, too large) is a submission with a
-    `problem`.
-    `name` overrides the name from a path and its metadata.
+    If a measure and a path have the same name, the argument means the measure, and `./name` means the path. The name of
+    a measure with parameters is the whole text, `name:parameter=value,...`. A path that exists but cannot be run (no
+    complexity.py, links, too large) is a submission with a `problem`. `name` overrides the name from a path's metadata.
     """
     return find_named(argument) or _find_path(argument, name)
 
@@ -49,17 +47,17 @@ def _find_path(argument: str, name: str | None) -> Submission:
 
 
 def find_named(argument: str) -> Submission | None:
-    """Return the measure of that name, of the library or of an installed package; None if it does not exist."""
+    """Return the measure of that name in the library or an installed package; None if there is no such measure."""
     return find_baseline(argument) or find_installed(argument)
 
 
 def find_submissions(
     arguments: Sequence[str], names: Sequence[str] = (), note: Callable[[str], None] = lambda _: None
 ) -> list[Submission]:
-    """Return the submissions that the arguments name; names must differ, because each has a row of the board.
+    """Return the submissions that the arguments name; raises `UserError` for two submissions with the same name.
 
-    `names` are the names of the paths among the arguments: a name for each path, or an empty sequence. With several
-    arguments, files that are not submissions are skipped and reported to `note`.
+    `names` has a new name for each path among the arguments, or is empty. If at least one argument is a submission,
+    files that are no submissions are skipped and reported to `note`.
     """
     measures = [find_named(argument) for argument in arguments]
     if names and len(names) != measures.count(None):
@@ -122,12 +120,12 @@ def _notes(found: Answer) -> Iterator[str]:
 
 
 def names_of_files(arguments: Sequence[str]) -> list[str]:
-    """Return a name for each argument that is not a measure: the name of its file or directory, not of its metadata."""
+    """Return the name of the file or directory for each argument that is not a measure, without reading metadata."""
     return [clean(_own_name(Path(one))) for one in arguments if find_named(one) is None]
 
 
 def _own_name(path: Path) -> str:
-    """Return the name of the file or directory as the user gave it; for `complexity.py`, its directory's name."""
+    """Return the name of the file or directory, as the user typed it; for `complexity.py`, its directory's name."""
     named = path.parent if path.name == "complexity.py" else path
     if named.name in ("", ".."):
         named = named.resolve()

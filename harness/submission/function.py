@@ -1,4 +1,4 @@
-"""A Python function as a submission: its source, and the source of the global names that it reads."""
+"""Makes a submission of a Python function: of its source, and of the source of the global names that it reads."""
 
 import ast
 import builtins
@@ -31,7 +31,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 _REMEDY = "define it in the function, or hand in a file"
 
-#: Shows values; of a long value, the beginning and the end.
+#: Shortens long values in notes to their beginning and end.
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 40
 
@@ -45,17 +45,17 @@ def from_function(
 ) -> Submission:
     """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
 
-    Its source runs in a sandbox and in another process. Only installed modules, functions, classes and plain values
-    that it uses by name come with it.
+    The submission contains the source of the function, and of the functions, classes and plain values that the function
+    reads as global names. Installed modules are imported.
 
     Args:
         function: the function.
         name: name of the submission; None: the function's name.
-        note: receives a line with the values that come with it.
+        note: receives a line with the plain values in the submission.
 
     Raises:
-        UserError: it is no function with a source, it uses something that cannot come with it or may be a secret, or
-            the name is taken.
+        UserError: the function has no source, it reads a value that cannot be copied or may be a secret, or the name is
+            taken.
     """
     if not isinstance(function, FunctionType) or not function.__name__.isidentifier():  # a lambda's name is <lambda>
         raise UserError("a submission", expected="a function defined with def, a path or a name", found=repr(function))
@@ -77,8 +77,8 @@ class _Source:
     """The source of a module, in which every name is defined before it is used.
 
     Attributes:
-        parts: its definitions and imports, in their order.
-        values: names of the plain values among them, with their texts for readers.
+        parts: the module's imports and definitions, in their order.
+        values: the plain values in the module, for notes: `name = value`.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class _Source:
         return "\n\n".join(self.parts)
 
     def add(self, name: str, value: Any) -> None:
-        """Add the object of a name, unless it was added before."""
+        """Add the definition or import of a name's object, unless the module has it already."""
         if name in self._known:
             if self._known[name] is not value:
                 raise UserError(f"{name}: stands for two things in the functions that are used", remedy="rename one")
@@ -119,7 +119,7 @@ class _Source:
         self.values.append(f"{name} = {_SHOWN.repr(plain)}")
 
     def _add_defined(self, name: str, value: FunctionType | type) -> None:
-        """Add the source of a function or class, after the objects that it uses."""
+        """Add the source of a function or class, after the definitions of the global names that it reads."""
         if isinstance(value, FunctionType) and value.__closure__:
             inside = ", ".join(value.__code__.co_freevars)
             raise UserError(f"{name}: uses variables of the function around it ({inside})", remedy=_REMEDY)
@@ -149,13 +149,13 @@ def _source_of(name: str, value: Any) -> str:
 
 
 def _is_imported(value: Any) -> bool:
-    """Whether an object belongs to an installed module, under its own name."""
+    """Whether an installed module has the object under the object's own name, so that it can be imported."""
     module = inspect.getmodule(value)
     return module is not None and _is_installed(module) and vars(module).get(getattr(value, "__name__", "")) is value
 
 
 def _is_installed(module: ModuleType) -> bool:
-    """Whether a module belongs to Python or an installed package, so that every sandbox has it."""
+    """Whether a module belongs to Python or to an installed package, which every sandbox can import."""
     if module.__name__ in sys.builtin_module_names:
         return True
     if module.__name__ == "__main__":  # a notebook or a script, whoever runs it
@@ -166,10 +166,7 @@ def _is_installed(module: ModuleType) -> bool:
 
 
 def _global_names(code: CodeType) -> Iterator[str]:
-    """Yield the global names that code reads and does not bind before, with Python's own (`len`).
-
-    Arguments, local variables, attributes and names of a class body are not global.
-    """
+    """Yield the global names that code reads before it binds them, including names of builtins such as `len`."""
     bound: set[str] = set()
     for instruction in dis.get_instructions(code):
         name = instruction.argval

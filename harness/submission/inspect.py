@@ -1,9 +1,8 @@
-"""Reads a submission in a separate process with limits on memory and time (`harness.inspector`)."""
+"""Reads a submission in a process with limits on memory and time (`harness.inspector`)."""
 
 import os
 import subprocess
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
@@ -16,10 +15,10 @@ from harness.inspector.limits import CPU_S
 from harness.reading import own_path, refuse_link
 from harness.submission.submission import Submission
 
-#: Seconds after which the process is killed; its processor time has a lower limit.
+#: Seconds after which the process is killed; the limit on its processor time, `CPU_S`, is lower.
 WALL_S = 60.0
 
-#: Number of the signal that ends a process at its limit on processor time; Windows has none.
+#: Number of the signal that ends a process at its limit on processor time; Windows has no such signal.
 SIGXCPU = 24
 
 #: Program of the process that reads a submission; arguments: the directory of YAML, the kind of submission, its path.
@@ -39,7 +38,7 @@ class NotASubmissionError(UserError):
 
 
 def is_there(path: Path) -> bool:
-    """Whether a file, directory or link exists; raises `UserError` if permissions hide the answer."""
+    """Whether a file, directory or link exists; raises `UserError` if the user may not read its directory."""
     try:
         path.lstat()
     except PermissionError as error:
@@ -50,10 +49,10 @@ def is_there(path: Path) -> bool:
 
 
 def inspect(path: Path) -> Answer:
-    """Read the .py file, directory or zip at `path`, which exists; a `problem` says why it cannot be run.
+    """Return the files and metadata of the .py file, directory or zip at `path`, and the problem if it cannot be run.
 
     Raises:
-        UserError: `path` is something else or a link, or the system refuses to read a file of it.
+        UserError: `path` is a link or another kind of file, or the system refuses to read a file.
     """
     refuse_link(path)
     try:
@@ -65,7 +64,8 @@ def inspect(path: Path) -> Answer:
         raise UserError(f"cannot be read: {reason}", file=path / file if file else path)
     problem = answer.problem
     if problem is None and "complexity.py" not in answer.files:
-        problem = f"expected a file complexity.py at the top, found {_listing(answer.files)}"
+        found = ", ".join(sorted(answer.files)[:4]) + " ..." * (len(answer.files) > 4)
+        problem = f"expected a file complexity.py at the top, found {found or 'nothing'}"
         folders = [name.rpartition("/")[0] for name in answer.files if name.endswith("/complexity.py")]
         if len(folders) == 1:
             problem += f"; {'zip' if path.suffix == '.zip' else 'hand in'} the folder {folders[0]} itself"
@@ -73,7 +73,7 @@ def inspect(path: Path) -> Answer:
 
 
 def find_problem(submission: Submission) -> str | None:
-    """Return why no call of a submission can succeed, with its file, as far as that is known without running it."""
+    """Return the file and the reason if no call of a submission can succeed; None if a run has to show it."""
     if submission.is_baseline:
         return None
     if submission.problem is not None:
@@ -83,7 +83,7 @@ def find_problem(submission: Submission) -> str | None:
 
 
 def find_flaw(source: bytes) -> str:
-    """Return a flaw in a measure's source, found without running it; empty text if none is found."""
+    """Return a flaw in a measure's source, which is not run; an empty text if no flaw is found in time."""
     command = children.harness_interpreter(FIND_FLAW, options=OPTIONS)
     try:
         done = children.run(command, _environment(), seconds=WALL_S, content=source)
@@ -94,7 +94,7 @@ def find_flaw(source: bytes) -> str:
 
 
 def _kind(path: Path) -> str:
-    """Return the kind of submission, for the process."""
+    """Return the kind of submission at a path, as `READ` expects it; raises `NotASubmissionError`."""
     if path.is_dir() and not is_leftover(path.name):
         return "folder"
     if path.suffix not in (".py", ".zip"):
@@ -104,7 +104,7 @@ def _kind(path: Path) -> str:
 
 
 def _ask(kind: str, path: Path) -> Answer:
-    """Run the process; raises `AnswerError` if it ends or is killed without an answer."""
+    """Return the answer of the process that reads `path`; raises `AnswerError` if the process ends without it."""
     arguments = str(Path(yaml.__file__).parents[1]), kind, str(path)
     command = children.harness_interpreter(READ, *arguments, options=OPTIONS)
     with children.popen(command, _environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -127,15 +127,15 @@ def _ask(kind: str, path: Path) -> Answer:
 
 
 def _environment() -> dict[str, str]:
-    """Return the variables of the process: only the variable that Python needs to start on Windows."""
+    """Return the environment of the process: empty, except for the variable with which Python starts on Windows."""
     return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if os.name == "nt" else {}
 
 
 def _receive(process: children.Child) -> bytes:
-    """Return the output of the process; raises `AnswerError` if it takes too long or is too large.
+    """Return the output of the process; raises `AnswerError` if the output takes too long or is too large.
 
-    A thread reads, because Windows cannot wait for a pipe: the caller continues in time, even if another process holds
-        the other end.
+    A thread reads, since Windows cannot wait for a pipe. So the time limit holds even if a child of the process keeps
+    the pipe open.
     """
     assert process.stdout is not None
     source, content = os.dup(process.stdout.fileno()), bytearray()  # a copy that the thread closes
@@ -153,8 +153,3 @@ def _receive(process: children.Child) -> bytes:
     if len(content) > MAX_ANSWER:
         raise AnswerError("the reading process sent too much")
     return bytes(content)
-
-
-def _listing(files: Mapping[str, bytes]) -> str:
-    names = sorted(files)[:4]
-    return ", ".join(names) + (" ..." if len(files) > 4 else "") if names else "nothing"

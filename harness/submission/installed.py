@@ -1,7 +1,7 @@
-"""Measures that other packages in this environment announce by entry points.
+"""Finds measures of other installed packages, which announce them by entry points.
 
-No such package is ever imported here: a measure is described by the metadata of its distribution. It runs like a
-participant's submission, in its own sandbox, where it is imported by name.
+The harness reads only the metadata of such a package. A sandbox imports the measure by name, as for a participant's
+submission.
 """
 
 import functools
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.about import About
 from harness.digest import digest_of
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.submission.name import is_name, taken
 from harness.submission.submission import Metadata, Submission
 
@@ -33,12 +33,12 @@ class InstalledMeasure:
     origin: str  #: name and version of the distribution
     summary: str  #: the summary of the distribution, one line
     distribution: metadata.Distribution = field(repr=False, compare=False)
-    problem: str | None = None  #: why it cannot be run
+    problem: str | None = None  #: reason why the measure cannot be run
 
 
 @functools.cache
 def installed_measures() -> tuple[InstalledMeasure, ...]:
-    """Return the measures that distributions in this environment announce, in the order of their names."""
+    """Return the measures that installed distributions announce, sorted by name."""
     found = [_read(entry, entry.dist) for entry in metadata.entry_points(group=GROUP) if entry.dist is not None]
     times = Counter(measure.name for measure in found)
     twice = "a second installed package announces a measure of that name"
@@ -47,7 +47,7 @@ def installed_measures() -> tuple[InstalledMeasure, ...]:
 
 
 def find_installed(name: str) -> Submission | None:
-    """Return the installed measure of that name as a submission, None if it does not exist.
+    """Return the installed measure of that name as a submission; None if there is no such measure.
 
     Raises `UserError` if the measure cannot be run.
     """
@@ -93,7 +93,7 @@ def _problem(entry: metadata.EntryPoint, distribution: metadata.Distribution) ->
 
 
 def _files(distribution: metadata.Distribution, module: str) -> list[metadata.PackagePath]:
-    """Return the distribution's files that belong to a module's top-level package, or to the module itself."""
+    """Return a distribution's files of the top-level package of a module, without compiled files."""
     top = module.partition(".")[0]
     files = distribution.files or ()
     return sorted(file for file in files if file.parts[0].partition(".")[0] == top and file.suffix != ".pyc")
@@ -101,7 +101,5 @@ def _files(distribution: metadata.Distribution, module: str) -> list[metadata.Pa
 
 def _content(file: metadata.PackagePath) -> bytes:
     path = Path(str(file.locate()))
-    try:
+    with writing(path, problem="cannot be read", remedy="install it again"):
         return path.read_bytes()
-    except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", file=path, remedy="install it again") from error

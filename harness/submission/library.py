@@ -1,21 +1,24 @@
-"""The library's measures as submissions, each with the files that it needs."""
+"""Makes submissions of the library's measures, each with the library's files that the measure imports."""
 
 import ast
 import functools
+import re
 from pathlib import Path
 
 from harness.about import About
 from harness.errors import UserError
 from harness.hints import did_you_mean
-from harness.submission.name import MAX_NAME, is_specification
+from harness.submission.name import MAX_NAME
 from harness.submission.submission import Metadata, Submission
+
+_SPECIFICATION = re.compile(rf"[A-Za-z0-9_.+:=,-]{{1,{MAX_NAME}}}")
 
 
 def find_baseline(specification: str) -> Submission | None:
-    """Return the baseline `name` or `name:parameter=value,...`, or None if no baseline has that name.
+    """Return the baseline `name` or `name:parameter=value,...` as a submission; None if there is no such baseline.
 
-    Its name is the specification, with `True` for `true`. Raises `UserError` for an unknown parameter, or a value of
-    another type than the default.
+    The submission's name is the specification, with `True` in place of `true`. Raises `UserError` for an unknown
+    parameter, or for a value of another type than the parameter's default.
     """
     import baselines  # here: all measures are imported with it
 
@@ -30,7 +33,7 @@ def find_baseline(specification: str) -> Submission | None:
         given = (part.partition("=")[0] for part in parameters.split(","))
         unknown = next((one for one in given if one not in measure.parameters), "")
         raise UserError(str(error), file=specification, remedy=did_you_mean(unknown, measure.parameters)) from error
-    if not is_specification(specification):
+    if not _SPECIFICATION.fullmatch(specification):
         expected = f"at most {MAX_NAME} ASCII letters, digits and . + - _ : = ,"
         raise UserError("cannot be a name", file=specification, expected=expected)
     code = f"from baselines import load, share\n\nshare()\ncomplexity = load({specification!r})\n"
@@ -41,7 +44,7 @@ def find_baseline(specification: str) -> Submission | None:
 
 @functools.cache
 def _files_of(family: str) -> dict[str, bytes]:
-    """Return the sources of a family's package, of the packages that it imports from, and of the shared packages."""
+    """Return path -> source of a family's package, the packages that it imports, and the shared packages."""
     from baselines.core.families import COMMON
 
     packages, waiting = set(), {family, *COMMON}
@@ -57,7 +60,7 @@ def _files_of(family: str) -> dict[str, bytes]:
 
 @functools.cache
 def _imports(package: str) -> frozenset[str]:
-    """Return the packages of the library from which a package's modules import."""
+    """Return the names of the library's packages that the modules of one package import."""
     found: set[str] = set()
     for path, content in _library().items():
         if path.startswith(f"baselines/{package}/"):
@@ -70,7 +73,7 @@ def _imports(package: str) -> frozenset[str]:
 
 @functools.cache
 def _library() -> dict[str, bytes]:
-    """Return all sources of the library, read only once, so that all measures have the same version."""
+    """Return path -> source of the library's modules, read only once, so that all measures have the same version."""
     import baselines
 
     package = Path(baselines.__file__).parent

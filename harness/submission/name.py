@@ -8,13 +8,12 @@ from harness.names import alike
 #: Maximum length of a name, and of a baseline's name with its parameters.
 MAX_NAME = 80
 
-#: The references beside a board that are computed from the gaps themselves.
+#: Reference rows of a board, computed from the generalization gaps themselves.
 REFERENCES = ("noisy_oracle", "hyperparameters")
 
 ALLOWED = f"at most {MAX_NAME} ASCII letters, digits, spaces and . _ + -, the first a letter, a digit or _"
 
 _NAME = re.compile(rf"[A-Za-z0-9_](?:[A-Za-z0-9_.+ -]{{0,{MAX_NAME - 2}}}[A-Za-z0-9_.+-])?")
-_SPECIFICATION = re.compile(rf"[A-Za-z0-9_.+:=,-]{{1,{MAX_NAME}}}")
 
 
 def is_name(text: str) -> bool:
@@ -23,23 +22,18 @@ def is_name(text: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """Return the text as a name: every character that is not allowed becomes `_`.
+    """Return the text as a valid name, with `_` in place of every character that is not allowed.
 
-    So it cannot imitate another name with letters of another alphabet, start a formula, or control a terminal.
+    The name cannot imitate another name by letters of another alphabet, start a formula, or control a terminal.
     """
     name = re.sub(r"[^A-Za-z0-9_.+ -]", "_", text.strip())[:MAX_NAME].rstrip()
     return re.sub(r"^[^A-Za-z0-9_]", "_", name) or "unnamed"
 
 
-def is_specification(text: str) -> bool:
-    """Whether a text is a valid name of a baseline with its parameters."""
-    return _SPECIFICATION.fullmatch(text) is not None
-
-
 def taken(name: str) -> str | None:
-    """Return the owner of a reserved name, in words; None for any other name.
+    """Return a clause on the owner of a reserved name; None for a name that is free.
 
-    Names that are `alike` count as the same name: `VC-dim` could be mistaken for `vc_dim`.
+    A name is reserved if it could be mistaken for a measure or a reference: `VC-dim` for `vc_dim` (`alike`).
     """
     for reference in REFERENCES:
         if alike(name) == alike(reference):

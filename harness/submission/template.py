@@ -99,7 +99,7 @@ _PARTS = {
 
 
 def template(name: str, runtime: str) -> dict[str, str]:
-    """Return file -> content of a submission called `name`."""
+    """Return file name -> content of a new submission called `name`, for a `runtime` such as `torch`."""
     files = {"complexity.py": COMPLEXITY, "metadata": METADATA}
     for part, text in (_PARTS[runtime] | {"NAME": name}).items():
         files = {file: content.replace(part, text) for file, content in files.items()}

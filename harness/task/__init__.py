@@ -1,4 +1,4 @@
-"""Reads a competition task from disk and validates it before anything runs."""
+"""Finds the tasks of a competition, reads them and validates them before a measure runs."""
 
-#: Default of --tasks.
+#: Default of the option --tasks.
 DEFAULT_DIRECTORY = "task_data"

@@ -1,14 +1,11 @@
-"""The present contents of a task, as digests: a record counts only for the models and data that it was made on.
-
-They also show whether a fetched task has changed since.
-"""
+"""Digests of a task's models and data, by which records of earlier models or data, and changed files, are found."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.format.fetched import RECORD, Fetched, read_fetched
 from harness.format.files import read_json
 from harness.format.layout import CONTENTS, INITIAL_WEIGHTS, MODEL_FILES, find_shards, has_shards
@@ -20,45 +17,33 @@ from harness.text import printable
 
 @dataclass(frozen=True)
 class Contents:
-    """Digests of the files of a task, which are not parsed.
+    """Digests of a task's models and data."""
 
-    Attributes:
-        models: model id -> digest, as in records.
-        data: digest of the training shards; None without shards.
-        without_initial_weights: ids of the models without weights before training.
-        n_test: number of test samples; None if there are no test shards.
-    """
-
-    models: Mapping[str, str]
-    data: str | None
-    without_initial_weights: tuple[str, ...] = ()
-    n_test: int | None = None
+    models: Mapping[str, str]  #: model id -> digest of the model's files, as in records
+    data: str | None  #: digest of the training shards; None without shards
+    without_initial_weights: tuple[str, ...] = ()  #: ids of the models without weights before training
+    n_test: int | None = None  #: number of test samples; None if there are no test shards
 
 
 def read_contents(task: TaskFiles) -> Contents:
-    """Return the contents of a task; raises `UserError` for a file that cannot be read."""
-    try:
+    """Return the digests of a task without parsing its files; raises `UserError` for a file that cannot be read."""
+    with writing(task.directory, problem="cannot be read"):
         with Digests(task.directory) as digests:
             models = {path.name: digests.of_model([path / name for name in MODEL_FILES]) for path in task.models}
         with Digests(task.train) as digests:
             data = digests.of_data(find_shards(task.train)) if has_shards(task.train) else None
-    except OSError as error:
-        raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
     lacking = tuple(path.name for path in task.models if not (path / INITIAL_WEIGHTS).exists())
     return Contents(models, data, lacking, count_test_samples(task.test))
 
 
 def write_known(reference: Path, contents: Contents) -> None:
-    """Write the digests of a task's models and data into the directory of its reference data."""
+    """Write the digests of a task into the directory of its reference data, for `read_known`."""
     known = {"models": dict(contents.models), "data": contents.data}
     (reference / CONTENTS).write_bytes((json.dumps(known, indent=1) + "\n").encode())
 
 
 def read_known(reference: Path) -> Contents | None:
-    """Return the contents that the directory of reference data records; None without a record.
-
-    Raises `UserError` for an invalid file.
-    """
+    """Return the digests that `write_known` wrote to a directory; None without such a file; raises `UserError`."""
     file = reference / CONTENTS
     if not file.exists():
         return None
@@ -71,7 +56,7 @@ def read_known(reference: Path) -> Contents | None:
 
 
 def count_test_samples(directory: Path) -> int | None:
-    """Return the number of samples in the directory of test shards; None if there are no shards."""
+    """Return the number of samples in a directory of shards; None if the directory has no shards."""
     return sum(map(count_samples, find_shards(directory))) if has_shards(directory) else None
 
 
@@ -85,9 +70,9 @@ def origin_of(files: TaskFiles) -> Fetched | None:
 
 
 def changed_since_fetched(files: TaskFiles) -> list[str]:
-    """Return a line for each file that has changed since it was fetched; reads files whose digests are not known.
+    """Return a line for each file of a fetched task that was changed, added or removed since; empty for other tasks.
 
-    Returns None if the record is invalid, which is a problem of the reference data.
+    An invalid record of the fetch counts as no record: reading the reference data reports it.
     """
     try:
         fetched = origin_of(files)
@@ -112,6 +97,5 @@ def changed_since_fetched(files: TaskFiles) -> list[str]:
 
 
 def _files_of(files: TaskFiles) -> list[Path]:
-    """Return the files that the task consists of."""
     shards = [shard for part in (files.train, files.test) if has_shards(part) for shard in find_shards(part)]
     return shards + [file for model in files.models for name in MODEL_FILES if (file := model / name).exists()]

@@ -1,4 +1,4 @@
-"""A task's training data: decoded once, each shard read once, cached as two arrays, and memory-mapped when read."""
+"""A task's training data: decoded from shards once, cached as two arrays, and memory-mapped by each reader."""
 
 import hashlib
 import math
@@ -29,42 +29,36 @@ from harness.task.digests import Digests, data_digest
 #: Files with the inputs, float32 (n_samples, *input_shape), and the labels, int32 (n_samples,).
 INPUTS, LABELS = "inputs.npy", "labels.npy"
 
-#: Name of the finding that test data are valid.
+#: Name of the cached finding that test data are valid.
 CHECKED = "test data"
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The decoded training samples of a task, in the order of the shards.
+    """The decoded training samples of a task, in the order of the shards."""
 
-    Attributes:
-        source: directory of the shards.
-        directory: contains inputs.npy, float32 (n_samples, *input_shape), and labels.npy, int32 (n_samples,).
-        digest: SHA-256 over the shards.
-    """
-
-    source: Path
-    directory: Path
-    digest: str
+    source: Path  #: directory of the shards
+    directory: Path  #: contains the files `INPUTS` and `LABELS`
+    digest: str  #: SHA-256 over the shards
 
     @cached_property
     def inputs(self) -> NDArray[np.float32]:
-        """The inputs, memory-mapped."""
+        """The inputs (n_samples, *input_shape), memory-mapped."""
         return np.asarray(np.load(self.directory / INPUTS, mmap_mode="r"))
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
-        """The labels, memory-mapped."""
+        """The labels (n_samples,), memory-mapped."""
         return np.asarray(np.load(self.directory / LABELS, mmap_mode="r"))
 
     @property
     def n_samples(self) -> int:
-        """Number of samples."""
+        """Number of training samples."""
         return len(self.labels)
 
     @property
     def input_shape(self) -> tuple[int, ...]:
-        """Shape of one input."""
+        """Shape of one input, without the batch axis."""
         return self.inputs.shape[1:]
 
     @property
@@ -77,22 +71,18 @@ class TrainingData:
         for name in (INPUTS, LABELS):
             link_or_copy(self.directory / name, directory / name)
 
-    def check_labels(self, n_outputs: int) -> None:
-        """Raise `UserError` unless every label is in 0..n_outputs-1."""
-        _check_labels(find_shards(self.source), self.labels, n_outputs)
-
 
 def read_training_data(source: Path) -> TrainingData:
-    """Return the decoded shards of `source`; if the cache has them, no shard is read.
+    """Return the decoded shards of the directory `source`, without reading a shard if the cache has them.
 
     Raises:
-        UserError: a shard is damaged or contains anything other than samples of one shape.
+        UserError: a shard is damaged, or samples have different shapes.
     """
     shards, root = find_shards(source), cache_directory("training_data")
     alike = root / hashlib.sha256(repr([shard.stat().st_size for shard in shards]).encode()).hexdigest()
     # Shards of these sizes have been decoded here before: these may be the same shards in another place.
     may_be_known = alike.with_suffix(".lock").exists()
-    with locked(alike.with_suffix(".lock")), Digests(source) as digests:  # the next harness finds them decoded
+    with locked(alike.with_suffix(".lock")), Digests(source) as digests:  # another harness waits, and finds the result
         digest = digests.of_data(shards) if may_be_known or digests.are_known(shards) else None
         if digest is None or not _is_whole(root / digest):
             digest = _fill(root, alike.with_suffix(".partial"), shards, digests)
@@ -100,24 +90,24 @@ def read_training_data(source: Path) -> TrainingData:
 
 
 def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) -> None:
-    """Check the test shards without caching their content, because no measure may ever see it.
+    """Check the test shards without caching their content, because no measure may see test data.
 
     Raises:
-        UserError: a shard is damaged, its samples differ in shape from the training samples, or a label is not
-            in 0..n_outputs-1.
+        UserError: a shard is damaged, a sample has another shape than training samples, or a label is not in
+            0..n_outputs-1.
     """
     shards = find_shards(source)
     with Digests(source) as digests:
         if digests.are_known(shards) and digests.finding(CHECKED, digests.of_data(shards), input_shape, n_outputs):
             return
         scanned = scan_shards(shards, input_shape, digests, Problems())
-        _check_labels(shards, np.concatenate([one.labels for one in scanned]), n_outputs)
+        check_labels(shards, np.concatenate([one.labels for one in scanned]), n_outputs)
         if digests.are_known(shards):
             digests.record("valid", CHECKED, data_digest([one.digest for one in scanned]), input_shape, n_outputs)
 
 
 def _is_whole(entry: Path) -> bool:
-    """Whether the cache entry can be used; NumPy notices a file that is too short for its header."""
+    """Whether a cache entry is complete; NumPy notices a file that is too short for its header."""
     try:
         inputs, labels = (np.load(entry / name, mmap_mode="r") for name in (INPUTS, LABELS))
     except (OSError, ValueError, EOFError):
@@ -126,11 +116,11 @@ def _is_whole(entry: Path) -> bool:
 
 
 def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -> str:
-    """Decode into a temporary directory and rename it, so that an incomplete entry is never visible.
+    """Decode shards into a cache entry, and return their digest, which is the entry's name.
 
-    Returns the digest of the shards, by which the entry is named.
+    The directory `partial` gets that name only when it is complete.
     """
-    shutil.rmtree(partial, ignore_errors=True)  # left by a killed harness if it exists: we hold the lock
+    shutil.rmtree(partial, ignore_errors=True)  # a killed harness may have left it; the caller holds the lock
     partial.mkdir()
     try:
         digest = decode(shards, partial, digests)
@@ -145,8 +135,8 @@ def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -
     return digest
 
 
-def _check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: int) -> None:
-    """Raise `UserError` for a label out of range; `labels` are the labels of all shards, concatenated."""
+def check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: int) -> None:
+    """Raise `UserError` for the first label that is not in 0..n_outputs-1; `labels` has the labels of all shards."""
     wrong = np.flatnonzero((labels < 0) | (labels >= n_outputs))
     if not len(wrong):
         return
@@ -160,7 +150,10 @@ def _check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: 
 
 
 def decode(shards: Sequence[Path], directory: Path, digests: Digests) -> str:
-    """Check shards and write their samples to inputs.npy and labels.npy; returns their digest, raises `UserError`."""
+    """Write the samples of shards to inputs.npy and labels.npy, and return the digest of the shards.
+
+    Raises `UserError` with the first problem of each shard.
+    """
     problems = Problems()
     counts = [problems.attempt(expected_samples, shard) or 0 for shard in shards]
     shapes = (problems.attempt(_input_shape, shard) for shard, count in zip(shards, counts, strict=True) if count)
@@ -169,7 +162,7 @@ def decode(shards: Sequence[Path], directory: Path, digests: Digests) -> str:
     with (directory / INPUTS).open("wb") as stream:
         scanned = _write_inputs(stream, readable, shape, [count for count in counts if count], digests, problems)
         found = [len(one.labels) for one in scanned]
-        if found != counts:  # records have several lengths, but by chance their total fitted a single length
+        if found != counts:  # the size of a shard suggested another number of records than the shard contains
             stream.seek(0)
             scanned = _write_inputs(stream, shards, shape, found, digests, problems)
             stream.truncate(stream.tell() + 4 * math.prod(shape) * sum(found))
@@ -182,7 +175,7 @@ def _write_inputs(
     stream: BinaryIO, shards: Sequence[Path], shape: tuple[int, ...], counts: Sequence[int], digests: Digests,
     problems: Problems,
 ) -> list[Scanned]:  # fmt: skip
-    """Write an array file of the inputs of shards, whose numbers of samples are `counts`."""
+    """Write the inputs of shards, which have `counts` samples, as one array file."""
     write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (sum(counts), *shape)})
     stream.flush()
     size, begin = 4 * math.prod(shape), stream.tell()
@@ -221,7 +214,10 @@ def scan_shards(
     problems: Problems,
     sink_of: Callable[[int], Sink] = lambda _position: lambda _number, _inputs: None,
 ) -> list[Scanned]:
-    """Read every shard once, several at a time; raises `InvalidTaskError` with the first problem of each."""
+    """Return the labels and digests of shards, and give the inputs of shard number `n` to `sink_of(n)`.
+
+    Each shard is read once. Raises `InvalidTaskError` with the first problem of each shard.
+    """
 
     def scan(position: int) -> Scanned:
         def read(shard: Path) -> tuple[Scanned, str]:

@@ -1,7 +1,6 @@
-"""Cache of the SHA-256 of a task's files and of findings about them, valid until the files change, as in build tools.
+"""A cache of the SHA-256 of a task's files and of findings about them, valid until a file changes, as in build tools.
 
-A file counts as unchanged while its size, times, inode and device are the same. The cache is the harness' own, out of
-reach of submissions; it leaves out files that were written to within the last two seconds.
+A file counts as unchanged while its size, times, inode and device are the same. Submissions cannot reach the cache.
 """
 
 import hashlib
@@ -19,10 +18,10 @@ from harness.cache import cache_file, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code, digest_of_file
 
-#: Seconds within which a file may be written to without a change of its times.
+#: Seconds within which a file may be written to without a change of its times; younger files are not cached.
 SETTLED_S = 2.0
 
-#: The packages that read and check tasks; findings of other versions of this code do not count.
+#: The packages that read and check tasks; findings of other versions of their code are ignored.
 CHECKED_BY = tuple(Path(harness.__file__).parent / room for room in ("format", "task"))
 
 T = TypeVar("T")
@@ -32,10 +31,10 @@ Stamp = list[int]
 
 
 class Digests:
-    """Digests of the files under one directory, and findings about them; a context that saves both on exit.
+    """Digests of the files below a directory, and findings about them; leaving the context saves both.
 
-    A finding is the result of a check of some contents. It is stored under the digests of the contents and of the code
-    that made the check, so that it never applies to other contents or to another version of the harness.
+    A finding is the result of a check. Its key is a digest of the checked contents and of the checking code, so that it
+    never applies to other contents or to another version of the harness.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -53,7 +52,7 @@ class Digests:
                 write_whole(self._file, json.dumps({"digests": self._known, "findings": self._findings}).encode())
 
     def of(self, file: Path) -> str:
-        """Return the SHA-256 (hex) of a file's content; raises `OSError`, or `UserError` if it is not a file."""
+        """Return the SHA-256 (hex) of a file; raises `OSError`, or `UserError` if the path is no regular file."""
         known = self._recall(file)
         if known is not None:
             return known
@@ -63,7 +62,7 @@ class Digests:
         return digest
 
     def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
-        """Return the result of `read` on a file; its SHA-256 is computed during the same read."""
+        """Return what `read` returns for a file: the content and the SHA-256 (hex), which is cached."""
         stamp = _stamp(file)
         content, digest = read(file)
         self._remember(file, stamp, digest)
@@ -74,24 +73,24 @@ class Digests:
         return model_digest((file.name, self.of(file)) for file in files if file.exists())
 
     def of_data(self, shards: Sequence[Path]) -> str:
-        """Return the digest over the contents of shards, in the given order; they are read in parallel."""
+        """Return the digest over the contents of shards, in the given order; shards are read in parallel."""
         with ThreadPoolExecutor(available_cores()) as threads:
             return data_digest(list(threads.map(self.of, shards)))
 
     def are_known(self, files: Sequence[Path]) -> bool:
-        """Whether the digests of the existing files are known without reading them."""
+        """Whether the cache has the digests of all files that exist."""
         return all(self._recall(file) is not None for file in files if file.exists())
 
     def finding(self, about: str, *subject: object) -> str | None:
-        """Return the finding that was recorded for the same code and subject, if any."""
+        """Return the finding that `record` stored for the same code and subject; None without such a finding."""
         known = self._findings.get(about)
         return known[1] if known is not None and known[0] == _key(subject) else None
 
     def record(self, found: str, about: str, *subject: object) -> None:
-        """Record a finding under the name `about`.
+        """Store a finding under the name `about`.
 
-        `subject` has everything that the finding depends on besides the code: digests of contents and the values that
-        they were compared with, each with a `repr` that is the same in every process.
+        `subject` has everything that the finding depends on besides the code: digests, and values that the contents
+        were compared with. Each has the same `repr` in every process.
         """
         self._findings[about] = _key(subject), found
         self._changed = True
@@ -101,14 +100,14 @@ class Digests:
         return known[1] if known is not None and known[0] == _stamp(file) else None
 
     def _remember(self, file: Path, stamp: Stamp, digest: str) -> None:
-        """Store a digest, unless the file may have been written to since without a change of its times."""
+        """Store a digest, unless the file is so young that a write need not have changed its times."""
         if _stamp(file) == stamp and max(stamp[1:3]) < time.time_ns() - SETTLED_S * 1e9:
             self._known[os.path.relpath(file, self._root)] = stamp, digest
             self._changed = True
 
 
 def with_digest(content: bytes) -> tuple[bytes, str]:
-    """Return a file's content and its SHA-256 (hex)."""
+    """Return a file's content and its SHA-256 (hex), for `Digests.reading`."""
     return content, hashlib.sha256(content).hexdigest()
 
 
@@ -118,7 +117,7 @@ def model_digest(files: Iterable[tuple[str, str]]) -> str:
 
 
 def data_digest(shards: Sequence[str]) -> str:
-    """Return the digest of training or test data, computed from the digests of the shards."""
+    """Return the digest of training or test data, computed from the digests (hex) of the shards."""
     return hashlib.sha256(b"".join(map(bytes.fromhex, shards))).hexdigest()
 
 
@@ -132,7 +131,7 @@ def _stamp(file: Path) -> Stamp:
 
 
 def _read(file: Path) -> tuple[dict[str, tuple[Stamp, str]], dict[str, tuple[str, str]]]:
-    """Return the content of a cache file; a missing or damaged file counts as empty."""
+    """Return the digests and findings in a cache file; both are empty for a missing or damaged file."""
     try:
         content = json.loads(file.read_bytes())
         return (

@@ -1,6 +1,6 @@
-"""The facts that may be published about hidden tasks: outcomes and the scores of the board.
+"""Withholds texts about hidden tasks, of which only outcomes and the scores of the board may be published.
 
-Numbers follow the rule of `harness.board.disclosure`; every other text about a task passes through this module.
+For numbers, `harness.board.disclosure` has the rule.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,20 +17,20 @@ REMEDY = "--withhold never shows them, for the organiser's eyes only"
 
 
 class Withhold(StrEnum):
-    """The tasks whose outputs, messages and figures are withheld, and whose published scores are rounded."""
+    """Selects the tasks whose outputs, messages and figures are withheld, and whose published scores are rounded."""
 
     AUTO = "auto"  #: tasks marked as hidden
     ALWAYS = "always"  #: all tasks
     NEVER = "never"  #: no task: for the organiser's eyes only
 
     def covers(self, hidden: bool) -> bool:
-        """Return whether a task is withheld; `hidden` says whether it is marked as hidden."""
+        """Whether a task is withheld; `hidden` says whether the task is marked as hidden."""
         return self is Withhold.ALWAYS or (self is Withhold.AUTO and hidden)
 
     def problems(self, files: TaskFiles, problems: Sequence[str]) -> list[str]:
-        """Return the publishable lines about a task's problems, which name models, hyperparameters and accuracies.
+        """Return the lines about a task's problems that may be published: for a withheld task, only their number.
 
-        A task with an invalid mark counts as hidden, except that the problem of the mark is shown.
+        A task with an invalid mark counts as hidden, but the problem of the mark is shown.
         """
         try:
             covered = self.covers(files.hidden)
@@ -42,7 +42,7 @@ class Withhold(StrEnum):
 
     @contextmanager
     def reading(self, files: TaskFiles) -> Iterator[None]:
-        """Reduce the error of a task that cannot be read to the lines of `problems`."""
+        """Replace a `UserError` within the context by an error with the lines that `problems` returns."""
         try:
             yield
         except UserError as error:

@@ -1,7 +1,7 @@
-"""Incomplete tasks, and the command that continues each.
+"""Finds incomplete tasks, and the command that continues each.
 
-A half-fetched task has its request beside the files that have arrived; an unfinished task, whose models are still being
-trained, has its recipe.
+`pgdl task fetch` keeps its request beside the files of a half-fetched task. `pgdl task build` keeps the recipe of an
+unfinished task, whose models are still being trained.
 """
 
 import json
@@ -18,10 +18,10 @@ from harness.format.layout import BUILDING, INPUTS
 from harness.reading import read_regular
 from harness.shell import is_name, typed
 
-#: The file with a request, and its maximum size in bytes.
+#: Name of the file with a request, and its maximum size in bytes.
 REQUEST, MOST = "request.json", 1024**2
 
-#: File in the directory of an unfinished task with its recipe (a file, or a name in the package), and its maximum size.
+#: Name of the file with the recipe (a path, or a name in the package) of an unfinished task, and its maximum size.
 RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES = "recipe.argument", 4096
 
 #: Names of corpora, tasks and models that may stand in a command for pasting.
@@ -30,30 +30,22 @@ _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """A request of tasks, without the address of the catalogue, which may hold a password.
+    """A request to `pgdl task fetch`, without the address of the catalogue, which may hold a password."""
 
-    Attributes:
-        corpus: its name.
-        models: a number of them, or names; None for all.
-        whole: whether whole archives are fetched.
-        catalogue: whether the command named a catalogue.
-    """
-
-    corpus: str
-    models: int | tuple[str, ...] | None
-    whole: bool
-    catalogue: bool
+    corpus: str  #: name of the corpus
+    models: int | tuple[str, ...] | None  #: number or names of the models; None for all
+    whole: bool  #: whether whole archives are fetched
+    catalogue: bool  #: whether the command named a catalogue
 
     def write(self, directory: Path) -> None:
-        """Write the file into the directory of a task."""
+        """Write the file `REQUEST` into the directory of a half-fetched task."""
         (directory / REQUEST).write_bytes(json.dumps(asdict(self)).encode())
 
 
 def half_fetched(root: Path) -> dict[str, str]:
-    """Return the half-fetched tasks of a directory: name -> remedy.
+    """Return name -> remedy of the half-fetched tasks in a directory.
 
-    The files may be a stranger's, as in an unpacked archive. The command takes only names and numbers from them; for
-    other content, the remedy is a sentence.
+    The remedy is the command that continues, or a sentence if the request is invalid: its file may be a stranger's.
     """
     return {
         staged.name: _remedy(staged, root)
@@ -73,7 +65,10 @@ def _remedy(staged: Path, root: Path) -> str:
 
 
 def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
-    """Return the arguments of the command; raises an error for content that `FetchRequest.write` does not write."""
+    """Return the arguments of the command for a request, in which only plain names and numbers are valid.
+
+    Raises `KeyError`, `TypeError` or `ValueError` for other content.
+    """
     corpus, models, whole, _ = (content[key] for key in ("corpus", "models", "whole", "catalogue"))
     if not all(_NAME.fullmatch(name) for name in (corpus, task, *(models if isinstance(models, list) else []))):
         raise ValueError
@@ -82,14 +77,14 @@ def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
 
 
 def unfinished_tasks(root: Path) -> dict[str, str]:
-    """Return the unfinished tasks of a directory: name -> the command that continues."""
+    """Return name -> the command that continues, for the unfinished tasks in a directory."""
     return {
         directory.name: command_to_continue(root, directory.name) for directory in visible_directories(root / BUILDING)
     }
 
 
 def command_to_continue(root: Path, task: str) -> str:
-    """Return the command that continues a task, with the word RECIPE if the recipe's path is not known."""
+    """Return the command that continues an unfinished task; it has the word RECIPE if the recipe is not known."""
     try:
         recipe = (
             read_regular(root / BUILDING / task / RECIPE_ARGUMENT, MOST_ARGUMENT_BYTES, links=False).decode().strip()

@@ -1,4 +1,4 @@
-"""Finds tasks and reference data in a directory; reads only the marks of hidden tasks.
+"""Finds tasks and reference data in a directory, and reads the marks of hidden tasks.
 
 There are two layouts, both the competition's own:
 
@@ -31,12 +31,12 @@ class TaskFiles:
     name: str
     directory: Path  #: contains the models' directories and dataset_1
     reference: Path | None  #: model_configs.json; None for a task without reference data
-    reference_only: bool = False  #: without models: such a task can be scored, but not run
+    reference_only: bool = False  #: whether there are no models, so that the task can be scored, but not run
     marks: tuple[Path, ...] = ()  #: the files `metadata` that may mark the task as hidden
 
     @property
     def layout(self) -> str:
-        """`full` or `flat`, see the module's docstring, or `reference only`."""
+        """`full`, `flat` (see the module's docstring) or `reference only`."""
         if self.reference_only:
             return "reference only"
         return "full" if self.directory.absolute().parent.name == INPUTS else "flat"
@@ -48,7 +48,7 @@ class TaskFiles:
 
     @property
     def models(self) -> list[Path]:
-        """The models' directories, model_2 before model_10."""
+        """The models' directories in natural order: model_2 before model_10."""
         return [path for path in visible_directories(self.directory) if "model" in path.name]
 
     @property
@@ -63,15 +63,15 @@ class TaskFiles:
 
 
 class TaskDirectory:
-    """The tasks in a directory, which is scanned once.
+    """The tasks in a directory.
 
     Attributes:
         root: the directory.
-        tasks: tasks with models in natural order, followed by tasks with reference data only.
+        tasks: tasks with models, followed by tasks with reference data only; both in natural order.
     """
 
     def __init__(self, root: Path) -> None:
-        """Scan `root`; raises `UserError` if it is not a directory, or if a mark cannot be accessed."""
+        """Scan `root`; raises `UserError` if `root` is no directory, or if a mark cannot be accessed."""
         if not root.is_dir():
             found = "a file" if root.exists() else "nothing"
             demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
@@ -95,10 +95,10 @@ class TaskDirectory:
         ]
 
     def runnable(self, names: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return the tasks that have models; `names` keeps only these.
+        """Return the tasks that have models; with `names`, only the named tasks.
 
         Raises:
-            UserError: there is no such task, it is half-fetched, or a name is unknown.
+            UserError: no task has models, a task is half-fetched, or a name is unknown.
         """
         names = as_names(names)
         alone = [task.name for task in self._whole(names) if task.reference_only]
@@ -109,10 +109,9 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def all(self, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks, or those of `names`; errors as `runnable`.
+        """Return all tasks, also without models, or the tasks in `names`; raises errors as `runnable`.
 
-        `unfinished` names tasks in training, for a command that shows them: then it is no error if these, or other
-        tasks, are not found.
+        `unfinished` names tasks whose models are in training: with such names, a directory without tasks is no error.
         """
         names = as_names(names)
         tasks = self._whole(names, unfinished)
@@ -120,14 +119,13 @@ class TaskDirectory:
         return [task for task in tasks if not names or task.name in names]
 
     def present(self, names: Collection[str]) -> list[TaskFiles]:
-        """Return the tasks of `names` that exist; only a half-fetched task, or an empty directory, is an error."""
+        """Return the tasks in `names` that exist; raises `UserError` for a half-fetched task, or without any task."""
         return [task for task in self._whole(names) if task.name in names]
 
     def references(self, names: Sequence[str] = ()) -> dict[str, Path]:
-        """Return the model_configs.json of each task that has one, by the task's name; errors as `runnable`.
+        """Return name -> path of model_configs.json for tasks with reference data; raises errors as `runnable`.
 
-        The directory contains TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json
-        itself.
+        The path is TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json.
         """
         names = as_names(names)
         found = {task.name: task.reference for task in self._whole(names) if task.reference is not None}
@@ -138,7 +136,10 @@ class TaskDirectory:
         return {name: path for name, path in found.items() if not names or name in names}
 
     def _whole(self, names: Collection[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
-        """Return all tasks, at least one unless some are unfinished; `names`, or all tasks, must be complete."""
+        """Return all tasks; raises `UserError` if a task in `names` is half-fetched, or if there is no task.
+
+        Without `names`, no task may be half-fetched. With `unfinished` tasks, there need not be a task.
+        """
         wanted = names or ([self.root.absolute().name] if self._is_task else self._half)
         if meant := [name for name in self._half if name in wanted]:
             others = "" if names or self._is_task else ", or name other tasks with --task"
@@ -149,10 +150,10 @@ class TaskDirectory:
         return self.tasks
 
     def _no_task_error(self, references: Sequence[str] = ()) -> UserError:
-        """Return the error for a directory without a runnable task; `references` are tasks with reference data."""
+        """Return the error for a directory without a runnable task; `references` are tasks without models."""
         builds = self._builds
         parts = [f"reference data, of {', '.join(references)}"] if references else []
-        parts += [f"what pgdl task build has not finished: {', '.join(builds)}"] if builds else []
+        parts += [f"tasks that pgdl task build has not finished: {', '.join(builds)}"] if builds else []
         found = f"only {', and '.join(parts)}" if parts else "neither"
         expected = f"TASK/model_* or {INPUTS}/TASK/model_*"
         remedy = f"continue with: {next(iter(builds.values()))}" if builds else _REMEDY
@@ -169,10 +170,7 @@ class TaskDirectory:
 
 
 def require_no_flat_tasks(root: Path) -> None:
-    """Raise `UserError` if `root` has tasks in the flat layout, which a task in the full layout would hide.
-
-    A directory `input_data` decides for the full layout.
-    """
+    """Raise `UserError` if `root` has tasks in the flat layout, which a new task in the full layout would hide."""
     if not (root / INPUTS).is_dir() and (flat := _task_directories(root)):
         found = f"{', '.join(path.name for path in flat)} in the flat layout, which {INPUTS} would hide"
         raise UserError("cannot take another task", file=root, expected=f"no tasks, or {INPUTS}/TASK", found=found,
@@ -180,7 +178,7 @@ def require_no_flat_tasks(root: Path) -> None:
 
 
 def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
-    """Names of the tasks that are marked as hidden; raises `UserError` for an invalid mark."""
+    """Return the names of the tasks that are marked as hidden; raises `UserError` for an invalid mark."""
     return frozenset(task.name for task in tasks if task.hidden)
 
 
@@ -197,7 +195,7 @@ def _looks_like_task(directory: Path) -> bool:
 
 
 def _reference_directories(task: Path) -> list[Path]:
-    """Return the directories that may contain a task's reference data: its own, and separate directories."""
+    """Return the directories that may contain a task's reference data, the task's own directory first."""
     task = task if task.name not in ("", "..") else task.resolve()
     parent = task.parent if task.parent.name else task.parent.resolve()
     directories = [task, parent / REFERENCES / task.name]
@@ -214,5 +212,5 @@ def _references(root: Path) -> dict[str, Path]:
 
 
 def _exists(path: Path) -> bool:
-    """Whether a path exists in any form: a pipe or broken link in place of a file is refused when it is read."""
+    """Whether a path exists, also as a pipe or a broken link, which are refused when they are read."""
     return path.exists() or path.is_symlink()

@@ -1,4 +1,4 @@
-"""A trained model of a task, checked when it is read; its weights are loaded only to stage them for a worker."""
+"""A trained model of a task: its files are checked when the task is read, and read again to stage them for a worker."""
 
 import hashlib
 import json
@@ -16,35 +16,24 @@ from harness.format.weights import Array, read_weight_file, read_weights, write_
 from harness.reading import read_regular
 from harness.task.digests import Digests, model_digest, with_digest
 
-#: Reads a file by a function; returns its content and digest.
+#: Returns the content and the digest of a file, which a function reads.
 _Reading = Callable[[Path, Callable[[Path], tuple[bytes, str]]], tuple[bytes, str]]
 
-#: Weight file -> the archive with these weights for a worker.
+#: Weight file of a task -> archive with the same weights for a worker.
 ARCHIVES = {WEIGHTS: "weights.npz", INITIAL_WEIGHTS: "initial_weights.npz"}
 
 
 @dataclass(frozen=True)
 class Model:
-    """A trained model whose files are known to be consistent.
+    """A trained model whose files are known to be consistent."""
 
-    Attributes:
-        id: name of the model's directory, e.g. `model_0`.
-        directory: contains config.json and the weights.
-        digest: SHA-256 over the model's files.
-        shown_digest: SHA-256 over the part of the model that a measure sees, equal for models that differ only in their
-            training settings.
-        architecture: the layers, without names and without training-only layers and settings.
-        shapes: the shapes of weights and output that Keras infers for the architecture.
-        has_initial_weights: whether the weights before training are known.
-    """
-
-    id: str
-    directory: Path
-    digest: str
-    shown_digest: str
-    architecture: Architecture
-    shapes: ModelShapes
-    has_initial_weights: bool
+    id: str  #: name of the model's directory, e.g. `model_0`
+    directory: Path  #: contains config.json and the weights
+    digest: str  #: SHA-256 over the model's files
+    shown_digest: str  #: SHA-256 over architecture and weights, which measures see; not over training settings
+    architecture: Architecture  #: the layers, without names and without training-only layers and settings
+    shapes: ModelShapes  #: the shapes of weights and output that Keras infers for the architecture
+    has_initial_weights: bool  #: whether the weights before training are known
 
     @property
     def n_parameters(self) -> int:
@@ -62,12 +51,12 @@ class Model:
         return self.shapes.output_shape[0]
 
     def write_canonical(self, directory: Path) -> None:
-        """Write the worker's files: architecture.json, weights.npz and, if known, initial_weights.npz.
+        """Write the files of a worker: architecture.json, weights.npz and, if known, initial_weights.npz.
 
-        Nothing in these files reveals the model's id, its training, or its origin.
+        The files do not reveal the model's id, training or origin.
 
         Raises:
-            UserError: the model's files have changed since they were read.
+            UserError: the model's files have changed since the task was read.
         """
         shown = _Shown(self.architecture)
         (directory / "architecture.json").write_bytes(shown.text.encode())
@@ -84,7 +73,7 @@ def read_model(
 ) -> Model:
     """Check that a model's files are consistent, and return the model.
 
-    Each weight file is read once, or not at all if `digests` has a finding that these files have passed.
+    If `digests` has the finding that the same files have passed, no weight file is read.
 
     Raises:
         UserError: a file is missing or damaged, weights do not fit the architecture or are not finite, or the
@@ -111,7 +100,7 @@ def read_model(
 def _check(
     directory: Path, architecture: Architecture, shapes: ModelShapes, digests: Digests | None
 ) -> tuple[str, str]:
-    """Read and check all of a model's files; returns the digest of the files and `Model.shown_digest`."""
+    """Check all files of a model, and return `Model.digest` and `Model.shown_digest`."""
     reading: _Reading = (lambda file, read: read(file)) if digests is None else digests.reading
     shown = _Shown(architecture)
     _, digest = reading(directory / CONFIG, lambda file: with_digest(read_regular(file, MAX_JSON, links=True)))
@@ -124,13 +113,12 @@ def _check(
 
 
 def _weight_files(directory: Path) -> list[Path]:
-    """Return a model's weight files."""
     initial = directory / INITIAL_WEIGHTS
     return [directory / WEIGHTS, *([initial] if initial.exists() else [])]
 
 
 class _Shown:
-    """The part of a model that a measure sees, digested incrementally."""
+    """Digests the part of a model that a measure sees: architecture and weights."""
 
     def __init__(self, architecture: Architecture) -> None:
         self.text = json.dumps(architecture.canonical, sort_keys=True)
@@ -145,5 +133,5 @@ class _Shown:
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hex)."""
+        """The SHA-256 (hex) of the architecture and all added arrays."""
         return self._total.hexdigest()

@@ -1,7 +1,6 @@
-"""An HTML page about tasks, with plots of the gaps."""
+"""Writes an HTML page about tasks, with plots of the generalization gaps."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,27 +17,17 @@ from harness.task.task_notes import notes_of_resolution
 from harness.text import on_page
 
 
-@dataclass(frozen=True)
-class TaskSection:
-    """The section of the page about one task; plots are SVG text."""
-
-    name: str
-    facts: dict[str, str]
-    rows: list[tuple[str, ...]]
-    plots: dict[str, str]
-
-
 def write_page(tasks: Sequence[Task], path: Path) -> None:
-    """Write a self-contained HTML page about `tasks`."""
+    """Write a self-contained HTML page with a section for each task."""
     template = jinja2.Environment(autoescape=True, finalize=on_page).from_string(
         files("harness.task").joinpath("page.html").read_text("utf-8")
     )
-    sections = [describe(task) for task in tasks]
+    sections = [_section(task) for task in tasks]
     path.write_bytes(template.render(sections=sections, columns=GAP_COLUMNS, dark_rules=dark_rules()).encode())
 
 
-def describe(task: Task) -> TaskSection:
-    """Return the section about a task; without reference data it covers only models and data."""
+def _section(task: Task) -> dict[str, Any]:
+    """Return the values of the template for a task; without reference data, facts about models and data only."""
     sizes = [model.n_parameters for model in task.models]
     layers = sorted({len(model.architecture.canonical["layers"]) for model in task.models})
     samples = f"{task.data.n_samples} of shape {task.data.input_shape}, {task.models[0].n_outputs} classes"
@@ -50,15 +39,17 @@ def describe(task: Task) -> TaskSection:
         "architectures": str(len({model.architecture.digest for model in task.models})),
     }
     if task.reference is None:
-        return TaskSection(task.name, facts, [], {})
+        return {"name": task.name, "facts": facts}
     gaps = np.array(list(task.reference.gaps.values()))
     facts["generalization gap"] = f"{gaps.min():.4f} to {gaps.max():.4f}, median {np.median(gaps):.4f}"
     if told := notes_of_resolution(task.reference):
         facts["resolution"] = told[0]
-    return TaskSection(task.name, facts, gap_rows(task.reference), _plots(task, gaps, np.array(sizes)))
+    plots = _plots(task, gaps, np.array(sizes))
+    return {"name": task.name, "facts": facts, "rows": gap_rows(task.reference), "plots": plots}
 
 
 def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str]:
+    """Return title -> SVG element of each plot."""
     assert task.reference is not None
     reference, grid = task.reference, task.reference.grid
     train, test = (

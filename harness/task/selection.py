@@ -1,7 +1,4 @@
-"""Selections from a task: models by name, or a number of models from the smallest to the largest; a part of the data.
-
-The part of the training data has examples at even distances, in their order.
-"""
+"""Selects models of a task, by their names or evenly by size, and evenly spaced examples of its training data."""
 
 import hashlib
 from collections.abc import Sequence
@@ -19,14 +16,14 @@ from harness.task.data import INPUTS, LABELS, TrainingData
 from harness.task.model import Model
 from harness.task.task import Task
 
-#: A number of models, or their names; None for all.
+#: A number of models, or names of models; None for all models.
 ModelSelection = int | tuple[str, ...] | None
 
 T = TypeVar("T")
 
 
 def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
-    """Return the wanted models of a task: the smallest first if a number is given, otherwise in the task's order."""
+    """Return the wanted models of a task: in the task's order, or if `wanted` is a number, from small to large."""
     if wanted is None:
         return task.models
     if not isinstance(wanted, int):
@@ -35,7 +32,7 @@ def select_models(task: Task, wanted: ModelSelection) -> tuple[Model, ...]:
 
 
 def evenly(ordered: Sequence[T], number: int) -> list[T]:
-    """Return `number` evenly spaced elements of a sequence, including first and last for two or more; at most all."""
+    """Return `number` evenly spaced elements of a sequence, at most all; two or more include the first and last."""
     positions = np.linspace(0, len(ordered) - 1, min(number, len(ordered))).round().astype(int)
     return [ordered[position] for position in positions]
 
@@ -50,25 +47,25 @@ def require_known(tasks: Sequence[Task], wanted: ModelSelection) -> None:
 
 
 def size_of(model: Model) -> tuple[int, str]:
-    """Return the key by which models are ordered from the smallest to the largest."""
+    """Return the number of parameters and the id of a model, by which models are sorted from small to large."""
     return model.n_parameters, model.id
 
 
 @dataclass(frozen=True)
 class PartOfData(TrainingData):
-    """A part of training data for a sandbox; the digest depends on the number of examples."""
+    """Evenly spaced examples of training data; the digest depends on their number."""
 
-    number: int  #: of the examples
-    whole: TrainingData
+    number: int  #: number of selected examples
+    whole: TrainingData  #: all examples
 
     @cached_property
     def inputs(self) -> NDArray[np.float32]:
-        """The inputs."""
+        """The selected inputs (number, *input_shape)."""
         return self.whole.inputs[self._chosen]
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
-        """The labels."""
+        """The selected labels (number,)."""
         return self.whole.labels[self._chosen]
 
     @property
@@ -76,13 +73,13 @@ class PartOfData(TrainingData):
         return np.linspace(0, self.whole.n_samples - 1, self.number).round().astype(np.intp)
 
     def write_canonical(self, directory: Path) -> None:
-        """Write inputs.npy and labels.npy of the part."""
+        """Write inputs.npy and labels.npy with the selected examples."""
         np.save(directory / INPUTS, self.inputs)
         np.save(directory / LABELS, self.labels)
 
 
 def select_examples(task: Task, number: int) -> Task:
-    """Return a task with `number` of its training examples."""
+    """Return the task with only `number` evenly spaced training examples."""
     data = task.data
     digest = hashlib.sha256(f"{number} examples of {data.digest}".encode()).hexdigest()
     return replace(task, data=PartOfData(data.source, data.directory, digest, number, data))

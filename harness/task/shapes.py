@@ -1,8 +1,4 @@
-"""Shapes of an architecture's weights and output, as inferred by Keras itself.
-
-A single process runs Keras for all architectures; the results are cached, so that the same models need no framework
-later.
-"""
+"""Infers the shapes of an architecture's weights and output by Keras in a process, and caches the results."""
 
 import importlib.metadata
 import json
@@ -17,15 +13,14 @@ from harness.format.architecture import Architecture, LayerShapes, ModelShapes
 from harness.processes import KERAS_DEFAULTS, NoAnswerError, Process, UnableError
 from harness.processes.runtimes import QUICKEST, installed_runtime
 
-#: Seconds within which Keras must describe an architecture, the start of the process included.
+#: Seconds within which Keras must describe an architecture, including the start of the process.
 SECONDS = 600.0
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
-    """Return digest -> shapes of every architecture, or the error of Keras in one line.
+    """Return digest of an architecture -> its shapes, or Keras' error in one line.
 
-    Raises:
-        UserError: Keras cannot be started.
+    Raises `UserError` if Keras cannot be started.
     """
     wanted = {architecture.digest: architecture.canonical for architecture in architectures}
     entries = {digest: _cache_entry(digest) for digest in wanted}
@@ -39,12 +34,12 @@ def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes
 
 
 def keras_process() -> Process:
-    """Start a process that answers questions about shapes."""
+    """Return a new process that infers shapes (`harness.processes.shapes`)."""
     return Process("harness.processes.shapes", installed_runtime(QUICKEST), threads=1, gpu=False)
 
 
 def _ask_keras(process: Process, architecture: dict[str, Any], entry: Path) -> ModelShapes | str:
-    """Return the shapes, after adding them to the cache, or the error of Keras."""
+    """Return the shapes that Keras infers, which are cached, or Keras' error; raises `UserError` as `infer_shapes`."""
     try:
         answer = process.ask(architecture, seconds=SECONDS)
     except UnableError as error:
@@ -62,7 +57,7 @@ def _cache_entry(digest: str) -> Path:
 
 
 def _recall(entry: Path) -> ModelShapes | None:
-    """Return the entry's content, or None if it is missing or damaged."""
+    """Return the shapes in a cache entry; None if the entry is missing or damaged."""
     try:
         return parse_shapes(json.loads(entry.read_bytes()))
     except (OSError, ValueError, LookupError, TypeError):
@@ -70,7 +65,7 @@ def _recall(entry: Path) -> ModelShapes | None:
 
 
 def parse_shapes(answer: Any) -> ModelShapes:
-    """Parse an answer of `harness.processes.shapes`; raises `LookupError` or `TypeError` if it is malformed."""
+    """Return the shapes in an answer of `harness.processes.shapes`; raises `LookupError`, `TypeError` if malformed."""
     layers = (
         LayerShapes(layer["class_name"], tuple((w["name"], tuple(w["shape"])) for w in layer["weights"]))
         for layer in answer["layers"]

@@ -1,4 +1,4 @@
-"""Figures of a task for people and programs: sizes, architectures, gaps by hyperparameter."""
+"""Figures of a task for readers and programs: sizes, architectures, gaps by hyperparameter."""
 
 import math
 import os
@@ -16,7 +16,7 @@ from harness.task.layout import TaskDirectory, TaskFiles
 from harness.text import counted
 from scoring import Value
 
-#: Most models whose architectures are read only to describe them.
+#: Maximum number of models for which `describe_networks` reads the architectures.
 MOST_DESCRIBED = 1000
 
 
@@ -42,7 +42,11 @@ class GapsOfValue:
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of a task; its size is None if withheld, hyperparameters and gaps also without reference data."""
+    """The figures of a task.
+
+    If figures are withheld, hyperparameters, gaps and bytes are None, as are hyperparameters and gaps without reference
+    data.
+    """
 
     task: str
     layout: str
@@ -56,22 +60,22 @@ class Summary:
 
 @dataclass(frozen=True)
 class Architectures:
-    """The number of architectures of a task's models, their kinds of layers, and the kind of their outputs."""
+    """The architectures of a task's models."""
 
-    number: int
+    number: int  #: number of different architectures
     fewest_layers: int
     most_layers: int
-    kinds: tuple[str, ...]
-    outputs: tuple[str, ...]
+    kinds: tuple[str, ...]  #: Keras' names of all layers' classes
+    outputs: tuple[str, ...]  #: kinds of output: logits, probabilities, ..
 
 
 def list_tasks(tasks_dir: str | Path = DEFAULT_DIRECTORY, withhold: str = Withhold.AUTO.value) -> list[Summary]:
-    """Return models, hyperparameters and gaps of each task in a directory; of hidden tasks, only models."""
+    """Return the figures of each task in a directory; for withheld tasks, only their numbers of models."""
     return [summarise(files, Withhold(withhold)) for files in TaskDirectory(Path(tasks_dir)).all()]
 
 
 def summarise(files: TaskFiles, withhold: Withhold) -> Summary:
-    """Return the figures of a task, without hyperparameters and gaps if it is withheld; raises `UserError`."""
+    """Return the figures of a task; raises `UserError` if its reference data are invalid."""
     withheld = withhold.covers(files.hidden)
     with withhold.reading(files):
         reference = read_reference(files.reference) if files.reference else None
@@ -93,7 +97,7 @@ def _size(directory: Path) -> int:
 
 
 def gaps_by_value(reference: Reference) -> list[GapsOfValue]:
-    """Return the gaps for each value of each hyperparameter, in the order of the grid."""
+    """Return the distribution of gaps for each value of each hyperparameter, in the order of the grid."""
     grid, gaps = reference.grid, list(reference.gaps.values())
     found = []
     for column, name in enumerate(grid.names):
@@ -108,14 +112,14 @@ GAP_COLUMNS = ("min gap", "mean", "median", "max")
 
 
 def gap_cells(gaps: GapSpread | None) -> tuple[str, ...]:
-    """Return the cells of `GAP_COLUMNS`; dashes for unknown gaps."""
+    """Return the texts of the columns `GAP_COLUMNS`; dashes for None."""
     if gaps is None:
         return ("-",) * len(GAP_COLUMNS)
     return tuple(f"{value:.4f}" for value in (gaps.minimum, gaps.mean, gaps.median, gaps.maximum))
 
 
 def gap_rows(reference: Reference) -> list[tuple[str, ...]]:
-    """Return rows of hyperparameter, value, number of models and `GAP_COLUMNS`; the first one is for all models."""
+    """Return rows of hyperparameter, value, number of models and `GAP_COLUMNS`; the first row is for all models."""
     gaps, last = list(reference.gaps.values()), ""
     rows = [("(all)", "", str(len(gaps)), *gap_cells(spread(gaps)))]
     for one in gaps_by_value(reference):
@@ -125,7 +129,7 @@ def gap_rows(reference: Reference) -> list[tuple[str, ...]]:
 
 
 def architectures(files: TaskFiles) -> Architectures:
-    """Return the number of architectures, their layers and outputs; raises `UserError`."""
+    """Return the figures of the architectures of a task with models; raises `UserError` for an invalid config.json."""
     read = [read_architecture(model) for model in files.models]
     depths = [len(architecture.canonical["layers"]) for architecture in read]
     layers = [layer for architecture in read for layer in architecture.canonical["layers"]]
@@ -136,7 +140,10 @@ def architectures(files: TaskFiles) -> Architectures:
 
 
 def describe_networks(files: TaskFiles) -> str:
-    """Return a line on the networks of a task; empty without models, of many models, and if one cannot be read."""
+    """Return a line on the networks of a task, such as `2 architectures of 5 to 7 layers: Conv2D, Dense`.
+
+    The line is empty without models, with more than `MOST_DESCRIBED`, and if an architecture cannot be read.
+    """
     if not 0 < len(files.models) <= MOST_DESCRIBED:
         return ""
     try:
@@ -149,27 +156,21 @@ def describe_networks(files: TaskFiles) -> str:
 
 
 def spread(gaps: Sequence[float]) -> GapSpread:
-    """Return the distribution of one or more gaps."""
+    """Return the distribution of gaps; there must be at least one gap."""
     return GapSpread(min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps))
 
 
 @dataclass(frozen=True)
 class GapError:
-    """The error of the gaps that comes from the choice of test examples; train accuracies are of all training examples.
+    """The error of generalization gaps that comes from the random choice of test examples."""
 
-    Attributes:
-        n_test: examples of the test set.
-        standard_error: of a model's gap, root mean square over models.
-        share: part of the variance of the gaps that this error explains, 0 to 1; None if all gaps are equal.
-    """
-
-    n_test: int
-    standard_error: float
-    share: float | None
+    n_test: int  #: number of test examples
+    standard_error: float  #: standard error of a model's gap, root mean square over models
+    share: float | None  #: part of the variance of the gaps that the error explains, 0 to 1; None if all gaps are equal
 
 
 def gap_error(n_test: int, reference: Reference) -> GapError:
-    """Return the error of a task's gaps, from the binomial distribution of accuracies on `n_test` examples."""
+    """Return the error of a task's gaps, by the binomial distribution of accuracies on `n_test` examples."""
     variance = statistics.mean(accuracy * (1 - accuracy) / n_test for accuracy in reference.test_accuracy.values())
     of_gaps = statistics.pvariance(reference.gaps.values())
     return GapError(n_test, math.sqrt(variance), min(variance / of_gaps, 1.0) if of_gaps else None)

@@ -8,10 +8,10 @@ from pathlib import Path
 from harness.cores import available_cores
 from harness.errors import UserError
 from harness.format.architecture import Architecture, ModelShapes, read_architecture
-from harness.format.layout import CONFIG
+from harness.format.layout import CONFIG, find_shards
 from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import Reference, read_reference
-from harness.task.data import TrainingData, check_test_data, read_training_data
+from harness.task.data import TrainingData, check_labels, check_test_data, read_training_data
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles
@@ -22,28 +22,20 @@ from harness.text import is_line
 
 @dataclass(frozen=True)
 class Task:
-    """A task whose files are all present, intact and consistent.
+    """A task whose files are all present, intact and consistent."""
 
-    Attributes:
-        name: the task's name.
-        models: the trained models in natural order; they share input shape and number of outputs.
-        data: the training data.
-        reference: hyperparameters and accuracies of exactly these models; None without reference data.
-        hidden: whether participants may learn only their outcomes and rounded scores on it.
-    """
-
-    name: str
-    models: tuple[Model, ...]
-    data: TrainingData
-    reference: Reference | None
-    hidden: bool = False
+    name: str  #: the task's name
+    models: tuple[Model, ...]  #: the trained models in natural order; they share input shape and number of outputs
+    data: TrainingData  #: the training data
+    reference: Reference | None  #: hyperparameters and accuracies of exactly these models; None without reference data
+    hidden: bool = False  #: whether participants may learn only outcomes and rounded scores
 
 
 def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -> list[Task]:
-    """Read and check tasks; nothing may run on a task before this.
+    """Read and check tasks; no measure may run on a task before.
 
     Raises:
-        InvalidTaskError: with all problems of all tasks; for tasks that `withhold` covers, only with their number.
+        InvalidTaskError: with all problems of all tasks, but only the number of problems of a withheld task.
     """
     problems, tasks = Problems(), []
     for one, outcome in zip(files, check_tasks(files), strict=True):
@@ -56,15 +48,15 @@ def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -
 
 
 def read_task(files: TaskFiles) -> Task:
-    """Read and check one task, see `read_tasks`."""
+    """Read and check one task, with all problems in the error; see `read_tasks`."""
     return read_tasks([files])[0]
 
 
 def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
-    """Return each task, or the error with all its problems.
+    """Return for each task the checked task, or the error with all its problems.
 
-    Every invalid file is reported with its first problem, model_configs.json with all of its problems. Keras
-    runs once for the models of all tasks.
+    An invalid file is reported with its first problem, but model_configs.json with all problems. A single process of
+    Keras serves all tasks.
     """
     readings = [_Reading(task) for task in files]
     shapes = infer_shapes(a for reading in readings for a in reading.architectures.values() if a is not None)
@@ -72,7 +64,7 @@ def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
 
 
 class _Reading:
-    """A task that is being read."""
+    """Reads a task in two steps: the architectures, and after Keras has inferred their shapes all other files."""
 
     def __init__(self, files: TaskFiles) -> None:
         self._files = files
@@ -86,7 +78,7 @@ class _Reading:
             self._report(UserError("no models", file=files.directory, expected="directories model_*", found="none"))
 
     def finish(self, shapes: Mapping[str, ModelShapes | str]) -> Task | InvalidTaskError:
-        """Do the remaining checks, given the shapes of each architecture."""
+        """Return the task, or the error with its problems; `shapes` are those of all architectures, by digest."""
         attempt = self._problems.attempt
         with Digests(self._files.directory) as digests, ThreadPoolExecutor(available_cores()) as threads:
             reading = [
@@ -126,7 +118,7 @@ class _Reading:
             if model.n_outputs != first.n_outputs:
                 expected = f"{first.n_outputs} as of {first.id}"
                 self._report(UserError("number of outputs", file=file, expected=expected, found=model.n_outputs))
-        self._problems.attempt(data.check_labels, first.n_outputs)
+        self._problems.attempt(check_labels, find_shards(data.source), data.labels, first.n_outputs)
         if self._files.test.exists():
             self._problems.attempt(check_test_data, self._files.test, data.input_shape, first.n_outputs)
 

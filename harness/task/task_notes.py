@@ -1,4 +1,4 @@
-"""Notes on valid tasks that matter before a run, and to readers of scores."""
+"""Notes on valid tasks for organisers, participants, and readers of scores."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -13,29 +13,29 @@ from harness.text import counted, p_value_equation
 from scoring import ScoreUndefined, detectable_difference, require_official, smallest_p_value
 from scoring.resolution import LEVEL, POWER, TYPICAL
 
-#: Permutations of a board for each pair of hyperparameters: its smallest p-value is 0.0025.
+#: Number of permutations with which a board computes a p-value; the smallest p-value is 1/401.
 N_PERMUTATIONS = 400
 
-#: Maximum number of names in a line.
+#: Maximum number of names in a note.
 NAMED = 3
 
-#: Standard deviations above the share of the largest class up to which a train accuracy may be chance.
+#: A train accuracy is at chance up to this number of standard deviations above the share of the largest class.
 DEVIATIONS = 3
 
 
 def notes_of(task: Task) -> list[str]:
-    """Return notes on a valid task, one per line, without the task's name; see also `notes_of_initial_weights`."""
+    """Return the notes on a valid task, without the task's name and without `notes_of_initial_weights`."""
     lines = [] if task.reference is None else notes_of_reference(task.reference)
     return [*lines, *_of_outputs(task), *_of_chance(task)]
 
 
 def notes_of_initial_weights(task: Task) -> list[str]:
-    """Return a note on models without weights before training, for measures that need them; empty without any."""
+    """Return a note on models without weights before training, which some measures need; empty if all have them."""
     return _of_initial_weights([model.id for model in task.models if not model.has_initial_weights], len(task.models))
 
 
 def outputs_of(task: Task) -> str:
-    """Return the kind of the models' outputs: logits, probabilities or their logarithms."""
+    """Return the kinds of the models' outputs as text, such as `logits of 5 models, probabilities of 2`."""
     numbers = {output: len(_with_output(task, output)) for output in reversed(Output)}
     found = [output for output, number in numbers.items() if number]
     if len(found) == 1:
@@ -47,7 +47,7 @@ def outputs_of(task: Task) -> str:
 
 
 def _of_chance(task: Task) -> list[str]:
-    """Return a note on models that have not learned their training set: some measures are best there."""
+    """Return a note on models whose train accuracy is at chance, where the values of some measures mean nothing."""
     if task.reference is None:
         return []
     number, most = task.data.n_samples, int(np.bincount(task.data.labels).max())
@@ -83,9 +83,12 @@ def _with_output(task: Task, output: Output) -> list[str]:
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
-    """Return notes on the models that belong to reference data; `contents` is None without models.
+    """Return notes on models that are missing, or lack initial weights.
 
-    `initial_weights`: whether to name the models that lack weights before training.
+    Args:
+        reference: the reference data, which name the models.
+        contents: the contents of the task; None without models.
+        initial_weights: whether to add a note on models without weights before training.
     """
     if contents is None:
         return ["its models are missing, so it cannot be checked whether records are of these models"]
@@ -99,7 +102,7 @@ def notes_of_contents(reference: Reference, contents: Contents | None, *, initia
 
 
 def notes_of_reference(reference: Reference) -> list[str]:
-    """Return notes on hyperparameters and gaps, and on models that were not fetched."""
+    """Return notes on hyperparameters, gaps, and models that were not fetched."""
     lines = [reference.part] if reference.part else []
     try:
         require_official(reference.grid)
@@ -112,9 +115,9 @@ def notes_of_reference(reference: Reference) -> list[str]:
 
 
 def notes_of_resolution(reference: Reference) -> list[str]:
-    """Return a line on the least p-value and difference of a task; empty without official score or different gaps.
+    """Return a line on the smallest p-value and the detectable difference of scores on a task.
 
-    The line leaves the p-value out if the permutations of a board allow no p-value as small.
+    The list is empty if the task has no official score. The line has no p-value if it is smaller than a board computes.
     """
     grid = reference.grid
     try:
@@ -141,6 +144,6 @@ def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:
 
 
 def abbreviated(names: Sequence[str]) -> str:
-    """Return the names as text: the first three, and the number of the others."""
+    """Return names as text: all of up to three names, otherwise the first three and the number of the rest."""
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more} more"

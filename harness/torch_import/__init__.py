@@ -1,4 +1,4 @@
-"""Networks of PyTorch: reads what `torch.export` makes of them, and translates it into plain Keras layers."""
+"""Imports networks of PyTorch: reads files of `torch.export`, and translates their graphs into plain Keras layers."""
 
 #: Modules for other rooms.
 MODULES = ("check", "export", "pt2", "translate", "translating")

@@ -1,4 +1,4 @@
-"""Compares a translation with the network that it was made of."""
+"""Compares the outputs of a translated network with the outputs of the network in PyTorch."""
 
 import tempfile
 from contextlib import AbstractContextManager, ExitStack
@@ -15,7 +15,7 @@ from harness.torch_import.translate import translate
 from harness.torch_import.values import Value, arranged, flat
 from harness.worker.runtimes import RUNTIMES
 
-#: Examples that are compared, and the largest difference of outputs, as a share of their spread.
+#: Number of compared examples, and largest permitted difference of outputs, as a share of their range of values.
 EXAMPLES, TOLERANCE = 64, 1e-4
 
 
@@ -25,10 +25,10 @@ def can_run_torch() -> bool:
 
 
 class OutputComparison(AbstractContextManager["OutputComparison"]):
-    """Compares translations with their networks, which a process runs in PyTorch until the end of this context.
+    """Compares translations with their networks; a process runs the networks in PyTorch until the context ends.
 
     Args:
-        keras: a process of the program `harness.processes.accuracies`.
+        keras: a process of the program `harness.processes.accuracies`, which runs the translations.
     """
 
     def __init__(self, keras: Process) -> None:
@@ -39,17 +39,17 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         self._stack.close()
 
     def require_same(self, file: Path, model: Path, inputs: Array, expected: Array | None) -> float:
-        """Return the largest difference of outputs, as a share of their spread.
+        """Return the largest difference of outputs, as a share of the outputs' range of values.
 
         Args:
             file: the `.pt2` file.
             model: directory of the translation in canonical form.
             inputs: examples (n, ...), channels last.
-            expected: the module's outputs (n, classes), if they are known; otherwise PyTorch computes them by the file.
+            expected: the network's outputs (n, classes); None to run the file in PyTorch.
 
         Raises:
-            UserError: the translation computes something else, from an operation on that is named; or the network's
-                outputs are not finite.
+            UserError: the outputs differ by more than `TOLERANCE`, or are not finite. The message names the first
+                operation whose result differs.
         """
         if expected is None:
             (expected,) = self._of_torch(file, inputs, None)
@@ -64,7 +64,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
         raise self._first_difference(file, model, inputs[worst : worst + 1], differences[worst])
 
     def _first_difference(self, file: Path, model: Path, example: Array, difference: np.floating[Any]) -> UserError:
-        """Return the error that names the first operation whose result differs, for an example (1, ...)."""
+        """Return the error with the first operation whose result differs for an example (1, ...)."""
         graph = read_pt2(file)
         translation = translate(graph)
         inputs = np.repeat(example, graph.input_shape[0], axis=0)
@@ -99,7 +99,7 @@ class OutputComparison(AbstractContextManager["OutputComparison"]):
 
 
 def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
-    """Ask a program that reads inputs from a file and writes arrays into another; returns the arrays."""
+    """Return the arrays that a program writes for some inputs; both travel in files that the question names."""
     with tempfile.TemporaryDirectory() as directory:
         given, made = Path(directory, "inputs.npy"), Path(directory, "outputs.npz")
         np.save(given, inputs)
@@ -112,7 +112,10 @@ def _asked(process: Process, inputs: Array, question: Question) -> list[Array]:
 
 
 def _as_stored(array: Array, value: Value) -> Array | None:
-    """Return PyTorch's result (batch, ...) as the layer stores it; None if the layer stores more than the result."""
+    """Return a result (batch, ...) of PyTorch in the order of axes of the translated layer's output.
+
+    Return None if the layer's output contains more numbers than the result.
+    """
     axes = flat(value.view)
     if value.fixed or {axis for axis in axes if not axis.is_batch} != {*flat(value.stored)}:
         return None

@@ -1,4 +1,4 @@
-"""Operations on weights and other constants alone: they are computed by NumPy when a network is translated."""
+"""Computes operations on constants, such as weights, with NumPy while a network is translated."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.torch_import.pt2 import Array
-from harness.torch_import.untranslatable import UntranslatableError
-
-#: PyTorch's numbers of types of what `zeros`, `arange` and others make.
-_TYPES = {4: np.int32, 5: np.int64, 7: np.float32, 8: np.float64, 12: np.bool_}
+from harness.torch_import.pt2 import TYPES, Array
+from harness.torch_import.registry import UntranslatableError
 
 
 def _dims(dim: Any) -> tuple[int, ...] | None:
@@ -43,7 +40,7 @@ def _batch_norm(
     x: Array, weight: Any = None, bias: Any = None, running_mean: Any = None, running_var: Any = None,
     training: bool = False, eps: float = 1e-5, **_: Any,
 ) -> Array:  # fmt: skip
-    """Normalize weights, as convolutions with standardized weights do."""
+    """Normalize a constant; convolutions with standardized weights do so with their kernels."""
     axes, shape = (0, *range(2, x.ndim)), (1, -1, *[1] * (x.ndim - 2))
     mean, variance = (x.mean(axes), x.var(axes)) if training else (running_mean, running_var)
     factor = (1.0 if weight is None else weight) / np.sqrt(variance + eps)
@@ -54,7 +51,7 @@ def _batch_norm(
 def _filled(value: float) -> Callable[..., Array]:
     def make(first: Any, size: Any = None, dtype: Any = None, **_: Any) -> Array:
         shape = size if size is not None else first if isinstance(first, list) else first.shape
-        return np.full(shape, value, _TYPES.get(dtype, np.float32))
+        return np.full(shape, value, TYPES.get(dtype, "float32"))
 
     return make
 
@@ -62,7 +59,7 @@ def _filled(value: float) -> Callable[..., Array]:
 def _arange(first: float, end: float | None = None, step: float = 1, dtype: Any = None, **_: Any) -> Array:
     start, end = (0, first) if end is None else (first, end)
     is_whole = all(isinstance(number, int) for number in (start, end, step))
-    return np.asarray(np.arange(start, end, step), _TYPES.get(dtype, np.int64 if is_whole else np.float32))
+    return np.asarray(np.arange(start, end, step), TYPES.get(dtype, "int64" if is_whole else "float32"))
 
 
 def _split(x: Array, split_size: Any, dim: int = 0) -> list[Array]:
@@ -84,10 +81,10 @@ _UNARY: dict[str, Callable[..., Any]] = {
     "sign": np.sign, "log2": np.log2, "square": np.square,
 }  # fmt: skip
 
-#: Operations that make constants, of which the first argument may say the shape alone.
+#: Operations whose first argument may be a `Value`, since they read only its shape.
 MAKING = {"full_like", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like"}
 
-#: Other operations, by functions of the first argument and of the others by name.
+#: Other operations; the first argument has no name, the other arguments have PyTorch's names.
 _OTHERS: dict[str, Callable[..., Any]] = {
     "arange": _arange,
     "batch_norm": _batch_norm,
@@ -95,16 +92,11 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "full": lambda size, fill_value, **other: _filled(fill_value)(size, **other),
     "full_like": lambda x, fill_value, **other: _filled(fill_value)(x, **other),
     "new_full": lambda x, size, fill_value, **other: _filled(fill_value)(x, size, **other),
-    "new_ones": _filled(1.0),
+    **dict.fromkeys(("new_ones", "ones", "ones_like"), _filled(1.0)),
+    **dict.fromkeys(("new_zeros", "zero", "zeros", "zeros_like"), _filled(0.0)),
     "linear": _linear,
     "meshgrid": lambda tensors, indexing="ij": [np.array(a) for a in np.meshgrid(*tensors, indexing=indexing)],
-    "new_zeros": _filled(0.0),
-    "ones": _filled(1.0),
-    "ones_like": _filled(1.0),
     "stack": lambda tensors, dim=0: np.stack(tensors, dim),
-    "zeros": _filled(0.0),
-    "zeros_like": _filled(0.0),
-    "zero": _filled(0.0),
     "chunk": lambda x, chunks, dim=0: _split(x, math.ceil(x.shape[dim] / chunks), dim),
     "clamp": lambda x, min=None, max=None: np.clip(x, min, max),
     "cumsum": lambda x, dim, **_: np.cumsum(x, dim),
@@ -131,21 +123,23 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "var": _var,
     "view": lambda x, size: x.reshape(size),
     "reshape": lambda x, shape: x.reshape(shape),
-    "reshape_as": lambda x, other: x.reshape(other.shape),
-    "view_as": lambda x, other: x.reshape(other.shape),
+    **dict.fromkeys(("reshape_as", "view_as"), lambda x, other: x.reshape(other.shape)),
 }
 
-#: The names of all.
+#: Names of all operations that `computed` knows.
 ON_CONSTANTS = {*_UNARY, *_BINARY, *_OTHERS}
 
 
 def computed(name: str, first: Any, others: Mapping[str, Any]) -> Any:
-    """Return the result of an operation on constants; raises `UntranslatableError` if NumPy's counterpart is not known.
+    """Return the result of an operation on constants: an array, or a list of arrays.
 
     Args:
-        name: of the operation, without overload.
-        first: its first argument.
+        name: name of the operation, without overload.
+        first: the first argument.
         others: the further arguments by name.
+
+    Raises:
+        UntranslatableError: `ON_CONSTANTS` has no such operation.
     """
     if name in _OTHERS:
         return _OTHERS[name](first, **others)

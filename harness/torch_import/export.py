@@ -1,4 +1,4 @@
-"""Exports a module of the user's, in the user's own process, as a `.pt2` file."""
+"""Exports a user's module as a `.pt2` file, in the user's own process."""
 
 import copy
 import io
@@ -14,22 +14,22 @@ import numpy as np
 from harness.errors import UserError
 from harness.torch_import.pt2 import Array
 
-#: Examples with which a module is exported; the result takes any number.
+#: Number of examples with which a module is exported; the translated network takes any number.
 SAMPLE = 2
 
 _BY_HAND = "write its forward without a decision on the data, or build it by hand (pgdl help your-own-models)"
 
 
 class Exporter:
-    """A copy of a module on the CPU in evaluation mode; the module itself is left as it is.
+    """Exports a copy of a module, on the CPU and in evaluation mode; the module itself does not change.
 
     Args:
         module: a `torch.nn.Module`.
-        name: of the module, for messages.
-        tell: is called with a note if the module is in training mode.
+        name: name of the module in messages.
+        tell: called with a note if the module is in training mode.
 
     Raises:
-        UserError: it is no module, or a weight is not a finite number in float32.
+        UserError: `module` is no module, or a weight is not a finite number in float32.
     """
 
     def __init__(self, module: Any, name: str, tell: Callable[[str], None]) -> None:
@@ -51,7 +51,7 @@ class Exporter:
         self._module = copy.deepcopy(module).cpu().eval()
 
     def outputs(self, inputs: Array) -> Array:
-        """Return the module's outputs for inputs (n, ...) as it takes them; raises `UserError` if it takes others."""
+        """Return the outputs (n, classes) for inputs (n, ...) in the module's own layout; raises `UserError`."""
         import torch
 
         try:
@@ -68,7 +68,13 @@ class Exporter:
         return np.asarray(found.numpy())
 
     def write(self, file: Path, inputs: Array, state: Mapping[str, Any] | None = None) -> None:
-        """Export the module, if given with other weights; raises `UserError` with PyTorch's reason if it cannot."""
+        """Write the exported module to a file; raises `UserError` with PyTorch's reason if the export fails.
+
+        Args:
+            file: the `.pt2` file.
+            inputs: examples (n, ...) in the module's own layout.
+            state: a `state_dict` to export in place of the module's own weights.
+        """
         import torch
 
         module = self._module
@@ -94,7 +100,7 @@ class Exporter:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep PyTorch from printing; its loggers, which know the real standard error, have to be disabled."""
+    """Keep PyTorch from printing within the context; its loggers ignore a redirected standard error."""
     before = logging.root.manager.disable
     logging.disable()
     try:
@@ -106,7 +112,7 @@ def _silence() -> Iterator[None]:
 
 
 def _line(text: str) -> str:
-    """Return the reason in an error of PyTorch, and the place in the user's code if it names one."""
+    """Return the reason in an error of PyTorch, and the line of the user's code that the error names, if any."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     places = [line for line in lines if line.startswith("File ") and "/site-packages/torch/" not in line]
     return " ".join([*lines[:1], *places[-1:]])[:400]

@@ -1,4 +1,4 @@
-"""Layers as the configuration of a functional Keras model, with the weights by layer."""
+"""Makes the configuration of a functional Keras model from translated layers."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ from harness.format.writer import VERSION
 from harness.torch_import.network import TranslatedLayer
 from harness.torch_import.pt2 import Array
 
-#: The version of Keras whose layers the configuration means.
+#: The version of Keras in whose form the layers are written.
 _VERSION = "3.8.0"
 
 _INPUT_NAME = "input"
@@ -24,19 +24,12 @@ _INPUT_NAME = "input"
 
 @dataclass(frozen=True)
 class KerasModel:
-    """A model in Keras' own JSON.
+    """A translated model."""
 
-    Attributes:
-        file: the file that it was translated from, for messages.
-        config: the content of config.json.
-        weights: those of each layer by its name, in the order of `get_weights()`.
-        names: number of a layer of the translation -> its name; superfluous ones have none.
-    """
-
-    file: Path
-    config: dict[str, Any]
-    weights: Mapping[str, tuple[Array, ...]]
-    names: Mapping[int, str]
+    file: Path  #: the `.pt2` file, for messages
+    config: dict[str, Any]  #: the content of config.json, Keras' own JSON
+    weights: Mapping[str, tuple[Array, ...]]  #: name of a layer -> the layer's weights in the order of `get_weights()`
+    names: Mapping[int, str]  #: number of a translated layer -> its name, for layers that lead to the output
 
     @cached_property
     def architecture(self) -> Architecture:
@@ -44,7 +37,7 @@ class KerasModel:
         return parse_architecture(self.config, self.file)
 
     def write_canonical(self, directory: Path, archive: str) -> None:
-        """Write the files of a worker: architecture.json, and the weights into an archive beside it."""
+        """Write the files that a worker reads: architecture.json, and the weights as the file `archive` beside it."""
         directory.mkdir(exist_ok=True)
         (directory / "architecture.json").write_text(json.dumps(self.architecture.canonical))
         arrays = [array for name in self.architecture.names for array in self.weights[str(name)]]
@@ -52,7 +45,10 @@ class KerasModel:
 
 
 def keras_model(layers: Sequence[TranslatedLayer], output: int, input_shape: Sequence[int], file: Path) -> KerasModel:
-    """Return the model of the layers that lead to layer `output`; `input_shape` is PyTorch's, with the batch."""
+    """Return the model of the layers that lead to the layer with number `output`.
+
+    `input_shape` is (batch, channels, *places), as in PyTorch.
+    """
     if output == INPUT:
         raise UserError("layers", file=file, expected="at least one", found="none")
     needed = _leading_to(output, layers)
@@ -80,7 +76,7 @@ def _leading_to(output: int, layers: Sequence[TranslatedLayer]) -> list[int]:
 
 
 def _names(numbers: Sequence[int], layers: Sequence[TranslatedLayer]) -> dict[int, str]:
-    """Return a name for each layer; a module's only layer, or its only layer with weights, has the module's name."""
+    """Return number -> name of layers; a module's only layer, or only layer with weights, has the module's name."""
     uses = Counter(layers[number].path for number in numbers)
     weighty = Counter(layers[number].path for number in numbers if layers[number].weights)
     found: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""The layers of a Keras model while it grows, and the values that they put out."""
+"""Adds layers of Keras for the operations of a network, and tracks the axes of the layers' outputs."""
 
 import itertools
 import json
@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.format.inbound import INPUT
 from harness.torch_import.pt2 import Array
-from harness.torch_import.untranslatable import UntranslatableError
+from harness.torch_import.registry import UntranslatableError
 from harness.torch_import.values import (
     Group,
     Groups,
@@ -26,7 +26,7 @@ from harness.torch_import.values import (
 #: Activations and layers whose outputs are never negative.
 _NOT_NEGATIVE = {"relu", "relu6", "sigmoid", "hard_sigmoid", "softplus", "exponential", "softmax"}
 
-#: Layers whose outputs are not negative if no input is.
+#: Layers whose outputs are not negative if no input is negative.
 _KEEPING_SIGNS = {
     "Add", "AveragePooling2D", "Concatenate", "Cropping1D", "Cropping2D", "Dropout", "Flatten",
     "GlobalAveragePooling2D", "MaxPooling2D", "Maximum", "Multiply", "Permute", "Reshape", "ZeroPadding2D",
@@ -35,44 +35,35 @@ _KEEPING_SIGNS = {
 
 @dataclass(frozen=True)
 class TranslatedLayer:
-    """A layer of the model, called once.
+    """A layer of the model, called once."""
 
-    Attributes:
-        class_name: of Keras.
-        config: its settings, without a name.
-        weights: in the order of `get_weights()`.
-        inputs: numbers of the layers whose outputs are its inputs, `INPUT` for the model's input.
-        keywords: further inputs by the names of their arguments.
-        path: the module of the network that the layer stands for.
-    """
-
-    class_name: str
-    config: dict[str, Any]
-    weights: tuple[Array, ...]
-    inputs: tuple[int, ...]
-    keywords: dict[str, int]
-    path: str
+    class_name: str  #: name of the class in Keras
+    config: dict[str, Any]  #: the layer's settings, without a name
+    weights: tuple[Array, ...]  #: the layer's weights in the order of `get_weights()`
+    inputs: tuple[int, ...]  #: numbers of the layers before this layer; `INPUT` for the model's input
+    keywords: dict[str, int]  #: name of an argument -> number of the layer whose output is the argument
+    path: str  #: path of the PyTorch module that the layer belongs to
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """Numbers of all layers whose outputs are inputs of the layer."""
+        """Numbers of all layers whose outputs this layer takes."""
         return (*self.inputs, *self.keywords.values())
 
 
 @dataclass
 class TranslatedNetwork:
-    """The layers so far; some may turn out to be superfluous."""
+    """The layers of a network that is being translated; some may not lead to the network's output."""
 
     layers: list[TranslatedLayer] = field(default_factory=list)
     path: str = ""  #: the module whose operation is being translated
-    _known: dict[str, int] = field(default_factory=dict)  #: layers without weights by all that they are
-    _sizes: dict[int, tuple[int, ...]] = field(default_factory=dict)  #: shapes of what some layers put out
+    _known: dict[str, int] = field(default_factory=dict)  #: numbers of layers without weights, by their description
+    _sizes: dict[int, tuple[int, ...]] = field(default_factory=dict)  #: output shapes of layers that `after` has added
 
     def add(
         self, class_name: str, inputs: Sequence[int], config: dict[str, Any] | None = None,
         weights: Sequence[Array] = (), keywords: dict[str, int] | None = None,
     ) -> int:  # fmt: skip
-        """Add a layer, unless there is the same without weights; returns its number."""
+        """Return the number of a new layer, or of an equal layer without weights that was added before."""
         arrays = tuple(np.ascontiguousarray(array, np.float32) for array in weights)
         layer = TranslatedLayer(class_name, config or {}, arrays, tuple(inputs), keywords or {}, self.path)
         key = json.dumps([class_name, layer.config, inputs, layer.keywords])
@@ -86,7 +77,10 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any] | None = None, weights: Sequence[Array] = (),
         stored: Groups | None = None,
     ) -> Value:  # fmt: skip
-        """Return the value that a layer makes of another; its axes stay, if no others are given."""
+        """Return the output of a new layer on a value.
+
+        `stored` are the axes of the layer's output, by default the axes of the value.
+        """
         number = self.add(class_name, [self.source(value)], config, weights)
         self._sizes[number] = sizes_of(value.stored if stored is None else stored)
         return replace(value, source=number, stored=value.stored if stored is None else stored)
@@ -95,25 +89,24 @@ class TranslatedNetwork:
         self, value: Value, class_name: str, config: dict[str, Any], places: Sequence[int], *,
         channels: Group | None = None, weights: Sequence[Array] = (),
     ) -> Value:  # fmt: skip
-        """Return the map (batch, channels, *places) that a layer makes of a map with the channels last.
+        """Return the output (batch, channels, *places) of a new layer on a map that is stored with the channels last.
 
-        Without `channels`, these stay.
+        `channels` are the axes of the output's channels, by default those of the map.
         """
         stored = (*map(group_of, places), value.stored[-1] if channels is None else channels)
         found = self.after(value, class_name, config, weights, stored)
         return Value(found.source, stored, (value.view[0], stored[-1], *stored[:-1]))
 
     def source(self, value: Value) -> int:
-        """Return the number of the layer that puts out a value."""
+        """Return the number of the layer whose output is the value; raises `UntranslatableError` without a layer."""
         if not isinstance(value.source, int):
-            what = type(value.source).__name__.lower()
-            raise UntranslatableError(f"uses a {what} otherwise than for the layer that it is part of")
+            raise UntranslatableError("uses scores of an attention, or lengths of vectors, in a way that no layer does")
         return value.source
 
     # Order of the axes
 
     def stored_as(self, value: Value, groups: Groups) -> Value:
-        """Return the value, put out with these axes in this order."""
+        """Return the value as the output of a layer with these axes, in this order."""
         value = self.settled(value)
         have, wanted = flat(value.stored), flat(groups)
         if sorted(map(id, have)) != sorted(map(id, wanted)):
@@ -140,7 +133,7 @@ class TranslatedNetwork:
         return self.after(value, "Reshape", {"target_shape": list(sizes_of(groups))}, stored=groups)
 
     def settled(self, value: Value) -> Value:
-        """Return the value without fixed axes: the rest is cut off."""
+        """Return the value without fixed axes, after layers that crop them to the selected index."""
         while value.fixed:
             (axis, index), *rest = value.fixed.items()
             left = tuple(tuple(one for one in group if one is not axis) for group in value.stored if group != (axis,))
@@ -149,7 +142,7 @@ class TranslatedNetwork:
         return value
 
     def cut(self, value: Value, group: Group, start: int, stop: int) -> Value:
-        """Return the places from `start` to `stop` of the product of some axes, which one axis replaces."""
+        """Return the places `start` to `stop` of the product of some axes; a new axis replaces these axes."""
         axes = tuple(axis for axis in flat(value.stored) if axis not in group)
         first = flat(value.stored).index(group[0])
         before, behind, made = axes[:first], axes[first:], group_of(stop - start)
@@ -163,14 +156,14 @@ class TranslatedNetwork:
         return value
 
     def channels_last(self, value: Value) -> Value:
-        """Return a map (batch, channels, *places) as convolutions take it: (*places, channels)."""
+        """Return a map (batch, channels, *places) stored as (*places, channels), as convolutions in Keras expect."""
         batch, channels, *places = value.view
         if len(batch) != 1 or not batch[0].is_batch:
-            raise UntranslatableError("takes in a map whose first axis is not the batch")
+            raise UntranslatableError("has an input whose first axis is not the batch")
         return self.stored_as(value, (*places, channels))
 
     def with_last(self, value: Value, last: Group) -> Value:
-        """Return a value whose last stored axis is the product of some axes, in any order; others keep theirs."""
+        """Return a value whose last stored axis is the product of the axes in `last`, in any order."""
         value = self.settled(value)
         if value.stored and {*value.stored[-1]} == {*last}:
             return value
@@ -183,15 +176,15 @@ class TranslatedNetwork:
     # Constants
 
     def shifted(self, value: Value, constants: Any) -> Value:
-        """Return the value plus constants, a number or an array as PyTorch would add it."""
+        """Return the value plus constants: a number, or an array that broadcasts as in PyTorch."""
         return self._with_constants(value, np.asarray(constants), is_factor=False)
 
     def scaled(self, value: Value, constants: Any) -> Value:
-        """Return the value times constants, a number or an array as PyTorch would multiply by it."""
+        """Return the value times constants: a number, or an array that broadcasts as in PyTorch."""
         return self._with_constants(value, np.asarray(constants), is_factor=True)
 
     def _with_constants(self, value: Value, array: Array, *, is_factor: bool) -> Value:
-        value = _widened(value, array)
+        value = replace(value, view=((),) * (array.ndim - len(value.view)) + value.view)  # new axes of size 1
         array = _without_batch(array, value)
         if array.size == 1:
             number = float(array.reshape(()))
@@ -211,7 +204,7 @@ class TranslatedNetwork:
         return self._by_place(value, numbers, is_factor=is_factor)
 
     def _by_channel(self, value: Value, numbers: Array, *, is_factor: bool) -> Value:
-        """Scale or shift channels: a batch normalization of mean 0 and variance 1 does nothing else."""
+        """Return the value with scaled or shifted channels, by a batch normalization of mean 0 and variance 1."""
         config = {"axis": -1, "epsilon": 0.0, "scale": is_factor, "center": not is_factor}
         unchanged = [np.zeros_like(numbers), np.ones_like(numbers)]
         return self.after(value, "BatchNormalization", config, [numbers, *unchanged])
@@ -224,12 +217,12 @@ class TranslatedNetwork:
         before = self.layers[value.source] if self.source(value) != INPUT else None
         config["bias_axes"] = letters
         if before is not None and before.class_name == "EinsumDense" and before.config == config:
-            value = replace(value, source=before.inputs[0])  # as for class tokens: both are one layer's bias
+            value = replace(value, source=before.inputs[0])  # one layer adds both constants, as for class tokens
             numbers = numbers + before.weights[1]
         return self.after(value, "EinsumDense", config, [np.ones_like(numbers), numbers])
 
     def is_not_negative(self, value: Value) -> bool:
-        """Whether no number of a value can be negative."""
+        """Whether the layers before a value exclude negative numbers."""
         pending = [self.source(value)]
         while pending:
             number = pending.pop()
@@ -245,7 +238,7 @@ class TranslatedNetwork:
 
 
 def _chunks(have: Group, wanted: Group) -> list[Group]:
-    """Cut `have` into the longest parts that are in `wanted`, too."""
+    """Cut `have` into the longest sequences of axes that `wanted` has in the same order."""
     chunks = [have[:1]]
     for before, axis in itertools.pairwise(have):
         if wanted.index(axis) == wanted.index(before) + 1:
@@ -255,13 +248,11 @@ def _chunks(have: Group, wanted: Group) -> list[Group]:
     return chunks
 
 
-def _widened(value: Value, array: Array) -> Value:
-    """Return a value with as many axes as an array, the first ones of size 1."""
-    return replace(value, view=((),) * (np.ndim(array) - len(value.view)) + value.view)
-
-
 def _without_batch(array: Array, value: Value) -> Array:
-    """Return constants with size 1 in place of the batch; `UntranslatableError` unless examples have the same."""
+    """Return constants with size 1 in place of the batch.
+
+    Raises `UntranslatableError` if the constants differ between examples.
+    """
     array = array.reshape((1,) * (len(value.view) - array.ndim) + array.shape)
     for place, group in enumerate(value.view):
         batch = [axis for axis in group if axis.is_batch]

@@ -1,7 +1,6 @@
-"""Reads `.pt2` files, which `torch.export.save` writes: a graph as JSON and its weights as plain bytes.
+"""Reads `.pt2` files, which `torch.export.save` writes: a graph as JSON, and weights as plain bytes.
 
-PyTorch is not needed, nothing is unpickled, and the module's own code is not in the file. Sample inputs, the only
-pickled part of an ordinary file, are skipped.
+Reading needs no PyTorch and unpickles nothing. Sample inputs, the only pickled part of an ordinary file, are skipped.
 """
 
 import math
@@ -22,15 +21,17 @@ from harness.text import printable
 
 Array = NDArray[Any]
 
-#: Most members of an archive: each weight is one.
+#: Maximum number of members of an archive, of which each holds one weight.
 MAX_MEMBERS = 20_000
 
-#: Most bytes of a graph; the largest of torchvision and timm have 20 MB.
+#: Maximum size of a graph in bytes; the largest graphs of torchvision and timm have 20 MB.
 MAX_GRAPH = 256 * 1024**2
 
-#: PyTorch's numbers of types -> NumPy's types.
-_TYPES = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 6: "<f2", 7: "<f4", 8: "<f8", 12: "?"}
-_HALF = {6: "float16", 13: "bfloat16"}
+#: PyTorch's numbers of types -> names of the types; NumPy has the same types, except for bfloat16.
+TYPES = {
+    1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float16", 7: "float32", 8: "float64", 12: "bool",
+    13: "bfloat16",
+}  # fmt: skip
 
 _MARK = "archive_format"
 
@@ -39,41 +40,32 @@ _REMEDY = f"{EXPORT} writes it"
 
 @dataclass(frozen=True)
 class ArgumentReference:
-    """The value with a name, as an argument of an operation."""
+    """An argument of an operation that is the named result of an earlier operation."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class GraphOperation:
-    """One node of a graph.
+    """A node of a graph: an operation on results of earlier operations."""
 
-    Attributes:
-        target: `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`.
-        arguments: by name; those with default values are missing. Values are numbers, text, lists and
-            `ArgumentReference`s.
-        outputs: names of its results; None for one that is not used.
-        is_list: whether the results are the members of a list.
-        path: the module that called it, such as `layer2.0.bn1`.
-    """
-
-    target: str
-    arguments: Mapping[str, Any]
-    outputs: tuple[str | None, ...]
-    is_list: bool
-    path: str
+    target: str  #: `aten.conv2d.default`, or an operator of Python on sizes, such as `_operator.mul`
+    arguments: Mapping[str, Any]  #: name -> number, text, `ArgumentReference` or list; without default values
+    outputs: tuple[str | None, ...]  #: names of the results; None for an unused result
+    is_list: bool  #: whether the operation returns a list of the results
+    path: str  #: the module that called the operation, such as `layer2.0.bn1`
 
     @property
     def name(self) -> str:
-        """The operation without its namespace and overload: `conv2d`, `relu_`."""
+        """The target without namespace and overload: `conv2d`, `relu_`."""
         return self.target.split(".")[1]
 
     def called_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments by name, with values in place of references."""
+        """Return the arguments by name; `values` replace the references to results."""
         return {name: _resolved(argument, values) for name, argument in self.arguments.items()}
 
     def named(self, found: Any) -> Iterator[tuple[str, Any]]:
-        """Yield the used results with their names; `found` is what the operation returns."""
+        """Yield the names and values of the used results in `found`, the value that the operation has returned."""
         results: Iterable[Any] = found if self.is_list else [found]
         yield from ((name, one) for name, one in zip(self.outputs, results, strict=False) if name is not None)
 
@@ -86,29 +78,19 @@ def _resolved(argument: Any, values: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Graph:
-    """An exported network, of which every operation takes results of earlier ones.
+    """An exported network."""
 
-    Attributes:
-        file: where it was read, for messages.
-        operations: in order.
-        tensors: weights and other constants by the names that operations use.
-        parameters: the names in the module of trained tensors: `conv1.weight`.
-        input: the name of the input.
-        input_shape: with the batch axis, whose size is that of the example with which the module was exported.
-        output: the name of the output.
-    """
-
-    file: Path
-    operations: tuple[GraphOperation, ...]
-    tensors: Mapping[str, Array]
-    parameters: Mapping[str, str]
-    input: str
-    input_shape: tuple[int, ...]
-    output: str
+    file: Path  #: the `.pt2` file, for messages
+    operations: tuple[GraphOperation, ...]  #: the operations in the order of their execution
+    tensors: Mapping[str, Array]  #: name in the graph -> weight or other constant
+    parameters: Mapping[str, str]  #: name in the graph -> name in the module (`conv1.weight`) of trained tensors
+    input: str  #: name of the input
+    input_shape: tuple[int, ...]  #: shape of the input; the first axis is the batch, with the size used at the export
+    output: str  #: name of the output
 
 
 def is_pt2(archive: ZipFile) -> bool:
-    """Whether an archive is one of `torch.export.save`."""
+    """Whether `torch.export.save` has written an archive."""
     return any(PurePosixPath(name).name == _MARK for name in names(archive))
 
 
@@ -116,7 +98,7 @@ def read_pt2(path: Path) -> Graph:
     """Read an exported network.
 
     Raises:
-        UserError: the file is damaged, holds pickled weights or half precision, or several inputs or outputs.
+        UserError: the file is damaged, has pickled or half-precision weights, or several inputs or outputs.
     """
     with open_archive(path, MAX_MEMBERS) as archive:
         (mark,) = [name for name in names(archive) if PurePosixPath(name).name == _MARK][:1] or [""]
@@ -149,12 +131,12 @@ class _Archive:
         return {name: (entry, f"{self.home}data/{folder}/{entry['path_name']}") for name, entry in config.items()}
 
     def read(self, name: str, entry: Mapping[str, Any], member: str) -> Array:
-        """Return the numbers of a tensor, which are strided in their bytes."""
+        """Return a tensor, which the member stores with an offset and strides."""
         if entry["use_pickle"]:
             remedy = f"pickled data are never read; export the module on the CPU: {_REMEDY}"
             raise UserError(f"weight {printable(name)}", expected="plain bytes", found="a pickle", remedy=remedy)
         meta = entry["tensor_meta"]
-        dtype = np.dtype(_dtype(name, meta["dtype"]))
+        dtype = np.dtype(_dtype(name, meta["dtype"])).newbyteorder("<")
         content = np.frombuffer(read_member(self.archive, member, usable_memory().available), np.uint8)
         numbers = content[: len(content) // dtype.itemsize * dtype.itemsize].view(dtype)
         shape, strides = (tuple(one["as_int"] for one in meta[part]) for part in ("sizes", "strides"))
@@ -170,12 +152,12 @@ class _Archive:
 
 
 def _dtype(name: str, number: int) -> str:
-    if number in _HALF:
-        remedy = "export module.float()"
-        raise UserError(f"weight {printable(name)}", expected="float32", found=_HALF[number], remedy=remedy)
-    if number not in _TYPES:
+    if number not in TYPES:
         raise UserError(f"weight {printable(name)}", expected="real numbers", found=f"PyTorch's type {number}")
-    return _TYPES[number]
+    if TYPES[number] in ("float16", "bfloat16"):
+        remedy = "export module.float()"
+        raise UserError(f"weight {printable(name)}", expected="float32", found=TYPES[number], remedy=remedy)
+    return TYPES[number]
 
 
 def _graph(archive: _Archive, module: Mapping[str, Any]) -> Graph:
@@ -215,7 +197,7 @@ def _operation(node: Mapping[str, Any]) -> GraphOperation:
 
 
 def _one(argument: Mapping[str, Any]) -> Any:
-    """Return an argument: the one entry of an object says its kind."""
+    """Return the value of an argument, whose only key is its kind."""
     ((kind, content),) = argument.items()
     if kind in ("as_none", "as_memory_format", "as_layout", "as_device"):
         return None

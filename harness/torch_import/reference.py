@@ -1,9 +1,10 @@
-"""The program that runs an exported network in PyTorch, operation by operation, to compare a translation with it.
+"""The program that runs an exported network in PyTorch, operation by operation, for comparison with its translation.
 
-A question is `{"file": PT2, "inputs": NPY, "names": [...], "output": NPZ}`; the inputs are channels last, and as many
-as the network was exported with. The answer is empty: the results of these names are in the archive, in their order.
-With null in place of names, those of the network are, for any number of inputs. Only operations of ATen that have a
-translation are called, so that a stranger's file can ask for nothing else.
+A question is `{"file": PT2, "inputs": NPY, "names": [NAME, ...] or null, "output": NPZ}`. The inputs have the channels
+last. The program writes the results of the named operations to the archive, in the order of the names, or for null the
+outputs of the network. With names, the number of inputs is the batch size of the export. The answer is empty.
+
+An untrusted file can call only operations of ATen that have a translation.
 """
 
 import operator
@@ -14,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from harness.processes.models import Answer, Question, faults_of_the_model, of_models
-from harness.torch_import.pt2 import Graph, GraphOperation, read_pt2
+from harness.torch_import.pt2 import TYPES, Graph, GraphOperation, read_pt2
 from harness.torch_import.translate import is_translated
 from harness.worker.runtimes import Runtime
 
 
 def answer(_: Runtime, question: Question) -> Answer:
-    """Write the wanted results for all inputs."""
+    """Write the results for all inputs, in batches of the size with which the network was exported."""
     import torch
 
     graph, inputs = read_pt2(Path(question["file"])), np.load(question["inputs"])
@@ -61,7 +62,8 @@ def _call(operation: GraphOperation, values: Mapping[str, Any]) -> Any:
         return getattr(operator, name)(*arguments.values())
     function = getattr(getattr(torch.ops.aten, name), *overload or ["default"])
     if "dtype" in arguments:
-        arguments["dtype"] = {4: torch.int32, 5: torch.int64, 7: torch.float32, 12: torch.bool}.get(arguments["dtype"])
+        kind = TYPES.get(arguments["dtype"])
+        arguments["dtype"] = kind and getattr(torch, kind)
     positional = [arguments.pop(one.name) for one in function._schema.arguments[:1] if one.name in arguments]
     return function(*positional, **arguments)
 

@@ -1,12 +1,17 @@
-"""The translations of PyTorch's operations, found in the files of `operations/`, each for a group of operations."""
+"""The registry of the translations of PyTorch's operations, which are in the files of `operations/`."""
 
 import functools
 import importlib
-import pkgutil
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-#: From the translator and the operation's arguments by name to a `Value`, a list of values, or an array.
+from harness.registry import sibling_names
+
+#: Remedies for an operation without a translation, and for a module in training mode.
+BY_HAND = "pgdl help your-own-models says what is translated, and how to rebuild the rest in Keras"
+EVALUATE = "the module was in training mode: call module.eval() before the export"
+
+#: A function of a `TranslatedNetwork` and the operation's arguments; returns a `Value`, or a list of values.
 Translate = Callable[..., Any]
 
 T = TypeVar("T", bound=Translate)
@@ -14,8 +19,16 @@ T = TypeVar("T", bound=Translate)
 _TRANSLATIONS: dict[str, Translate] = {}
 
 
+class UntranslatableError(Exception):
+    """An operation cannot be translated; the message is a predicate of the operation: "has no translation"."""
+
+    def __init__(self, reason: str, remedy: str = BY_HAND) -> None:
+        super().__init__(reason)
+        self.remedy = remedy
+
+
 def translates(*names: str) -> Callable[[T], T]:
-    """Register a function as the translation of operations of ATen, with all overloads and forms in place."""
+    """Register a function as the translation of the named operations of ATen, including their forms in place."""
 
     def register(function: T) -> T:
         for name in names:
@@ -29,9 +42,9 @@ def translates(*names: str) -> Callable[[T], T]:
 
 @functools.cache
 def translations() -> dict[str, Translate]:
-    """Return all translations: name of the operation, without overload -> function."""
+    """Return name of an operation, without overload -> the function that translates the operation."""
     from harness.torch_import import operations
 
-    for module in pkgutil.iter_modules(operations.__path__):
-        importlib.import_module(f"{operations.__name__}.{module.name}")
+    for name in sibling_names(operations.__path__):
+        importlib.import_module(f"{operations.__name__}.{name}")
     return _TRANSLATIONS

@@ -1,4 +1,4 @@
-"""Translates an exported network of PyTorch, operation by operation, into a plain Keras model."""
+"""Translates an exported network of PyTorch into a plain Keras model, operation by operation."""
 
 import operator
 from collections import Counter
@@ -14,15 +14,14 @@ from harness.text import printable
 from harness.torch_import.constants import MAKING, ON_CONSTANTS, computed
 from harness.torch_import.keras_config import KerasModel, keras_model
 from harness.torch_import.network import TranslatedNetwork
-from harness.torch_import.pt2 import ArgumentReference, Graph, GraphOperation
-from harness.torch_import.registry import translations
-from harness.torch_import.untranslatable import BY_HAND, UntranslatableError
+from harness.torch_import.pt2 import TYPES, ArgumentReference, Graph, GraphOperation
+from harness.torch_import.registry import BY_HAND, UntranslatableError, translations
 from harness.torch_import.values import Value, ValueAxis, group_of
 
-#: Operations that pass on their first argument.
+#: Operations that return their first argument.
 _IDLE = {"_to_copy", "alias", "clone", "contiguous", "detach", "lift_fresh_copy", "requires_grad", "to", "type_as"}
 
-#: Operations without a result, which only check sizes.
+#: Operations that only check sizes, and have no result.
 _CHECKS = {"_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range_for_size"}
 
 #: Operators of Python on sizes.
@@ -31,27 +30,21 @@ _ON_SIZES: dict[str, Callable[..., Any]] = {
     for name in ("add", "sub", "mul", "floordiv", "mod", "neg", "eq", "ne", "lt", "le", "gt", "ge", "truediv")
 }
 
-#: Operations whose weights are trained; a second use of a weight makes two layers of one.
+#: Operations with trained weights. No two of them may share a weight, since each becomes a layer of its own.
 _WITH_WEIGHTS = {"conv1d", "conv2d", "conv3d", "linear", "batch_norm", "layer_norm", "group_norm", "prelu"}
 
 
 @dataclass(frozen=True)
 class Translation:
-    """A network as a Keras model.
+    """A network as a Keras model."""
 
-    Attributes:
-        model: its configuration and weights.
-        values: name of a result in the graph -> the value that stands for it.
-        paths: the same names -> the module and operation that it is of.
-    """
-
-    model: KerasModel
-    values: Mapping[str, Value]
-    paths: Mapping[str, str]
+    model: KerasModel  #: the Keras model
+    values: Mapping[str, Value]  #: name of a result in the graph -> the `Value` that stands for the result
+    paths: Mapping[str, str]  #: name of a result in the graph -> its module and operation, for messages
 
 
 def translate(graph: Graph) -> Translation:
-    """Translate a graph; raises `UserError` that names the first operation without a translation."""
+    """Translate a graph; raises `UserError` with the first operation that has no translation."""
     _require_own_weights(graph)
     translator = _Translator(graph)
     for operation in graph.operations:
@@ -63,7 +56,7 @@ def translate(graph: Graph) -> Translation:
 
 
 def is_translated(operation: GraphOperation) -> bool:
-    """Whether an operation has a translation, returns its argument, or computes with constants and sizes only."""
+    """Whether `translate` knows an operation: on values, on constants, on sizes, or without effect."""
     name = operation.name.removesuffix("_")
     if not operation.target.startswith("aten."):
         return operation.target.startswith("_operator.") and name in _ON_SIZES
@@ -87,7 +80,7 @@ def _require_own_weights(graph: Graph) -> None:
 class _Translator:
     graph: Graph
     network: TranslatedNetwork = field(default_factory=TranslatedNetwork)
-    values: dict[str, Any] = field(default_factory=dict)  #: arrays, `Value`s, sizes
+    values: dict[str, Any] = field(default_factory=dict)  #: name of a result -> array, `Value` or size
     paths: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -98,7 +91,7 @@ class _Translator:
         self.values = {**self.graph.tensors, self.graph.input: Value(INPUT, stored, view)}
 
     def run(self, operation: GraphOperation) -> None:
-        """Translate one operation."""
+        """Translate the next operation of the graph; raises `UserError`."""
         if operation.name in _CHECKS:
             return
         self.network.path = operation.path
@@ -120,7 +113,9 @@ class _Translator:
         if name == "sym_size":
             return given[0].shape[given[1]]
         if name in _IDLE:
-            return _converted(given[0], arguments.get("dtype"))
+            is_array = isinstance(given[0], np.ndarray | np.generic)
+            dtype = arguments.get("dtype")
+            return np.array(given[0], dtype and TYPES.get(dtype)) if is_array else given[0]
         others = dict(list(arguments.items())[1:])
         if name in MAKING or not any(isinstance(one, Value) for one in _flat(given)):
             return computed(name, given[0], others)
@@ -129,7 +124,7 @@ class _Translator:
         return function(self.network, given[0], **others)
 
     def _keep(self, operation: GraphOperation, found: Any) -> None:
-        """Keep the results of an operation; one in place changes its first argument."""
+        """Keep the results of an operation; an operation in place also changes its first argument."""
         for name, result in operation.named(found):
             self.values[name] = result
             self.paths[name] = _place(operation)
@@ -138,12 +133,12 @@ class _Translator:
         target = next(iter(operation.arguments.values()))
         before = self.values[target.name]
         if isinstance(before, np.ndarray) and isinstance(found, np.ndarray):
-            before[...] = found  # views of it change as well
+            before[...] = found  # in place: views of the array change as well
         else:
             self.values[target.name] = found
 
     def output(self) -> int:
-        """Return the number of the layer that puts out the logits."""
+        """Return the number of the layer whose output is the network's; raises `UserError` for another shape."""
         value = self.values.get(self.graph.output)
         self.network.path = ""
         try:
@@ -161,15 +156,9 @@ class _Translator:
 
 
 def _place(operation: GraphOperation) -> str:
-    """Return the module of an operation, with what it does there."""
+    """Return the module and the name of an operation, for messages."""
     return f"{printable(operation.path) or 'the outermost forward'} ({operation.name})"
 
 
 def _flat(arguments: list[Any]) -> list[Any]:
     return [one for argument in arguments for one in (argument if isinstance(argument, list) else [argument])]
-
-
-def _converted(value: Any, dtype: Any) -> Any:
-    """Return a constant as floating-point numbers if an operation makes them of integers; others stay."""
-    is_array = isinstance(value, np.ndarray | np.generic)
-    return np.array(value, np.float32 if dtype == 7 else None) if is_array else value

@@ -1,7 +1,8 @@
-"""The program that translates `.pt2` files in a process with bounded memory: they may be a stranger's.
+"""The program that translates untrusted `.pt2` files in a process with bounded memory.
 
-A question is `{"file": PT2, "initial": PT2 or null, "directory": DIRECTORY}`. The directory then holds model.json,
-Keras' own JSON, weights.npz and, if asked, initial.npz, each as `numpy.savez(path, *model.get_weights())` writes it.
+A question is `{"file": PT2, "initial": PT2 or null, "directory": DIRECTORY}`. The program writes model.json (Keras' own
+JSON), weights.npz and, for `initial`, initial.npz into the directory. Both archives are in the form of
+`numpy.savez(path, *model.get_weights())`. The answer is empty.
 """
 
 import json
@@ -15,12 +16,12 @@ from harness.torch_import.keras_config import KerasModel
 from harness.torch_import.pt2 import read_pt2
 from harness.torch_import.translate import translate
 
-#: Names of the files.
+#: Names of the written files.
 MODEL, WEIGHTS, INITIAL = "model.json", "weights.npz", "initial.npz"
 
 
 def answer(question: Question) -> Answer:
-    """Translate a network, if asked with the weights before training."""
+    """Translate a network and, if the question names them, its weights before training; raises `UserError`."""
     directory, file, initial = (Path(question[name] or ".") for name in ("directory", "file", "initial"))
     model = translate(read_pt2(file)).model
     (directory / MODEL).write_text(json.dumps(model.config))

@@ -1,8 +1,8 @@
-"""Values of a graph with their axes: how PyTorch sees them, and how the layers of a Keras model store them.
+"""Values of a graph: the axes that PyTorch sees, and the axes in which a layer of Keras stores the value.
 
-Both are described by the same elementary axes. PyTorch's view of a value is a list of groups of elementary axes, one
-for each of its axes; so is the order in which a layer puts them out, channels last and without the batch. Views,
-permutations, slices and the like change the view only: no layer is needed until an operation wants another order.
+Both are lists of groups of the same elementary axes; an axis of PyTorch, or of a layer's output, is the product of a
+group. Layers store the channels last, and their outputs are described without the batch. Views, permutations and slices
+change only PyTorch's axes. A layer is added when an operation needs the stored axes in another order.
 """
 
 import itertools
@@ -14,38 +14,31 @@ from typing import Any
 import numpy as np
 
 from harness.torch_import.pt2 import Array
-from harness.torch_import.untranslatable import UntranslatableError
+from harness.torch_import.registry import UntranslatableError
 
 
 @dataclass(frozen=True, eq=False)
 class ValueAxis:
-    """An elementary axis; equal to itself only."""
+    """An elementary axis; two axes of the same size are different."""
 
     size: int
     is_batch: bool = False
 
 
-#: The product of some axes, the first of which varies slowest; an empty one has size 1.
+#: The product of elementary axes, of which the first varies slowest; an empty group has size 1.
 Group = tuple[ValueAxis, ...]
 Groups = tuple[Group, ...]
 
 
 @dataclass(frozen=True)
 class Value:
-    """The result of an operation.
+    """The result of an operation."""
 
-    Attributes:
-        source: number of the layer that puts it out, -1 for the input; or scores of an attention, for which there is
-            no layer.
-        stored: the axes of that output, without the batch.
-        view: the axes that PyTorch sees, with the batch.
-        fixed: axes in `stored` of which one index has been selected.
-    """
-
+    #: The number of the layer whose output is the value, or `INPUT`; `Scores` or `Length` for values without a layer.
     source: Any
-    stored: Groups
-    view: Groups
-    fixed: dict[ValueAxis, int] = field(default_factory=dict)
+    stored: Groups  #: the axes of the layer's output, without the batch
+    view: Groups  #: the axes that PyTorch sees, with the batch
+    fixed: dict[ValueAxis, int] = field(default_factory=dict)  #: index that was selected from an axis in `stored`
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -53,7 +46,10 @@ class Value:
         return sizes_of(self.view)
 
     def reshaped(self, shape: Sequence[int]) -> "Value":
-        """Return the value with another shape; raises `UntranslatableError` if axes would have to be cut anew."""
+        """Return the value with another shape, in which -1 stands for the rest.
+
+        Raises `UntranslatableError` if the shape divides an axis into unequal parts.
+        """
         try:
             return self._regrouped(shape)
         except UntranslatableError:
@@ -63,7 +59,7 @@ class Value:
             return joined._regrouped(shape)
 
     def _joined(self) -> "Value":
-        """Return the value with one axis in place of two that follow each other in the view and as they are stored."""
+        """Return the value with one axis in place of any two that are neighbours in both `view` and `stored`."""
         for group in self.view:
             for pair in itertools.pairwise(group):
                 if any(pair in itertools.pairwise(stored) for stored in self.stored):
@@ -96,7 +92,10 @@ class Value:
         return replace(value, view=tuple(groups))
 
     def split(self, axis: ValueAxis, outer: int) -> tuple["Value", tuple[ValueAxis, ValueAxis]]:
-        """Divide an axis into one of size `outer` and one that varies faster, or raise `UntranslatableError`."""
+        """Divide an axis into an axis of size `outer` and an axis that varies faster.
+
+        Return the value and the two axes; raises `UntranslatableError` for the batch, or unequal parts.
+        """
         if axis.is_batch or axis.size % outer:
             raise UntranslatableError(
                 f"divides an axis of {axis.size}{', the batch,' * axis.is_batch} into {outer} parts"
@@ -112,21 +111,21 @@ class Value:
         return replace(self, stored=divided(self.stored), view=divided(self.view)), parts
 
     def permuted(self, order: Sequence[int]) -> "Value":
-        """Return the value with its axes in another order."""
+        """Return the value with PyTorch's axes in another order, given by their present positions."""
         return replace(self, view=tuple(self.view[axis] for axis in order))
 
-    def with_axis(self, place: int, group: Group = ()) -> "Value":
-        """Return the value with an axis more, by default of size 1."""
-        return replace(self, view=(*self.view[:place], group, *self.view[place:]))
+    def with_axis(self, place: int) -> "Value":
+        """Return the value with a new axis of size 1 at a position."""
+        return replace(self, view=(*self.view[:place], (), *self.view[place:]))
 
     def without_axis(self, place: int) -> "Value":
-        """Return the value without an axis of size 1."""
+        """Return the value without the axis of size 1 at a position."""
         return replace(self, view=self.view[:place] + self.view[place + 1 :])
 
     def part(self, place: int, start: int, step: int, count: int) -> "Value | None":
-        """Return `count` places of an axis, or None if only layers can take them.
+        """Return `count` places of an axis; None if this needs a layer.
 
-        It needs no layer to take every n-th place of a multiple of n, or the n-th of equal parts.
+        Every n-th place of an axis whose size is a multiple of n needs no layer, and neither does one of n equal parts.
         """
         size = self.shape[place]
         if count == size:
@@ -153,7 +152,7 @@ class Value:
 
 
 def _with_one(pair: tuple[ValueAxis, ValueAxis], axis: ValueAxis, group: Group) -> Group:
-    """Return a group with one axis in place of two that follow each other."""
+    """Return a group with one axis in place of a pair of neighbours."""
     if pair not in itertools.pairwise(group):
         return group
     place = group.index(pair[0])
@@ -165,22 +164,22 @@ def _cut(have: Sequence[int], wanted: Sequence[int]) -> UntranslatableError:
 
 
 def with_group(groups: Groups, place: int, group: Group) -> Groups:
-    """Return groups with another group at a place."""
+    """Return the groups with `group` at the position `place`."""
     return (*groups[:place], group, *groups[place + 1 :])
 
 
 def shape_of_example(groups: Groups) -> tuple[int, ...]:
-    """Return the size of each group, with 1 in place of the batch."""
+    """Return the size of each group, where the batch counts as size 1."""
     return tuple(size_of([axis for axis in group if not axis.is_batch]) for group in groups)
 
 
 def flat(groups: Groups) -> Group:
-    """Return the axes of all groups in order."""
+    """Return the axes of all groups, in order."""
     return tuple(axis for group in groups for axis in group)
 
 
 def size_of(group: Sequence[ValueAxis]) -> int:
-    """Return the product of the axes' sizes."""
+    """Return the product of the sizes of a group's axes."""
     return math.prod(axis.size for axis in group)
 
 
@@ -190,12 +189,15 @@ def sizes_of(groups: Groups) -> tuple[int, ...]:
 
 
 def group_of(size: int) -> Group:
-    """Return a group of one new axis."""
+    """Return a group with a new axis of this size; the empty group for size 1."""
     return (ValueAxis(size),) if size > 1 else ()
 
 
 def aligned(one: Value, other: Value) -> tuple[Value, Value]:
-    """Return two values whose views have the same axes wherever both are longer than 1, and as many groups."""
+    """Return two values with the same elementary axes, so that they can be combined number by number.
+
+    PyTorch broadcasts axes of size 1: there, the other value keeps its axes. Raises `UntranslatableError`.
+    """
     rank = max(len(one.view), len(other.view))
     one, other = (replace(v, view=((),) * (rank - len(v.view)) + v.view) for v in (one, other))
     for place in range(rank):
@@ -205,7 +207,7 @@ def aligned(one: Value, other: Value) -> tuple[Value, Value]:
 
 
 def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]:
-    """Divide the axes of a group in both values so that they have the same sizes; those of `one` replace the others."""
+    """Divide the axes of a group in both values into equal sizes, and replace the axes in `other` by those in `one`."""
     if one.shape[place] != other.shape[place]:
         raise UntranslatableError(f"combines shapes {one.shape} and {other.shape}")
     number = 0
@@ -223,13 +225,16 @@ def _with_same_axes(one: Value, other: Value, place: int) -> tuple[Value, Value]
 
 
 def renamed(value: Value, names: dict[ValueAxis, ValueAxis]) -> Value:
-    """Return a value with other axes in place of some of its own."""
+    """Return a value with its axes replaced by `names`: old axis -> new axis."""
     stored, view = (tuple(tuple(names.get(axis, axis) for axis in group) for group in groups)
                     for groups in (value.stored, value.view))  # fmt: skip
     return replace(value, stored=stored, view=view, fixed={names.get(a, a): i for a, i in value.fixed.items()})
 
 
 def arranged(array: Array, have: Group, wanted: Group) -> Array:
-    """Return an array whose axes are `have`, or their products, with the axes `wanted`, the same in another order."""
+    """Return an array with the axes `wanted`, which are the axes `have` in another order.
+
+    The axes of `array` are those of `have`, or products of them.
+    """
     places = [have.index(axis) for axis in wanted]
     return np.asarray(array).reshape([axis.size for axis in have]).transpose(places)

@@ -78,10 +78,10 @@ def test_the_command_line_has_the_same_defaults(monkeypatch: pytest.MonkeyPatch)
 
     @click.command
     @options.execution
-    def command(**given: Any) -> Execution:
-        return options.execution_of(given)
+    def command(**asked: Any) -> dict[str, Any]:
+        return options.with_execution(asked)
 
-    assert command.main([], standalone_mode=False) == Execution()
+    assert command.main([], standalone_mode=False) == {"execution": Execution()}
 
 
 def test_every_public_name_is_there() -> None:

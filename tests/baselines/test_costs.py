@@ -10,6 +10,8 @@ import baselines
 from baselines.core.work import Passes, Sizes, passes_of
 from baselines.network import Network
 
+pytestmark = pytest.mark.rest
+
 MODEL, N_CLASSES = "model_21", 10
 
 #: Forward passes over their sample that cheap measures make at most.

@@ -13,6 +13,8 @@ from baselines import MeasureUnavailable
 from baselines.core.subject import Subject
 from baselines.network import Network, read_nodes
 
+pytestmark = pytest.mark.rest
+
 INPUTS = np.random.default_rng(0).normal(size=(40, 6, 8)).astype(np.float32)
 DATA = dataset(INPUTS, np.arange(40) % 3)
 
@@ -89,7 +91,6 @@ def test_free_scales_are_set(front, larger, smaller):
     assert others == pytest.approx(norms, rel=1e-4)
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
 def test_logits_stay_when_scales_are_set(build):
     written = written_with_other_scales(build)

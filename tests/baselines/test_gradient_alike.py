@@ -138,6 +138,7 @@ def test_against_one_backward_pass_for_each_example(make):
     assert tic_diag(model, data, epsilon=1e-4) == pytest.approx(np.sum(noise / (fisher + 1e-4)) / 8, rel=2e-3)
 
 
+@pytest.mark.rest
 def test_random_directions_have_the_fisher_matrix_as_their_mean():
     model = NETWORKS["few positions"]()
     images, labels = examples((8, 8, 2), 200)
@@ -153,6 +154,7 @@ def test_a_network_that_is_wrong_beyond_doubt_has_no_criterion(logit):
         tic_trace(dense([[logit, -logit]]), dataset(np.ones((4, 1)), np.ones(4)))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("measure", ALL)
 def test_no_gradient_at_all_gives_zero(measure):
     model = dense([[-1.0]], [[1.0, 2.0]])  # a dead unit

@@ -10,7 +10,6 @@ from small_networks import dataset, dense, layers
 
 import baselines
 from baselines.core.eigenvalues import largest_eigenvalue, ritz_values
-from baselines.core.memory import LIMIT
 from baselines.core.subject import Subject
 from baselines.sharpness.scales import weight_space
 
@@ -211,6 +210,7 @@ def test_an_eigenvalue_comes_as_often_as_the_matrix_has_it():
     )
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("margin", [1.0, 20.0, 40.0, 80.0])
 def test_curvature_of_a_tiny_loss_keeps_its_digits(margin):
     """Of one example x = 1 the Hessian is p q (1, -1) (1, -1)', p and q the probabilities of both classes."""
@@ -238,9 +238,5 @@ def test_effective_dimensionality_of_a_linear_classifier_and_of_a_hidden_layer(a
         assert found == pytest.approx(expected, rel=1e-2, abs=1e-3)
 
 
-def test_effective_dimensionality_of_a_flat_loss_is_zero_and_of_too_many_weights_refused(monkeypatch):
-    data = dataset(np.ones((4, 1)), np.zeros(4))
-    assert effective_dimensionality(dense([[1e4, -1e4]]), data) == 0
-    monkeypatch.setenv(LIMIT, "1000")  # the process has more already
-    with pytest.raises(baselines.MeasureUnavailable, match=r"needs 0\.0 GB of memory for 25 vectors of 2 weights"):
-        effective_dimensionality(dense([[1.0, 2.0]]), data)
+def test_effective_dimensionality_of_a_flat_loss_is_zero():
+    assert effective_dimensionality(dense([[1e4, -1e4]]), dataset(np.ones((4, 1)), np.zeros(4))) == 0

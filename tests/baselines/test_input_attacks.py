@@ -19,6 +19,7 @@ ANSWERS = (POINTS @ KERNEL).argmax(axis=1)
 DISTANCES = np.abs(POINTS @ (KERNEL[:, 0] - KERNEL[:, 1])) / np.abs(KERNEL[:, 0] - KERNEL[:, 1]).sum() / 60
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("measure", [pgd, fgsm])
 @pytest.mark.parametrize("epsilon", [0.0, 0.005, 0.01, 0.03])
 def test_a_linear_network_errs_within_its_distance_from_the_boundary(measure, epsilon):

@@ -242,6 +242,7 @@ def test_hue_of_images_without_colour_does_not_matter():
         assert value(name, three, dataset(np.repeat(batch, 3, axis=-1), labels)) == pytest.approx(expected)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("change", CHANGES)
 def test_never_right_and_always_right(change):
     model = conv((4, 4, 3))

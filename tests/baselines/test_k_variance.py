@@ -17,9 +17,9 @@ kv, kv_gn = baselines.load("kv_margin"), baselines.load("kv_gn_margin")
 IMAGES, LABELS = [[3.0, 1.0], [3.0, -1.0], [-5.0, 3.0], [-5.0, -3.0]], [0, 0, 1, 1]
 
 
-def linear(scale_in=1.0, scale_out=1.0):
+def linear():
     """The hidden layer is the input; the margin of an example of class 0 is 2 x_1, and its gradient is 2 long."""
-    return dense(scale_in * np.eye(2), scale_out * np.array([[1.0, -1.0], [0.0, 0.0]]), activation=None)
+    return dense(np.eye(2), np.array([[1.0, -1.0], [0.0, 0.0]]), activation=None)
 
 
 @pytest.mark.parametrize("choice", ["", "_authors"])
@@ -72,9 +72,9 @@ def examples(model, n=60, seed=0):
     return images, np.where(rng.random(n) < 0.1, (labels + 1) % 3, labels)
 
 
-def network(scale_in=1.0, scale_out=1.0):
+def network():
     rng = np.random.default_rng(0)
-    return dense(scale_in * rng.normal(size=(4, 8)), scale_out * rng.normal(size=(8, 3)))
+    return dense(rng.normal(size=(4, 8)), rng.normal(size=(8, 3)))
 
 
 @pytest.mark.parametrize("name", ["kv_margin", "kv_gn_margin"])

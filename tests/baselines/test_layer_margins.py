@@ -83,6 +83,7 @@ def test_signature_has_fences_within_the_values():
     assert signature(np.array([0.0, 1, 2, 3, 100])) == pytest.approx([0, 1, 2, 3, 6])
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", NAMES)
 def test_without_correct_examples_or_gradients(name):
     wrong = dataset([[1.0, 1.0]] * 4, [1] * 4)

@@ -88,11 +88,7 @@ def test_against_signs_of_pre_activations():
     draw = np.random.default_rng(0)
     kernels, shifts = (
         [draw.normal(size=(4, 6)), draw.normal(size=(6, 5)), draw.normal(size=(5, 2))],
-        [
-            draw.normal(size=6),
-            draw.normal(size=5),
-            np.zeros(2),
-        ],
+        [draw.normal(size=6), draw.normal(size=5), np.zeros(2)],
     )
     model, points = dense(*kernels, biases=shifts), draw.normal(size=(2, 4)).astype(np.float32)
     way = points[0] + np.linspace(0, 1, 33)[:, None] * (points[1] - points[0])

@@ -35,6 +35,7 @@ def subject():
     return read_model(DEMO / MODEL), read_dataset(DEMO / "dataset_1" / "train")
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", REFUSING)
 def test_a_measure_refuses_before_it_starts_with_what_it_needs(name, subject, monkeypatch):
     monkeypatch.setenv(memory.LIMIT, "1000")  # the process has more already

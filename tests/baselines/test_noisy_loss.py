@@ -43,22 +43,6 @@ def test_energy_of_a_linear_classifier():
     assert energy(model, data, sigma=1e-6) == 0
 
 
-def small():
-    rng = np.random.default_rng(1)
-    return [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))], dataset(rng.normal(size=(60, 4)), np.arange(60) % 3)
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize("sigma", [0.01, 1.0])
-def test_entropy_is_at_most_the_filtered_loss_and_both_are_the_loss_without_noise(sigma):
-    (first, second), data = small()
-    model = dense(first, second)
-    assert 0 <= entropy(model, data, gamma=sigma**-2) <= low_pass(model, data, sigma=sigma)
-    loss = baselines.load("cross_entropy")(model, data)
-    assert low_pass(model, data, sigma=1e-6) == pytest.approx(loss, rel=1e-4)
-    assert entropy(model, data, gamma=1e12) == pytest.approx(loss, rel=1e-4)
-
-
 coefficient = baselines.load("local_learning_coefficient")
 
 #: Four features with a coin each: at weights of zero the Hessian has 1/8 four times, and zero four times, as only the

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_DATA, dataset, dense, fitted_and_memorised, layers, t1
+from small_networks import dataset, dense, layers
 
 import baselines
-from baselines import MEASURES, MeasureUnavailable, sharing
+from baselines import MeasureUnavailable, sharing
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.perturbation_response.mixing import CURVES, mixup_curve, partners
@@ -77,27 +77,6 @@ def test_what_has_no_partners_is_refused(labels, kind, reason):
             baselines.load(f"gi_{kind}_l{layer}")(dense(np.eye(2), np.ones((2, 5))), dataset(images, labels))
 
 
-def test_two_examples_are_enough():
-    data = dataset([[1.0, 0.0], [1.0, 0.2]], [0, 0])
-    for name in ("gi_intra_l0", "gi_intra_l1", "pr_mean_error_intra_l0"):
-        assert baselines.load(name)(t1(), data) == 0
-    with pytest.raises(MeasureUnavailable):
-        baselines.load("gi_intra_l0")(t1(), dataset(*T1_DATA))
-
-
-@pytest.mark.parametrize("n_alphas", [2, 7, 11])
-def test_printed_shares_are_those_of_the_curve(n_alphas):
-    images, labels, centres = blobs()
-    subject = Subject(network(centres), dataset(images, labels))
-    for kind, layer in CURVES:
-        formula = MEASURES[f"gi_{kind}_l{layer}"].formula
-        printed = formula.rpartition("a = ")[2]
-        assert printed == ("t / 2" if kind == "intra" else "t (n_alphas - 1) / (2 n_alphas)")
-        factor = 1 / 2 if kind == "intra" else (n_alphas - 1) / (2 * n_alphas)
-        shares, _ = mixup_curve(subject, kind, layer, n_alphas, 10, 0)
-        assert shares == pytest.approx(np.linspace(0, 1, n_alphas) * factor)
-
-
 # Curves
 
 
@@ -133,26 +112,6 @@ def test_layer_1_is_the_first_layers_output_with_its_activation():
     assert baselines.load("gi_intra_l1")(model, data) == 0
     # At the input |1 - 2 a| > 1/4 is needed: right at 8 of 11 shares, 0 to 0.35.
     assert baselines.load("pr_mean_error_intra_l0")(model, data) == pytest.approx(3 / 11)
-
-
-@pytest.mark.rest
-@pytest.mark.parametrize(
-    "before",
-    [
-        [layers.Dense(9), layers.ReLU()],
-        [layers.Flatten(), layers.Dense(9, "relu")],
-        [layers.Rescaling(1.0), layers.Dropout(0.5), layers.Dense(9), layers.Activation("relu")],
-    ],
-)
-def test_mixing_layer_1_is_not_mixing_inputs_however_the_layer_is_written(before):
-    images, labels, centres = blobs()
-    data, fused = dataset(images, labels), network(centres)
-    apart = tf.keras.Sequential([tf.keras.Input((4,)), *before, layers.Dense(3)])
-    apart.set_weights(fused.get_weights())
-    for kind in ("intra", "inter"):
-        inputs, hidden = (baselines.load(f"pr_mean_error_{kind}_l{layer}")(apart, data) for layer in (0, 1))
-        assert hidden != inputs
-        assert hidden == baselines.load(f"pr_mean_error_{kind}_l1")(fused, data)
 
 
 @pytest.mark.rest
@@ -228,16 +187,21 @@ def test_combinations():
     assert mean == pytest.approx((pal["inter_l0"] + pal["intra_l0"]) / 2)
 
 
-def test_a_perfect_network():
-    """Two points per class, straight regions: always right, even close to half and half."""
-    model = dense(np.eye(2), np.eye(2))
-    data = dataset([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 0, 1, 1])
+@pytest.mark.parametrize(
+    ("kernel", "images", "labels", "gi", "pal", "error"),
+    [
+        (np.eye(2), [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 0, 1, 1], 0, -84, 0),
+        ([[0.0, 0.0, 1.0]] * 2, np.ones((6, 2)), [0, 1] * 3, 1, 0, 1),
+        (np.zeros((2, 4)), np.eye(2)[[0, 1] * 8], [0, 1, 2, 3] * 4, 0.75, -84, 0.75),
+    ],
+    ids=["straight regions: always right", "always another class: never right", "dead: ties go to class 0"],
+)
+def test_networks_of_known_curves(kernel, images, labels, gi, pal, error):
+    model, data = dense(np.eye(2), kernel), dataset(images, labels)
     for name in NAMES:
-        assert baselines.load(f"gi_{name}")(model, data) == 0
-        assert baselines.load(f"pal_{name}")(model, data) == pytest.approx(-84)
-        assert baselines.load(f"pr_mean_error_{name}")(model, data) == 0
-    assert baselines.load("pal_intra_l0_x_l1")(model, data) == pytest.approx(-(84**2))
-    assert baselines.load("pal_inter_plus_intra_l0")(model, data) == pytest.approx(-84)
+        assert baselines.load(f"gi_{name}")(model, data) == pytest.approx(gi)
+        assert baselines.load(f"pal_{name}")(model, data) == pytest.approx(pal)
+        assert baselines.load(f"pr_mean_error_{name}")(model, data) == pytest.approx(error)
 
 
 @pytest.mark.parametrize("threshold", [0.27, 0.53])
@@ -252,26 +216,6 @@ def test_inter_of_a_threshold_in_closed_form(threshold):
     assert baselines.load("pr_mean_error_inter_l0")(model, data) == pytest.approx(1 - expected.mean())
 
 
-@pytest.mark.rest
-def test_a_network_that_is_never_right():
-    images = np.ones((6, 2))
-    model = dense(np.eye(2), [[0.0, 0.0, 1.0]] * 2)  # always class 2
-    data = dataset(images, [0, 1] * 3)
-    for name in NAMES:
-        assert baselines.load(f"gi_{name}")(model, data) == pytest.approx(1)
-        assert baselines.load(f"pal_{name}")(model, data) == 0
-        assert baselines.load(f"pr_mean_error_{name}")(model, data) == 1
-
-
-@pytest.mark.rest
-def test_a_dead_network_has_the_share_of_its_class():
-    model = dense(np.zeros((2, 2)), np.zeros((2, 4)))  # ties go to class 0
-    data = dataset(np.eye(2)[[0, 1] * 8], [0, 1, 2, 3] * 4)
-    for name in NAMES:
-        assert baselines.load(f"gi_{name}")(model, data) == pytest.approx(0.75)
-        assert baselines.load(f"pal_{name}")(model, data) == pytest.approx(-84)
-
-
 def test_a_class_that_is_rare_keeps_its_partners_in_a_small_sample():
     labels = np.array([0] * 500 + [1, 1])
     images = np.where(labels[:, None] == 1, [[0.0, 1.0]], [[1.0, 0.0]])
@@ -279,8 +223,3 @@ def test_a_class_that_is_rare_keeps_its_partners_in_a_small_sample():
     for seed in range(5):
         assert np.count_nonzero(subject.sample(20, seed, by_class=True).labels == 1) == 2
         assert mixup_curve(subject, "inter", 0, 3, 20, seed)[1].tolist() == [1, 1, 1]
-
-
-def test_a_memoriser_is_worse_than_a_network_that_has_learned_something():
-    learned, memorised = fitted_and_memorised(baselines.load("gi_intra_l0"))
-    assert learned < memorised

@@ -113,6 +113,7 @@ def test_the_representation_is_what_the_last_weight_layer_takes_in():
     assert features == pytest.approx(expected.numpy(), rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("size", [2, rest(1), rest(5)])
 def test_intrinsic_dimension_of_a_subspace(size):
     rng = np.random.default_rng(size)
@@ -157,10 +158,7 @@ def test_a_lattice_has_no_intrinsic_dimension():
         value(dimension, points, np.zeros(9))
 
 
-@pytest.mark.parametrize(
-    ("spectrum", "expected"),
-    [([1, 1, 1, 1], 4), ([1, 0, 0, 0], 1), ([3, 1, 0, 0], 4 / 3**0.75)],
-)
+@pytest.mark.parametrize(("spectrum", "expected"), [([1, 1, 1, 1], 4), ([1, 0, 0, 0], 1), ([3, 1, 0, 0], 4 / 3**0.75)])
 def test_rank_of_a_known_spectrum(spectrum, expected):
     """exp of the entropy of (3/4, 1/4) is 4 / 3^(3/4)."""
     rng = np.random.default_rng(0)

@@ -79,6 +79,7 @@ def test_inputs_that_are_no_images_have_no_size():
         norms("fft", model, fft_size="dataset")
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("size", [1, 128])
 @pytest.mark.parametrize(
     ("layer", "shape"),
@@ -148,12 +149,6 @@ def test_a_kernel_of_ones():
     assert norms("fft", model) == pytest.approx([9])
     assert norms("op", model) == pytest.approx([(1 + 2 * math.cos(math.pi / 9)) ** 2])
     assert norms("op", model) == pytest.approx([8.290859], abs=1e-5)
-
-
-@pytest.mark.parametrize("variant", NORMS)
-def test_windows_of_one_pixel(variant):
-    model = network(layers.Conv2D(4, 1), shape=(5, 5, 3))
-    assert norms(variant, model) == pytest.approx([np.linalg.norm(model.get_weights()[0][0, 0], 2)])
 
 
 @pytest.mark.parametrize("variant", NORMS)

@@ -1,10 +1,8 @@
 """A board of a large database costs little more than one of a small database that shows the same."""
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.large_records import write_records, write_tasks
-from tests.records.servers import MISSING, Server
+from tests.records.servers import serving
 
 #: Most seconds and MiB of a board of a thousand submissions on 96 models, with nothing in the cache.
 MOST_S, MOST_MIB = 60.0, 1024.0
@@ -34,14 +32,9 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callabl
     """Returns the location of a new database."""
     if request.param == "sqlite":
         yield lambda name: str(tmp_path / f"{name}.db")
-        return
-    if MISSING:
-        pytest.skip(f"PostgreSQL is not installed: {MISSING} not found")
-    directory = Path(tempfile.mkdtemp(prefix="pg"))
-    server = Server(directory)
-    yield server.new_database
-    server.stop()
-    shutil.rmtree(directory)
+    else:
+        with serving() as server:
+            yield server.new_database
 
 
 def test_a_million_records_of_which_one_in_a_hundred_is_shown(

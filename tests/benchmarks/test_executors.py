@@ -1,8 +1,6 @@
 """Speed of a cluster's driver, and the overhead of a call on a cluster."""
 
 import resource
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +18,7 @@ from harness.records import Records
 from harness.sandbox import SandboxChoice
 from harness.testing import STAGE
 from tests.execution.planned_things import SETTINGS, make_submission, make_task
-from tests.records.servers import MISSING, Server
+from tests.records.servers import serving
 
 SUBMISSIONS, MODELS = 100, 100
 
@@ -31,13 +29,8 @@ CALLS = 1_000
 @pytest.fixture
 def location() -> Iterator[str]:
     """A database of a server that waits for its disk."""
-    if MISSING:
-        pytest.skip(f"PostgreSQL is not installed: {MISSING} not found")
-    directory = Path(tempfile.mkdtemp(prefix="pg"))
-    server = Server(directory, fsync=True)
-    yield server.url
-    server.stop()
-    shutil.rmtree(directory)
+    with serving(fsync=True) as server:
+        yield server.url
 
 
 def test_ten_thousand_calls_on_512_lanes_into_postgresql(location: str, monkeypatch: pytest.MonkeyPatch) -> None:

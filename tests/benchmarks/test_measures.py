@@ -21,12 +21,7 @@ MNIST_SIZE, DEMO = 1.3, 2
 
 #: Ratios there that more than a busy machine exceeds. A pass of the demo takes milliseconds: beside it, layers and
 #: gradients cost Python; correlations of thousands of units cost more than the passes of either.
-REACHED = {
-    "cdnv": (1.6, 3),
-    "layer_margin_log_mean": (1.6, 4.2),
-    "gsnr": (1.9, 6),
-    "persistence_mean_h0": (3.6, 12),
-}
+REACHED = {"cdnv": (1.6, 3), "layer_margin_log_mean": (1.6, 4.2), "gsnr": (1.9, 6), "persistence_mean_h0": (3.6, 12)}
 
 
 def printed_by(module):

@@ -1,7 +1,5 @@
 """Records in groups against one transaction for each, and claims in windows, on SQLite and PostgreSQL."""
 
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,9 +7,9 @@ from pathlib import Path
 import pytest
 from stopwatch import seconds
 
-from harness.records import Evaluation, Records
+from harness.records import Claims, Evaluation, Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
-from tests.records.servers import MISSING, Server
+from tests.records.servers import Server, serving
 
 #: Records that are written, and claims that are made in windows.
 ROWS, CLAIMS, WINDOW = 2_000, 100_000, 4_000
@@ -23,13 +21,8 @@ TARGET = 500
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server that waits for its disk, as servers do."""
-    if MISSING:
-        pytest.skip(f"PostgreSQL is not installed: {MISSING} not found")
-    directory = Path(tempfile.mkdtemp(prefix="pg"))
-    server = Server(directory, fsync=True)
-    yield server
-    server.stop()
-    shutil.rmtree(directory)
+    with serving(fsync=True) as server:
+        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -54,17 +47,17 @@ def cost(work: Callable[[], object]) -> tuple[float, float]:
 
 def test_records_in_groups(records: Records) -> None:
     alone, grouped = calls("alone"), calls("grouped")
-    with records.claims() as claims:
+    with Claims(records) as claims:
         claims.take([row.key for row in alone + grouped])
 
         def write_alone() -> None:
-            with records.writer(claims) as writer:
+            with RecordWriter(records, claims) as writer:
                 for row in alone:
                     writer.add(row)
                     writer.flush()
 
         def write_in_groups() -> None:
-            with records.writer(claims) as writer:
+            with RecordWriter(records, claims) as writer:
                 for row in grouped:
                     writer.add(row)
 
@@ -76,7 +69,7 @@ def test_records_in_groups(records: Records) -> None:
 
 def test_claims_in_windows(records: Records) -> None:
     keys = [f"{number:064}" for number in range(CLAIMS)]
-    with records.claims() as claims:
+    with Claims(records) as claims:
         first = seconds(lambda: claims.take(keys[:WINDOW]), repeats=1)
         wall, processor = cost(lambda: [claims.take(keys[at : at + WINDOW]) for at in range(WINDOW, CLAIMS, WINDOW)])
     print(f"first window: {first:.3f} s; {CLAIMS - WINDOW} claims: {wall:.2f} s, {processor:.2f} s of processor")

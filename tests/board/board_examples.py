@@ -54,10 +54,10 @@ def write_reference(
     return directory
 
 
-def references(directory: Path, *tasks: str) -> dict[str, Reference]:
-    """Reference data of tasks that are all alike."""
+def references(directory: Path, *tasks: str, **options: Any) -> dict[str, Reference]:
+    """Reference data of tasks that are all alike; `options` are those of `write_reference`."""
     for task in tasks or ("toy",):
-        write_reference(directory, task)
+        write_reference(directory, task, **options)
     return {name: read_reference(path) for name, path in sorted(TaskDirectory(directory).references().items())}
 
 

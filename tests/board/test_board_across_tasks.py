@@ -86,6 +86,7 @@ def test_mean_ranks_for_programs(tmp_path: Path) -> None:
     assert [(group["first"], group["last"]) for group in content["groups"]] == [*expected.groups]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("n_tasks", [5, 6])
 def test_every_two_rows(tmp_path: Path, n_tasks: int) -> None:
     found = board(tmp_path, n_tasks)

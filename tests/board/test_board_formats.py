@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.board.board import Board
-from harness.board.collect import Collected
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import latex, markdown, table
@@ -71,10 +70,7 @@ def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> Non
 
 
 def test_what_a_reader_must_know_stands_below(board: Board) -> None:
-    assert board.notes[:2] == [
-        "the same files under several names: bold, broken, half, winner",
-        RULE,
-    ]
+    assert board.notes[:2] == ["the same files under several names: bold, broken, half, winner", RULE]
     assert any("noisy oracle" in note for note in board.notes)
     assert any("--unsafe-no-sandbox" in note for note in board.notes)
     assert not any(
@@ -94,12 +90,6 @@ def test_markdown(board: Board) -> None:
     assert table[2] == f"| 1 | `winner` |  | {scores} | 1.50 | 16/16 |"
     assert len(table) == 2 + len(board.rows)
     assert RULE in markdown.render(board)
-
-
-def test_a_bar_in_the_name_of_a_task_does_not_break_the_markdown(tmp_path: Path) -> None:
-    known = references(tmp_path, "a|b")
-    text = markdown.render(build_board(Collected([]), known))
-    assert "| a\\|b |" in text
 
 
 def test_csv_has_all_digits(board: Board) -> None:
@@ -135,29 +125,6 @@ def test_json_has_everything(board: Board) -> None:
     assert found["winner"]["seconds_per_model"] == 1.5
 
 
-def test_a_measure_that_is_always_the_same_has_numbers_all_the_same(tmp_path: Path) -> None:
-    known = references(tmp_path)
-    found = json.loads(json_format.render(build_board(collect(rows("constant", [1.0] * 8), known), known)))
-    (constant,) = (row for row in found["rows"] if row["submission"] == "constant")
-    assert (constant["score"], constant["tasks"]["toy"]["kendall"]) == (0.0, 0.0)
-
-
-def test_scores_have_one_scale_in_every_format(board: Board) -> None:
-    toy = json.loads(json_format.render(board))["rows"][2]["tasks"]["toy"]
-    assert toy["official"] == pytest.approx(100 * OFFICIAL)
-    assert all(0 <= value <= 100.1 for value in [*toy["official_pairs"].values(), *toy["printed_subsets"].values()])
-    assert max(toy["printed_subsets"].values()) > 1
-    assert abs(toy["kendall"]) <= 1
-
-
-@pytest.mark.parametrize("name", ["__bold__", "www.evil.example", "a+b", "1e5"])
-def test_names_are_text_and_nothing_else(name: str, tmp_path: Path) -> None:
-    known = references(tmp_path)
-    found = build_board(collect(rows(name), known), known)
-    assert f"| `{name}` |" in markdown.render(found)
-    assert name in {row["submission"] for row in csv.DictReader(io.StringIO(csv_format.render(found)))}
-
-
 def test_remarks_cannot_be_markup(board: Board) -> None:
     text = markdown.render(
         replace(board, remarks=["__x__ digits_vgg https://evil.example www.evil.example <b> a|b `c`"])
@@ -165,6 +132,7 @@ def test_remarks_cannot_be_markup(board: Board) -> None:
     assert r"\_\_x\_\_ digits_vgg https\://evil.example www\.evil.example \<b\> a\|b \`c\`" in text
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "text",
     [

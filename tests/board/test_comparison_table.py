@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, compare, failed, references, rows
+from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, compare, failed, rows
 from pyarrow import parquet
 
 from harness.board.board import Board
@@ -34,11 +34,6 @@ FAMILIES = {
     "best:seed=3": "size",
     "broken": "size",
 }
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
-    return references(tmp_path_factory.mktemp("reference"), *TASKS)
 
 
 @pytest.fixture(scope="module")

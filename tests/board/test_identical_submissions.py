@@ -3,18 +3,13 @@
 from collections.abc import Sequence
 
 import pytest
-from board_examples import MEASURE, collect, failed, references, rows
+from board_examples import MEASURE, collect, failed, rows
 
 from harness.board.formats import find
 from harness.board.leaderboard import build_board
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
-    return references(tmp_path_factory.mktemp("reference"), "toy", "second")
 
 
 def remarks(records: Sequence[Evaluation], known: dict[str, Reference], withheld: Sequence[str] = ()) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import hypothesis.strategies as st
 import pytest
-from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, collect, failed, references, rows
+from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, collect, failed, rows
 from hypothesis import given, settings
 
 from harness.board.leaderboard import build_board
@@ -15,11 +15,6 @@ from harness.records import Evaluation
 
 SCALED = [3 * gap + 1 for gap in GAPS]
 CONSTANT = [1.0] * 8
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
-    return references(tmp_path_factory.mktemp("reference"), "toy", "second")
 
 
 def both(submission: str, values: list[float], **columns: object) -> list[Evaluation]:

@@ -3,22 +3,15 @@
 from dataclasses import replace
 
 import pytest
-from board_examples import GAPS, MEASURE, collect, references, rows, write_reference
+from board_examples import GAPS, MEASURE, collect, rows, write_reference
 
 from harness.board.board import Board
-from harness.board.collect import Collected
 from harness.board.formats import find
 from harness.board.leaderboard import build_board
-from harness.board.oracle import Oracle, score_oracle
-from harness.board.yardstick import ScoreSpread
+from harness.board.yardsticks import Oracle, ScoreSpread, score_oracle
 from harness.format.reference import Reference, read_reference
 from harness.task.layout import TaskDirectory
 from scoring import ORACLE_DRAWS, HeldOut, noisy_oracle, official_score, oracle_scores
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
-    return references(tmp_path_factory.mktemp("reference"), "second", "toy")
 
 
 def board(known: dict[str, Reference]) -> Board:
@@ -67,15 +60,11 @@ def test_every_format_says_what_it_is(known: dict[str, Reference]) -> None:
     assert "oracle" not in str(find("csv").render(found))
 
 
-def test_it_is_there_even_when_nobody_else_is(known: dict[str, Reference]) -> None:
-    found = build_board(Collected([]), known)
-    assert (found.rows, found.oracle) == ([], score_oracle(known))
-
-
-def test_nobody_can_take_its_place(known: dict[str, Reference]) -> None:
-    found = build_board(collect(rows("noisy_oracle", [1.0] * 8), known), known)
-    assert [row.kind for row in found.rows] == ["submission"]
-    assert found.oracle == score_oracle(known)
+def test_it_is_there_even_when_nobody_else_is_and_nobody_can_take_its_place(known: dict[str, Reference]) -> None:
+    for records in ([], rows("noisy_oracle", [1.0] * 8)):
+        found = build_board(collect(records, known), known)
+        assert [row.kind for row in found.rows] == ["submission"] * bool(records)
+        assert found.oracle == score_oracle(known)
 
 
 def test_of_a_withheld_task_and_of_a_mean_with_one_it_says_nothing(known: dict[str, Reference]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from board_examples import MEASURE, MODELS, OFFICIAL, collect, failed, references, rows, write_reference
+from board_examples import MEASURE, MODELS, OFFICIAL, collect, failed, rows, write_reference
 
 from harness.board.board import Board
 from harness.board.collect import Calls, Collected
@@ -19,14 +19,11 @@ from harness.task.contents import Contents
 from scoring import measure_stability
 from tests.records.evaluation_rows import request
 
+pytestmark = pytest.mark.rest
+
 #: Values of other seeds.
 SECOND = [3.5, 2.0, 0.5, 1.0, 5.0, 7.0, 2.0, 8.0]
 THIRD = [2.5, 5.0, 3.0, 1.0, 6.0, 9.0, 1.0, 4.0]
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
-    return references(tmp_path_factory.mktemp("reference"), "toy", "second")
 
 
 def repeated(task: str = "toy", *others: Sequence[float], **columns: object) -> list[Evaluation]:
@@ -76,9 +73,7 @@ def test_they_are_in_the_order_of_their_numbers_and_the_newest_counts(known: dic
     assert calls.repeats["toy", "model_0"] == [9.5, 2.5]
 
 
-def test_repetitions_of_other_models_data_versions_and_configurations_do_not_count(
-    known: dict[str, Reference],
-) -> None:
+def test_repetitions_of_other_models_data_versions_and_configurations_do_not_count(known: dict[str, Reference]) -> None:
     contents = {"toy": Contents(dict.fromkeys(MODELS, "m0"), "t0")}
     others = [
         rows("mine", SECOND, repeat=1, model_digest="old"),

@@ -6,17 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from board_examples import references
 
 from harness.board.predictions import read_predictions
 from harness.errors import UserError
 from harness.format.reference import Reference
 from scoring import Failure
-
-
-@pytest.fixture
-def known(tmp_path: Path) -> dict[str, Reference]:
-    return references(tmp_path / "reference", "toy", "second")
 
 
 @pytest.fixture
@@ -49,10 +43,17 @@ def test_a_model_that_there_was_no_time_for(directory: Path, known: dict[str, Re
     assert found["model_0"] == Failure("EXCEEDED", exceeded=True)
 
 
-def test_nan_is_left_to_the_rule(directory: Path, known: dict[str, Reference]) -> None:
-    found = read(directory, known, '{"model_0": NaN, "model_1": 0.5}')
-    assert math.isnan(found["model_0"])  # type: ignore[arg-type]
-    assert found["model_1"] == 0.5
+@pytest.mark.parametrize(
+    ("others", "found"),
+    [('"model_1": 0.5', {"model_1": 0.5}), ('"model_1": Infinity, "model_2": 7', {"model_1": 1.0, "model_2": 0.0})],
+    ids=["numbers", "ranks"],
+)
+def test_nan_is_left_to_the_rule(
+    others: str, found: dict[str, float], directory: Path, known: dict[str, Reference]
+) -> None:
+    values = read(directory, known, f'{{"model_0": NaN, {others}}}')
+    assert math.isnan(values.pop("model_0"))  # type: ignore[arg-type]
+    assert values == found
 
 
 @pytest.mark.parametrize(
@@ -69,12 +70,6 @@ def test_numbers_that_no_float_holds_keep_their_order(
 ) -> None:
     """As in the competition's program, which compares the numbers of the JSON as Python reads them."""
     assert list(read(directory, known, content).values()) == ranks
-
-
-def test_nan_stays_nan_among_ranks(directory: Path, known: dict[str, Reference]) -> None:
-    found = read(directory, known, '{"model_0": NaN, "model_1": Infinity, "model_2": 7}')
-    assert math.isnan(found.pop("model_0"))  # type: ignore[arg-type]
-    assert found == {"model_1": 1.0, "model_2": 0.0}
 
 
 def test_a_task_without_a_file_has_no_values(directory: Path, known: dict[str, Reference]) -> None:

@@ -18,11 +18,6 @@ from scoring import TaskScore
 from tests.records.evaluation_rows import request
 
 
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
-    return references(tmp_path_factory.mktemp("reference"), "toy", "second")
-
-
 def values(calls: Calls, task: str = "toy") -> dict[str, float | None]:
     return {model: row.value for (of, model), row in calls.rows.items() if of == task}
 
@@ -165,7 +160,7 @@ def test_records_of_models_that_were_changed_since_do_not_count(known: dict[str,
     reason = "4 of 8 calls gave no value (model_0: stale, model_1: stale, model_2: stale, ...)"
     assert score_calls(calls, {"toy": known["toy"]}).tasks["toy"] == reason
     assert said(collected, known) == [
-        "stale: records of margin (4 on toy) are of other models or data than the present ones and do not count; "
+        "stale: records of margin (4 on toy) were made with an earlier version of the task and do not count; "
         "to renew them: RENEW ['margin']"
     ]
     renewed = rows("margin", dict.fromkeys(MODELS[:4], 1.0), model_digest="other")
@@ -193,7 +188,7 @@ def test_submissions_that_lost_the_same_records_share_a_line(known: dict[str, Re
     made = [row for name in "abcde" for row in rows(name)]
     collected = collect(made, known, contents={"toy": Contents(dict.fromkeys(MODELS, "other"), None)})
     assert said(collected, known) == [
-        "stale: records of a, b, c, d, e (8 on toy) are of other models or data than the present ones and do not "
+        "stale: records of a, b, c, d, e (8 on toy) were made with an earlier version of the task and do not "
         "count; to renew them: RENEW ['a', 'b', 'c', 'd', 'e']"
     ]
 

@@ -161,7 +161,7 @@ def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str,
 @given(st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(LEAST_MEMORY, psutil.virtual_memory().total))
 def test_the_command_has_the_very_limits(known: dict[str, Reference], seconds: float, size: int) -> None:
     found = renewal(known, time_limit_s=seconds, memory_limit_bytes=size)
-    assert (found["time_limit"], found["memory_bytes"]) == (seconds, size)
+    assert (found["time_limit_s"], found["memory_bytes"]) == (seconds, size)
 
 
 def test_variables_do_not_change_what_the_command_does(
@@ -192,7 +192,7 @@ def test_the_command_covers_the_tasks_that_lost_records(
 
 def test_the_command_names_the_runtime_of_containers(known: dict[str, Reference]) -> None:
     found = renewal(known, sandbox="docker/runsc")
-    assert (found["sandbox_mode"], found["docker_runtime"]) == ("docker", "runsc")
+    assert (found["sandbox"], found["docker_runtime"]) == ("docker", "runsc")
 
 
 def test_settings_of_an_interrupted_run_have_no_row_beside_others_with_records(known: dict[str, Reference]) -> None:

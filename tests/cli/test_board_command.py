@@ -117,6 +117,7 @@ def test_the_files_are_written_anew(pgdl: Pgdl, folder: Path, record: Record) ->
     assert "newcomer" in (folder / "board" / "leaderboard.md").read_text()
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("results")
 def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
     pgdl: Pgdl, folder: Path, record: Record, monkeypatch: pytest.MonkeyPatch

@@ -3,9 +3,7 @@
 The table stays whole; what calls printed is below it.
 """
 
-import io
 import json
-import sys
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,14 +15,13 @@ import pytest
 from in_process import Pgdl
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
-from harness.cli.check import command
 from harness.cli.check_table import LINES, TRACEBACK, CallTable
 from harness.execution.check import Trial
 from harness.execution.forecast import forecast
 from harness.execution.order import FinishedCall
 from harness.execution.plan import plan_calls
 from harness.outcome import LONGEST_OUTPUT_TAIL, CallResult, Outcome
-from harness.tables import SafeConsole, wide_console
+from harness.tables import wide_console
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -204,17 +201,6 @@ def test_a_traceback_is_nothing_that_the_measure_printed(capsys: pytest.CaptureF
     assert [line for line in below if "other" in line] == []
 
 
-def test_a_row_of_the_demo_fits_into_80_columns() -> None:
-    console = SafeConsole(width=80, file=io.StringIO(), markup=False)
-    task = make_task(13)
-    (call,) = [one for one in plan_calls([make_submission()], [task], SETTINGS, NOWHERE_TO_RUN)
-               if one.model.id == "model_12"]  # fmt: skip
-    task = replace(task, name="digits_nin_small")
-    table = CallTable([task], (), console)
-    table.add(FinishedCall(replace(call, task=task), replace(OK, value=-0.0123457), NOW, {}, "bubblewrap/fast"))
-    assert len(console.file.getvalue().splitlines()) == 2  # type: ignore[attr-defined]
-
-
 def test_all_that_was_printed_is_there_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     _, below = shown(capsys, GOOD, BAD, whole=True)
     assert [line for line in below if "earlier" in line or "other" in line] == []
@@ -222,20 +208,10 @@ def test_all_that_was_printed_is_there_on_request(capsys: pytest.CaptureFixture[
 
 
 def test_of_a_call_that_printed_more_than_is_kept_no_lines_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    _, below = shown(
-        capsys, CallResult(Outcome.OK, 1.0, output_tail="12345678\n" * (LONGEST_OUTPUT_TAIL // 9) + "1234567")
-    )
+    tail = "12345678\n" * (LONGEST_OUTPUT_TAIL // 9) + "1234567"
+    _, below = shown(capsys, CallResult(Outcome.OK, 1.0, output_tail=tail))
     assert below[1] == "toy/model_0: printed at least 16,000 characters"
 
 
 def test_a_silent_call_leaves_the_table_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(capsys, CallResult(Outcome.OK, 1.0))[1] == []
-
-
-def test_the_spinner_waits_for_no_slow_import(monkeypatch: pytest.MonkeyPatch) -> None:
-    console = SafeConsole(force_terminal=True, no_color=True, width=80, markup=False, file=io.StringIO())
-    monkeypatch.setattr("harness.tables.wide_console", lambda **_: console)
-    monkeypatch.setitem(sys.modules, "harness.api.checks", None)  # its import fails
-    with pytest.raises(ModuleNotFoundError):
-        command.main(["mine.py"], standalone_mode=False)
-    assert "reading mine.py" in console.file.getvalue()  # type: ignore[attr-defined]

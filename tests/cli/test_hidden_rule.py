@@ -25,6 +25,8 @@ from harness.outcome import Outcome
 from harness.records import Evaluation, Records
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
 
+pytestmark = pytest.mark.rest
+
 #: Gaps and values of another competition, of which the official score is 29.45 instead of 29.54.
 OTHER_GAPS = [0.1125, 0.16, 0.06, 0.41, 0.31, 0.21, 0.23, 0.13]
 OTHER_MEASURE = [1.0, 6.0, 3.0, 4.0, 9.0, 5.0, 2.0, 1.0]

@@ -40,13 +40,6 @@ def families() -> list[str]:
     return list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
 
 
-def test_one_family(pgdl: Pgdl) -> None:
-    lines = pgdl("measures", "--family", "size").out.splitlines()
-    assert lines[1].rstrip() == "size"
-    expected = [name for name, measure in baselines.MEASURES.items() if measure.family == "size"]
-    assert [line.split()[0] for line in lines[2:]] == expected
-
-
 def test_one_cost_and_the_cheap_ones(pgdl: Pgdl) -> None:
     def names(*options: str) -> set[str]:
         return {one["name"] for one in json.loads(pgdl("measures", "--format", "json", *options).out)}
@@ -76,7 +69,7 @@ def test_a_narrow_terminal_wraps_meanings_and_leaves_out_what_one_page_has(
         name = line[:first].strip() or name
         meanings[name] = f"{meanings.get(name, '')} {line[first:last].strip()}".strip()
     assert all(meanings[name] == measure.meaning for name, measure in baselines.MEASURES.items())
-    assert lines[-1] == "pgdl measures NAME shows needs, work and source of one."
+    assert lines[-1] == "pgdl measures NAME shows needs, work and source of a measure."
 
 
 def test_json_has_everything(pgdl: Pgdl) -> None:
@@ -133,6 +126,7 @@ def test_one_measure_is_explained(pgdl: Pgdl) -> None:
     assert "height and width of the images in pixels" in out
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", baselines.MEASURES)
 def test_every_measure_is_explained(name: str, pgdl: Pgdl) -> None:
     ended = pgdl("measures", name)
@@ -167,7 +161,7 @@ def test_a_measure_of_another_package_has_no_forecast(pgdl: Pgdl, monkeypatch: p
     other = InstalledMeasure("theirs", "package.module:function", "package 1.0", "", Mock())
     monkeypatch.setattr("harness.submission.installed.installed_measures", lambda: (other,))
     ended = pgdl("measures", "theirs", "--cost")
-    message = "theirs: its cost is not known: expected a measure of the library, found one of package 1.0"
+    message = "theirs: its cost is not known: expected a measure of the library, found a measure of package 1.0"
     assert (ended.code, ended.err) == (2, f"pgdl: {message}\n")
 
 

@@ -51,7 +51,7 @@ def test_another_file_of_the_same_name_is_refused(folder: Path, records: Records
         run(theirs, records)
     assert str(error.value) == (
         f"{theirs}: another submission is called 'margin': {mine}; "
-        "name it with --as NAME (--as 'margin' makes it a new version of that one)"
+        "name it with --as NAME (--as 'margin' makes it a new version of the other submission)"
     )
     assert run(theirs, records, "other") == []
     assert len(run(theirs, records, "margin")) == 1, "who runs it has said so"
@@ -87,7 +87,7 @@ def test_going_back_to_an_earlier_version_is_said(folder: Path, records: Records
     for content in ("1.0", "2.0"):
         run(submission(path, content), records)
     (note,) = run(submission(path, "1.0"), records)
-    assert " is asked for again after " in note
+    assert " is requested again after " in note
 
 
 @pytest.mark.parametrize("name", ["Sharp", "sharp.", "sha-rp", "sharp_"])
@@ -97,6 +97,7 @@ def test_a_name_that_could_be_mistaken_is_refused(name: str, folder: Path, recor
         run(submission(folder / "b.py", "2.0"), records, name)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("answer", [True, False])
 def test_who_sits_at_a_terminal_is_asked(
     answer: bool, folder: Path, records: Records, monkeypatch: pytest.MonkeyPatch

@@ -8,11 +8,10 @@ import pytest
 from in_process import Pgdl
 
 from harness.cli.main import cli
-from harness.cli.options import parse_address, parse_addresses
+from harness.cli.options import parse_address
 from harness.records import Records
 from tests.board.board_examples import rows
 from tests.canary import SECRET, require_hidden
-from tests.ci.repositories import Repo
 from tests.records.evaluation_rows import request
 from tests.throwaway import make_task
 
@@ -67,22 +66,6 @@ def test_errors(location: str, pgdl: Pgdl) -> None:
     assert SECRET not in ended.out + ended.err
 
 
-@pytest.mark.parametrize(
-    "location",
-    [
-        f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/none", f"sqlite:///results.db?password={SECRET}",
-        f"postgresql:/me:{SECRET}@host/name",
-    ],
-)  # fmt: skip
-@pytest.mark.usefixtures("stale")
-def test_where_a_file_is_expected(location: str, pgdl: Pgdl, folder: Path) -> None:
-    Repo(folder).commit({"submissions/README.md": ""}, branch="main")
-    ended = pgdl("ci", "--head", "main", "--add-records", location)
-    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
-    assert ended.err.startswith(("pgdl: postgresql", "pgdl: sqlite", "pgdl: --add-records: not an address"))
-    assert SECRET not in ended.out + ended.err
-
-
 #: Inspects the machine for seconds, whatever else is wrong; the address of a cluster is looked at first.
 SLOW = {"doctor": ["--executor", "ray"]}
 
@@ -117,6 +100,7 @@ def line(words: tuple[str, ...], command: click.Command, chosen: click.Parameter
     return found
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("words", EVERY, ids=" ".join)
 def test_of_no_parameter_is_a_password_repeated(
     pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
@@ -145,7 +129,7 @@ def test_every_parameter_for_an_address_is_parsed_as_one() -> None:
         (words, parameter.name)
         for words, command in EVERY.items()
         for parameter in command.params
-        if parameter.callback in (parse_address, parse_addresses)
+        if parameter.callback is parse_address
     }
     assert taking <= parsed
     assert {name for _, name in parsed} == {"results", "added", "what", "catalogue", "page", "source"}

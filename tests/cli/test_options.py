@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-import hypothesis.strategies as st
 import pytest
-from hypothesis import given
 from in_process import Pgdl, Record
 
 from harness.cli import options
@@ -34,7 +32,7 @@ def all_options(group: click.Group = cli, path: str = "pgdl") -> Iterator[tuple[
 
 
 def memory(text: str) -> int | None:
-    return options.parse_size(click.Context(cli), click.Option(["--memory"]), text)
+    return options.parse_size(text)
 
 
 def test_all_words_of_the_vocabulary_are_in_use() -> None:
@@ -63,31 +61,18 @@ def test_every_option_has_help() -> None:
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        ("1024", 1024),
-        ("512M", 512 * 2**20),
-        ("4G", 4 * 2**30),
-        ("4g", 4 * 2**30),
-        ("2GiB", 2 * 2**30),
-        ("2 GB", 2 * 2**30),
-        (" 1.5G ", 3 * 2**29),
-        ("100K", 100 * 2**10),
-        ("1T", 2**40),
+        ("1024", 1024), ("512M", 2**29), ("4G", 2**32), ("4g", 2**32), ("2GiB", 2**31), ("2 GB", 2**31),
+        (" 1.5G ", 3 * 2**29), ("100K", 100 * 2**10), ("1T", 2**40),
     ],
-)
+)  # fmt: skip
 def test_sizes(text: str, size: int) -> None:
     assert memory(text) == size
-
-
-@given(st.integers(1, 10**6), st.sampled_from([("K", 10), ("M", 20), ("G", 30), ("T", 40)]))
-def test_units_are_powers_of_1024(number: int, unit: tuple[str, int]) -> None:
-    letter, exponent = unit
-    assert memory(f"{number}{letter}") == number * 2**exponent
 
 
 @pytest.mark.parametrize("text", ["", "G", "-1G", "4 giga", "4G 2", "1e9", "0x10", "inf", "nan", "4,5G", "0", "0G"])
 def test_what_is_no_size(text: str) -> None:
     """Nothing at all is no size either: it would silently mean the default."""
-    with pytest.raises(click.BadParameter, match="expected a size such as 512M or 4G, found "):
+    with pytest.raises(ValueError, match="expected a size such as 512M or 4G, found "):
         memory(text)
 
 
@@ -95,18 +80,18 @@ def test_what_is_no_size(text: str) -> None:
     ("text", "seconds"), [("90", 90), ("1e-3", 0.001), ("90s", 90), ("5m", 300), (" 1.5 H ", 5400), ("720h", 2592000)]
 )
 def test_times(text: str, seconds: float) -> None:
-    assert options.parse_seconds(click.Context(cli), click.Option(["--time-limit"]), text) == seconds
+    assert options.parse_seconds(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "m", "5 d", "1h30m", "5ms", "nan", "inf", "-1m", "0s", "721h"])
 def test_what_is_no_time(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="a time such as 90s, 5m or 2h, at most 2592000 "):
-        options.parse_seconds(click.Context(cli), click.Option(["--time-limit"]), text)
+    with pytest.raises(ValueError, match="a time such as 90s, 5m or 2h, at most 2592000 "):
+        options.parse_seconds(text)
 
 
 @pytest.mark.parametrize(("text", "number"), [("auto", None), ("1", 1), ("4", 4)])
 def test_workers(text: str, number: int | None) -> None:
-    assert options.parse_workers(click.Context(cli), click.Option(["--workers"]), text) == number
+    assert options.parse_workers(text) == number
 
 
 def test_the_environment_is_used_and_the_command_line_goes_before_it(

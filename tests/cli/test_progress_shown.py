@@ -14,9 +14,9 @@ from shared_zygotes import SharedZygotes
 
 import pgdl as api
 from harness.api.tally import machines_line
-from harness.cli import build_progress, current_step, run_progress, transfer
+from harness.cli import bars, build_progress, run_progress, transfer
+from harness.cli.bars import CurrentStep
 from harness.cli.build_progress import BuildProgress
-from harness.cli.current_step import CurrentStep
 from harness.cli.run_progress import RunProgress
 from harness.cli.terminal import Terminal
 from harness.cli.transfer import Transfer
@@ -92,7 +92,7 @@ def test_without_a_terminal_only_a_step_that_lasts_is_told(
 ) -> None:
     step = CurrentStep(Console(file=io.StringIO()))
     step.begin("planning the calls")
-    monkeypatch.setattr(current_step, "LINE_EVERY_S", 0.01)
+    monkeypatch.setattr(bars, "LINE_EVERY_S", 0.01)
     step.begin("reading 2 tasks")
     told = ""
     while not told:
@@ -103,7 +103,7 @@ def test_without_a_terminal_only_a_step_that_lasts_is_told(
 
 
 def test_a_quiet_command_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(current_step.threading, "Thread", None)
+    monkeypatch.setattr(bars.threading, "Thread", None)
     CurrentStep(Console(quiet=True, file=io.StringIO())).begin("reading 2 tasks")
 
 
@@ -169,8 +169,7 @@ def test_the_line_says_what_each_machine_of_a_cluster_has_done(monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("calls_each", "line"),
-    [([3, 1], "m0 3, m1 1"), ([2] * 8 + [7], "9 machines, 2 to 7 calls each"), ([], "")],
+    ("calls_each", "line"), [([3, 1], "m0 3, m1 1"), ([2] * 8 + [7], "9 machines, 2 to 7 calls each"), ([], "")]
 )
 def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: str) -> None:
     counts = Counter({f"m{number}": calls for number, calls in enumerate(calls_each)})

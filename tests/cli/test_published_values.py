@@ -17,7 +17,7 @@ from tests.board.board_examples import compare, references
 from tests.throwaway import make_task
 
 MEASURES = "distance_from_init,num_params,mixup_error"
-SHOWN = "scores that others reported on tasks of these names, in the same unit; each is the first of"
+SHOWN = "scores reported on tasks of these names, in the same unit, each from the first of"
 
 
 def papers() -> list[dict]:
@@ -44,7 +44,7 @@ def test_published_scores_are_in_a_column_with_their_sources(
 
 def test_only_sources_of_shown_scores_are_named(tmp_path: Path) -> None:
     measures = dict.fromkeys(("num_params", "distance_from_init"), "norm")
-    none = "published: nobody's scores of these measures on these tasks are known."
+    none = "published: no published scores of these measures on these tasks are known."
     for tasks, beginning in ((["task5"], f"published: {SHOWN} Lassance et al."), (["task6", "task8"], none)):
         known = references(tmp_path / tasks[0], *tasks)
         (note,) = with_published(compare([], known, measures), read_published("pgdl2020"), tasks).remarks

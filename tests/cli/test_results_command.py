@@ -73,6 +73,7 @@ def test_json_is_an_object_per_line(pgdl: Pgdl) -> None:
     assert found[9]["environment"] == {"gpu": "none"}
 
 
+@pytest.mark.rest
 def test_parquet_has_the_columns_own_types() -> None:
     command = [sys.executable, "-m", "pgdl", "results", "--format", "parquet"]
     written = subprocess.run(command, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)

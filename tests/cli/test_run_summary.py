@@ -99,7 +99,7 @@ def test_starved_calls_are_named_with_a_remedy_but_not_those_of_withheld_tasks()
         tally.add(recorded(late))
     assert tally.starved_note(["secret"]) == (
         "calls that exceeded their time with less than half of a processor: 2 of a on toy. The machine was busy, or "
-        "they waited; if it was busy, --retry-timeouts (pgdl run, pgdl compare) makes them anew"
+        "the calls waited; if the machine was busy, --retry-timeouts (pgdl run, pgdl compare) makes them again"
     )
     assert "1 of d on secret" in str(tally.starved_note([]))
     assert Tally().starved_note([]) is None

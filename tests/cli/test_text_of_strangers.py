@@ -79,6 +79,7 @@ def test_on_the_terminal(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, width: str
         require_plain(ended)
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("strange")
 def test_in_files_for_readers(pgdl: Pgdl, folder: Path) -> None:
     assert pgdl("board", "--html", "site", "--output", "files").code == 0

@@ -31,8 +31,10 @@ ROOT = Path(__file__).parents[2]
         (["compare", "--output", "x.tex"], "--output x writes x.tex and the others"),
         (["compare", "--output", "x.png"], "--output x writes x.png and the others"),
         (["compare", "--output", "."], "--output comparison writes into it"),
+        (["run", "random", "--sandbox", "fresh", "--unsafe-no-sandbox"],
+         "--unsafe-no-sandbox and --sandbox fresh contradict each other; leave one out"),
     ],
-)
+)  # fmt: skip
 def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: Pgdl) -> None:
     assert hint in pgdl(*arguments).refusal()
 
@@ -41,7 +43,6 @@ def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: P
     ("option", "value", "problem"),
     [
         ("--time-limit", "1e10", "at most 2592000 (30 days)"),
-        ("--time-limit", "0", "expected a positive number of seconds"),
         ("--workers", "10000", "expected a number from 1 to "),
         ("--memory", "900G", "to the machine's"),
         ("--memory", "1K", "expected from 256M, which imports need, to"),
@@ -51,17 +52,7 @@ def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: P
 )
 def test_senseless_numbers_are_refused(option: str, value: str, problem: str, pgdl: Pgdl, folder: Path) -> None:
     make_task(folder / "task_data")
-    ended = pgdl("run", "random", option, value)
-    assert (ended.code, ended.out) == (2, "")
-    assert problem in ended.err
-
-
-def test_with_and_without_a_sandbox_at_once(pgdl: Pgdl, folder: Path) -> None:
-    make_task(folder / "task_data")
-    ended = pgdl("run", "random", "--sandbox", "fresh", "--unsafe-no-sandbox")
-    assert (ended.code, ended.err) == (
-        2, "pgdl: --unsafe-no-sandbox and --sandbox fresh contradict each other; leave one out\n",
-    )  # fmt: skip
+    assert problem in pgdl("run", "random", option, value).refusal()
 
 
 @pytest.mark.parametrize("argument", ["x" * 300, "vc_dim:image_side=" + "1" * 300, "a/" + "y" * 300])

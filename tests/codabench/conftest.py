@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from in_process import Ended, Pgdl
 from organised import GOOD, organise, pack
+from platform_worker import Worker
 
 from harness.board.predictions import predictions_of
 from harness.codabench.results import OUT_OF_TIME, RECORDS, PhaseResult, write_result
@@ -54,6 +55,12 @@ def phases(bundled: Path) -> list[PhaseSettings]:
             with zipfile.ZipFile(io.BytesIO(archive.read(f"phase_{number}_scoring_program.zip"))) as program:
                 found.append(PhaseSettings.model_validate_json(program.read("phase.json")))
     return found
+
+
+@pytest.fixture(scope="module")
+def worker(bundled: Path, tmp_path_factory: pytest.TempPathFactory) -> Worker:
+    """The stand-in of the platform's worker."""
+    return Worker(bundled / "bundle.zip", tmp_path_factory.mktemp("worker"))
 
 
 Export = Callable[..., Path]

@@ -92,9 +92,7 @@ def test_a_row_that_nobody_proved_says_so(export, collect):
     assert "8 new calls in results.db; none of them made again" in collect("--rerun", "0").out
     with Records("results.db", read_only=True) as records:
         assert records.requests()[0].description.startswith(collection.UNPROVED)
-    ended = collect("--html", "site")
-    assert ended.code == 2
-    assert "results.db: has rows of ann; collect into another database" in ended.err
+    assert "results.db: has rows of ann; collect into another database" in collect("--html", "site").refusal()
     assert not Path("site").exists()
 
 
@@ -142,6 +140,7 @@ def test_a_stolen_result_is_named_with_its_owner(export, collect, bundled, again
     assert board(bundled) == [("ann", 100)]
 
 
+@pytest.mark.rest
 def test_what_is_missing_is_no_value_and_failures_are_failures(export, collect, bundled, again):
     export("ann", RIGHT[:5])
     export("bob", RIGHT[:3], ended=KILLED, body="return 2.0")
@@ -207,6 +206,7 @@ def test_what_is_no_result_is_a_line_about_its_participant(export, collect, bund
     assert board(bundled) == [("ann", 100)]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
@@ -229,13 +229,11 @@ def test_a_result_without_its_submission_or_the_other_way_is_a_line(export, coll
     (folder / "exports/results/ann.zip").unlink()
     (folder / "exports/bob.zip").write_bytes(b"PK\x03\x04 cut off")
     (folder / "exports/readme.zip").write_bytes(b"")
-    ended = collect()
-    assert ended.code == 2
-    assert [line.split(": left out")[0].split()[-1] for line in ended.err.splitlines()[:-1]] == ["bob", "readme", "ann"]
+    err = collect().refusal()
+    assert [line.split(": left out")[0].split()[-1] for line in err.splitlines()[:-1]] == ["bob", "readme", "ann"]
 
 
 def test_a_hidden_phase_has_no_results(pgdl, bundled, folder):
     (folder / "exports").mkdir()
-    ended = pgdl("codabench", "collect", bundled / "competition.toml", "exports", "--phase", "Final")
-    assert ended.code == 2
-    assert "phase 'Final' is hidden: it has no results on the platform; `pgdl codabench submissions`" in ended.err
+    err = pgdl("codabench", "collect", bundled / "competition.toml", "exports", "--phase", "Final").refusal()
+    assert "phase 'Final' is hidden: it has no results on the platform; `pgdl codabench submissions`" in err

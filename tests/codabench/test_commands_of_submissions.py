@@ -5,7 +5,6 @@ import zipfile
 
 import pytest
 from organised import GOOD, pack
-from platform_worker import Worker
 
 from harness.codabench.ingestion import ingest
 from pgdl import Progress
@@ -14,11 +13,6 @@ from tests.containers import NEEDS_CONTAINERS
 pytestmark = NEEDS_CONTAINERS
 
 FEEDBACK = 0
-
-
-@pytest.fixture(scope="module")
-def worker(bundled, tmp_path_factory) -> Worker:
-    return Worker(bundled / "bundle.zip", tmp_path_factory.mktemp("worker"))
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,6 @@ pytestmark = [*NEEDS_CONTAINERS, pytest.mark.rest]
 FEEDBACK = 0
 
 
-@pytest.fixture(scope="module")
-def worker(bundled, tmp_path_factory) -> Worker:
-    return Worker(bundled / "bundle.zip", tmp_path_factory.mktemp("worker"))
-
-
 def locally(bundled: Path, submission: Path, directory: Path, task: str) -> pgdl.ScoreResult:
     """The scores that the organiser gets without the platform."""
     shared = {"tasks_dir": bundled / "task_data", "task_names": [task], "results": directory / "results.db"}

@@ -28,6 +28,7 @@ def augmented(name, batch, share=1.0, level=1.0, seed=0):
     return augment(name, share, level, RANGES.get(name, (-0.5, 0.5)))(tf.constant(batch)).numpy()
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("channels", [1, 3, 4])
 def test_every_augmentation(name, channels):

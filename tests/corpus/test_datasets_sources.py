@@ -33,6 +33,22 @@ def write_images(directory, classes=("cat", "dog"), n_train=4, n_test=2):
                 (directory / part / name / f"{n}.png").write_bytes(png())
 
 
+def write_idx(file, numbers):
+    """Write bytes as the files of MNIST have them."""
+    shape = b"".join(size.to_bytes(4, "big") for size in numbers.shape)
+    file.write_bytes(gzip.compress(b"\0\0\x08" + bytes([numbers.ndim]) + shape + numbers.tobytes()))
+
+
+def write_fashion_mnist(directory):
+    """Write 20 training and 10 test images; returns the latter and their labels."""
+    for part, number in (("train", 20), ("t10k", 10)):
+        images = RANDOM.integers(0, 256, (number, 28, 28), dtype=np.uint8)
+        labels = (np.arange(number) % 10).astype(np.uint8)
+        write_idx(directory / f"{part}-images-idx3-ubyte.gz", images)
+        write_idx(directory / f"{part}-labels-idx1-ubyte.gz", labels)
+    return images, labels
+
+
 class TestNpz:
     @pytest.mark.parametrize(
         ("change", "message"),
@@ -49,12 +65,8 @@ class TestNpz:
         ],
     )
     def test_what_is_refused(self, tmp_path, change, message):
-        good = {
-            "x_train": np.zeros((4, 2, 2)),
-            "y_train": np.array([0, 1, 0, 1]),
-            "x_test": np.ones((2, 2, 2)),
-            "y_test": np.array([0, 1]),
-        }
+        train, test = np.array([0, 1, 0, 1]), np.array([0, 1])
+        good = {"x_train": np.zeros((4, 2, 2)), "y_train": train, "x_test": np.ones((2, 2, 2)), "y_test": test}
         np.savez(tmp_path / "data.npz", **(good | change))
         with pytest.raises(UserError) as refused:
             load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
@@ -143,11 +155,7 @@ class TestKeras:
     def test_fashion_mnist_from_files_that_are_there(self, home):
         folder = home / "datasets" / "fashion-mnist"
         folder.mkdir(parents=True)
-        for part, number in (("train", 20), ("t10k", 10)):
-            images = RANDOM.integers(0, 256, (number, 28, 28), dtype=np.uint8)
-            labels = (np.arange(number) % 10).astype(np.uint8)
-            (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(bytes(16) + images.tobytes()))
-            (folder / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(bytes(8) + labels.tobytes()))
+        images, labels = write_fashion_mnist(folder)
         data = load_data(DataRecipe(source="fashion_mnist", n_train=10), home)
         assert data.train_inputs.shape == (10, 28, 28, 1)
         np.testing.assert_array_equal(data.test_inputs[..., 0], images.astype(np.float32) / np.float32(255))
@@ -186,12 +194,7 @@ class TestInstalled:
     @pytest.fixture
     def test_part(self, directory):
         directory.mkdir()
-        for part, number in (("train", 20), ("t10k", 10)):
-            images = RANDOM.integers(0, 256, (number, 28, 28), dtype=np.uint8)
-            labels = (np.arange(number) % 10).astype(np.uint8)
-            write_idx(directory / f"{part}-images-idx3-ubyte.gz", images)
-            write_idx(directory / f"{part}-labels-idx1-ubyte.gz", labels)
-        return images, labels
+        return write_fashion_mnist(directory)
 
     def test_images_and_labels(self, directory, test_part):
         data = load_data(DataRecipe(source="fashion_mnist"), directory)
@@ -231,12 +234,6 @@ class TestInstalled:
         monkeypatch.setattr(config, "_KERAS_DIR", str(tmp_path))
         with pytest.raises(UserError, match="; install Debian's package the-package, or download https://"):
             load_data(DataRecipe(source="fashion_mnist"), directory)
-
-
-def write_idx(file, numbers):
-    """Write bytes as the files of MNIST have them."""
-    shape = b"".join(size.to_bytes(4, "big") for size in numbers.shape)
-    file.write_bytes(gzip.compress(b"\0\0\x08" + bytes([numbers.ndim]) + shape + numbers.tobytes()))
 
 
 class TestTensorFlowDatasets:

@@ -12,6 +12,8 @@ from harness.cli.main import main
 from harness.records import Records
 from tests.board.board_examples import rows
 
+pytestmark = pytest.mark.rest
+
 TASK = "digits_nin_small"
 
 #: Values of the example submissions for the models of `pgdl demo`, in their order.
@@ -55,7 +57,6 @@ def test_the_code_runs_and_prints_what_the_page_says(section: Section, demo: Pat
         assert printed == said
 
 
-@pytest.mark.rest
 def test_the_first_section_runs_as_a_notebook(demo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Differences of the page's environment: the source of a function, its module, and the streams of output."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))

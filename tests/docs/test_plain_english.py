@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from plain_english import points_of, sentences_of
 
+pytestmark = pytest.mark.rest
+
 ROOT = Path(__file__).parents[2]
 
 #: Sentences of five points and more that stay as they are.

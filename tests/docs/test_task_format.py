@@ -36,6 +36,7 @@ def written(tmp_path_factory):
     return folder, said
 
 
+@pytest.mark.rest
 def test_a_task_that_is_written_after_the_page_is_valid(written):
     _, ((printed, said),) = written
     assert printed == said

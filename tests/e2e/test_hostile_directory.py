@@ -88,6 +88,7 @@ def test_a_process_that_runs_models(name: str, directory: Path, hostile_environm
     assert proof(directory) == ""
 
 
+@pytest.mark.rest
 def test_a_process_that_reads_the_users_own_data(
     directory: Path, hostile_environment: None, new_processes: None
 ) -> None:

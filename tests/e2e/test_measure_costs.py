@@ -9,7 +9,7 @@ from throwaway import make_task
 
 import baselines
 
-pytestmark = pytest.mark.usefixtures("sandbox")
+pytestmark = [pytest.mark.rest, pytest.mark.usefixtures("sandbox")]
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,6 @@ def test_every_measure_has_a_line_with_its_forecast(tasks: Path, pgdl: Any) -> N
     assert "A forecast for tiny (300 training examples), from passes of 300 and 300 examples" in said
 
 
-@pytest.mark.rest
 def test_as_json_more_passes_take_longer_and_spectra_are_not_known(tasks: Path, pgdl: Any) -> None:
     done = pgdl("measures", "--task", "tiny", "--tasks", tasks, "--format", "json")
     content = json.loads(done.stdout)

@@ -33,10 +33,7 @@ def test_check_warns_of_measures_that_cannot_work(tmp_path, competition, pgdl):
     constant = pgdl("check", write_submission(tmp_path, "constant", "return 1"), "--tasks", competition)
     assert "the same value for all models" in constant.stdout
     clock = pgdl(
-        "check",
-        write_submission(tmp_path, "clock", "import time\nreturn time.time()"),
-        "--tasks",
-        competition,
+        "check", write_submission(tmp_path, "clock", "import time\nreturn time.time()"), "--tasks", competition
     )
     assert "not repeatable" in clock.stdout
 
@@ -86,15 +83,7 @@ def test_unsandboxed_results_are_marked_and_computed_anew_in_a_sandbox(tmp_path,
 
 def test_without_bubblewrap_the_run_refuses_and_says_what_mends_it(tmp_path, competition, environment):
     submission = write_submission(tmp_path, "mine", "return 1.0")
-    command = [
-        *PGDL,
-        "run",
-        str(submission),
-        "--tasks",
-        str(competition),
-        "--results",
-        str(tmp_path / "r.db"),
-    ]
+    command = [*PGDL, "run", str(submission), "--tasks", str(competition), "--results", str(tmp_path / "r.db")]
     done = subprocess.run(
         command, env=environment | {"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=500
     )

@@ -12,7 +12,7 @@ from harness.api import checks
 from harness.cli import check_table
 from harness.execution import partial_calls
 
-pytestmark = pytest.mark.usefixtures("sandbox")
+pytestmark = [pytest.mark.rest, pytest.mark.usefixtures("sandbox")]
 
 #: Seconds per example of these measures.
 EACH_S = 0.004
@@ -34,7 +34,6 @@ def check(pgdl: Any, tasks: Path, file: Path, *more: str) -> Any:
     return pgdl("check", file, "--tasks", tasks, "--models", "2", *more)
 
 
-@pytest.mark.rest
 def test_a_measure_that_reads_all_examples_is_tried_on_parts(tmp_path: Path, many_examples: Path, pgdl: Any) -> None:
     body = f"import time\nnumber = sum(1 for _ in dataset)\ntime.sleep({EACH_S} * number)\nreturn number"
     done = check(pgdl, many_examples, write_submission(tmp_path, "thorough", body))
@@ -51,7 +50,6 @@ def test_a_measure_that_reads_all_examples_is_tried_on_parts(tmp_path: Path, man
     assert content["forecast"]["seconds"] > content["forecast"]["at_least_seconds"] > 0
 
 
-@pytest.mark.rest
 def test_a_measure_that_takes_long_whatever_it_reads_gets_no_verdict(
     tmp_path: Path, many_examples: Path, pgdl: Any
 ) -> None:
@@ -67,7 +65,6 @@ def test_a_measure_that_takes_long_whatever_it_reads_gets_no_verdict(
     assert "training examples" not in whole.stdout
 
 
-@pytest.mark.rest
 def test_a_measure_for_which_the_first_part_is_too_small_is_tried_on_a_larger_one(
     tmp_path: Path, many_examples: Path, pgdl: Any
 ) -> None:
@@ -79,7 +76,6 @@ def test_a_measure_for_which_the_first_part_is_too_small_is_tried_on_a_larger_on
     assert done.stdout.count("on 512 of 1,500 examples") == 2
 
 
-@pytest.mark.rest
 def test_a_measure_for_which_every_part_is_too_small_gets_no_verdict(
     tmp_path: Path, many_examples: Path, pgdl: Any
 ) -> None:

@@ -149,6 +149,7 @@ def test_two_submissions_with_the_same_files_have_records_each(records: Records)
     assert sorted(row.submission for row in records.newest_of()) == ["mine", "mine", "theirs", "theirs"]
 
 
+@pytest.mark.rest
 def test_a_plan_keeps_none_of_the_records_in_memory(records: Records) -> None:
     """Each may hold 16 KB of output, and there may be 100,000."""
     calls = plan(records, make_submission(), make_task(3)).calls

@@ -72,8 +72,5 @@ def shown(withheld: list[str]) -> str:
 
 
 def test_failures_on_withheld_tasks_are_only_counted() -> None:
-    assert shown([]).splitlines() == [
-        f"margin on toy/model_0: EXCEPTION: {SECRET}",
-        "margin: 1 calls done, 1 failed",
-    ]
+    assert shown([]).splitlines() == [f"margin on toy/model_0: EXCEPTION: {SECRET}", "margin: 1 calls done, 1 failed"]
     assert shown(["toy"]).splitlines() == ["margin: 1 calls done, 1 failed"]

@@ -206,6 +206,7 @@ def tar_of_zeros(packing: str) -> Callable[[Path], object]:
 TOO_MUCH, UNREADABLE = "members together: expected at most 100 times", "expected a readable tar or zip"
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("write", "problem"),
     [
@@ -259,9 +260,8 @@ def test_addresses_that_cannot_be_read_are_one_line(url, problem, tmp_path):
 def test_the_digest_is_required_and_well_formed(tmp_path, pgdl):
     with pytest.raises(UserError, match="--sha256: expected 64 hexadecimal digits in lower case, found 'abc'"):
         fetch_tasks("https://example.org", "abc", tmp_path / "tasks")
-    ended = pgdl("task", "fetch", "https://example.org/x.zip", "--tasks", tmp_path / "tasks")
-    assert ended.code == 2
-    assert ended.err.startswith("pgdl: https://example.org/x.zip: --sha256 is missing: expected the digest")
+    err = pgdl("task", "fetch", "https://example.org/x.zip", "--tasks", tmp_path / "tasks").refusal()
+    assert err.startswith("pgdl: https://example.org/x.zip: --sha256 is missing: expected the digest")
 
 
 def test_a_download_that_is_cut_off_is_no_other_archive(archive, tmp_path, monkeypatch):

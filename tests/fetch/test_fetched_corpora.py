@@ -136,6 +136,7 @@ def test_a_server_without_parts_says_so_and_the_whole_archive_can_be_fetched(
     assert sorted(path.name for path in TASKS.iterdir()) == ["input_data", "reference_data"]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "lost",
     [

@@ -5,12 +5,14 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from in_process import Pgdl
@@ -133,7 +135,7 @@ def test_whole_answers_in_between_are_refused(server: Served, file: Path) -> Non
 def test_a_disk_that_is_too_small_is_said_before_anything_travels(
     fetch: Fetch, server: Served, monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
-    monkeypatch.setattr(staging, "free_bytes", lambda _: 100)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
     ended = fetch()
     assert ended.code == 2
     assert re.search(
@@ -390,5 +392,5 @@ def test_a_server_that_refuses_will_do_so_again(fetch: Fetch, server: Served, fi
     server.statuses = [403]
     line = fetch().err
     assert line.endswith(
-        "found 403 Forbidden; the server gives it to others only: check the address, and who may read it\n"
+        "found 403 Forbidden; the server refuses access: check the address, and who may read the file\n"
     )

@@ -36,8 +36,8 @@ def test_a_model_that_does_not_exist(refusal: Refusal, archive: Path) -> None:
     ("lines", "problem"),
     [
         ('name = "x"', "citation: expected a value, found none"),
-        ("name = ", "not a catalogue: expected TOML"),
-        ('surplus = 1', "surplus: expected no such key, found 1"),
+        ("name = ", "wrong.toml: not TOML: found Invalid value"),
+        ('surplus = 1', "wrong.toml: surplus: unknown key"),
     ],
 )  # fmt: skip
 def test_a_wrong_catalogue(refusal: Refusal, tmp_path: Path, lines: str, problem: str) -> None:

@@ -169,6 +169,7 @@ def test_the_same_network_trained_otherwise_has_the_same_file(keras: Any, is_nes
 NOT_JSON = {"dtype", "gptq_unpacked_column_size", "quantization_config", "weights"}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("layer", sorted(SUPPORTED.keys() | TRAINING_ONLY.keys()))
 def test_the_other_values_are_valid(layer: str) -> None:
     """Otherwise the tests above would compare files that nobody has."""

@@ -37,7 +37,7 @@ from harness.inspector.answer import READY, parse_answer, write_answer
 from harness.inspector.archive import read_zip
 from harness.inspector.folder import read_folder
 from harness.inspector.main import inspect
-from harness.records import Records, add_records
+from harness.records import Claims, Records, add_records
 from harness.site import verify_site, write_site
 from harness.site.files import read_files
 from harness.submission import find_flaw
@@ -135,7 +135,7 @@ def _merge(directory: Path) -> object:
 
 def _writing(directory: Path) -> None:
     """Open it as a run does."""
-    with Records(str(directory / "results.db")) as records, records.claims() as claims:
+    with Records(str(directory / "results.db")) as records, Claims(records) as claims:
         claims.take(["k"])
 
 

@@ -35,8 +35,6 @@ SHAPES = ModelShapes(
     (3,),
 )
 
-#: The key of a competition.
-
 METADATA = """name: mine
 team: 'The Seven'
 description: "a margin"

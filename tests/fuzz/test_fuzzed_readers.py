@@ -9,6 +9,8 @@ from tests.fuzz.bounded import ENDED, FAILED, HANGS, READ, Bounded
 from tests.fuzz.fuzzing import change_files, fuzz
 from tests.fuzz.readers import READERS
 
+pytestmark = pytest.mark.rest
+
 #: Readings of each reader.
 MANY = 12
 
@@ -21,7 +23,6 @@ def _cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize("names", GROUPS, ids=range(len(GROUPS)))
 def test_a_result_or_a_documented_error_comes_out(names: list[str], tmp_path: Path) -> None:
     wrong = [

@@ -3,7 +3,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from in_process import Pgdl, in_process
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `plain_keras` and `keras_files`
 
@@ -24,21 +23,13 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def pgdl(monkeypatch, capsys) -> Pgdl:
-    """Run `pgdl ARGUMENTS`."""
-    return in_process(monkeypatch, capsys)
-
-
-@pytest.fixture
 def refused(folder, pgdl) -> Callable[..., str]:
     """Import the models, which must fail with one line and leave nothing; returns the line."""
 
     def check(*more: object, data: str = "data.npz") -> str:
-        outcome = pgdl("task", "import", "models.csv", "--data", data, "--test", data, "--output", "tasks", *more)
-        assert outcome.code == 2, outcome
-        assert outcome.err.startswith("pgdl: ")
-        assert outcome.err.count("\n") == 1
+        err = pgdl("task", "import", "models.csv", "--data", data, "--test", data, "--output", "tasks", *more).refusal()
+        assert err.startswith("pgdl: ")
         assert not (folder / "tasks").exists()
-        return outcome.err
+        return err
 
     return check

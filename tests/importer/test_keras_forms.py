@@ -19,6 +19,8 @@ from harness.importer.table import ImportedRow
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 
+pytestmark = pytest.mark.rest
+
 #: The columns `file` and `weights`.
 FORMS = (
     ("whole.h5", None), ("model.keras", None), ("config.json", "whole.h5"), ("config.json", "plain.h5"),

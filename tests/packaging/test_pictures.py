@@ -1,5 +1,6 @@
 """Pages and pictures of the documents are drawn from output of `pgdl`."""
 
+import csv
 import json
 import re
 import subprocess
@@ -76,15 +77,6 @@ def test_a_board_is_drawn_line_by_line():
     ]
 
 
-def test_chance_and_the_oracle_are_named_where_they_are_drawn():
-    board = json.loads(BOARD)
-    for row in board["rows"]:
-        row["chance"] = 2.0
-    board["oracle"]["score"] = spread(8.0, 1.0)
-    texts = [element.text for element in ElementTree.fromstring(drawn_board(json.dumps(board))).iter(TEXT)]
-    assert texts[5:7] == ["chance", "noisy oracle"]
-
-
 def test_marks_and_lines_are_at_scores_and_intervals():
     picture = drawn_board(BOARD)
     found = re.findall(r'<g id="score-([^"]+)">\s*<path d="M ([\d.]+) ', picture)
@@ -140,7 +132,7 @@ def page(tmp_path):
     (tmp_path / "comparison.csv").write_text(COMPARISON)
     (tmp_path / "calls.csv").write_text("\n".join(calls))
     (tmp_path / "corpora.json").write_text(json.dumps(CORPORA))
-    files = [tmp_path / name for name in ("tasks", "comparison.csv", "calls.csv", "corpora.json")]
+    files = [tmp_path / name for name in ("tasks", "comparison.csv", "calls.csv", "corpora.json", "table.csv")]
     command = [sys.executable, RESULTS, "page", *files]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
@@ -149,12 +141,21 @@ def test_measures_that_order_models_alike_share_a_line_and_seeds_show_randomness
     lines = [line for line in page(tmp_path).splitlines() if line.startswith("| ")]
     # On b two seeds exchange two models, whose ranks 1 and 2 vary by 1/4 over models: all is random; on a nothing is.
     assert lines == [
-        "| rank | measure | family | score | a | b | Kendall | own | s | failed "
-        "| real images: score | real images: Kendall |",
-        "| 1 | `drawn` | margin | 12.35 | 10.00 | 14.69 | 0.500 | 50 | 0.012 |  | 9.00 | 0.400 |",
-        "| 2 | `some`, `log_some` | norm | 5.00 | 5.00 | 5.00 | -0.250 |  | 0.100, 0.002 |  | 2.00, 2.50 | -0.100 |",
-        "| 4 | `reversed` | norm | 4.00 | 4.00 | 4.00 | 0.250 |  | 0.100 | 1 |  |  |",
+        "| rank | measure | score | Kendall | real images: score | real images: Kendall | family | own | a | b |",
+        "| 1 | `drawn` | 12.35 | 0.500 | 9.00 | 0.400 | margin | 50 | 10.00 | 14.69 |",
+        "| 2 | `some`, `log_some` | 5.00 | -0.250 | 2.00, 2.50 | -0.100 | norm |  | 5.00 | 5.00 |",
+        "| 4 | `reversed` | 4.00 | 0.250 |  |  | norm |  | 4.00 | 4.00 |",
     ]
+
+
+def test_the_whole_table_is_a_file_too(tmp_path):
+    rows = [line.strip("| ").split(" | ") for line in page(tmp_path).splitlines() if line.startswith("| ")]
+    with (tmp_path / "table.csv").open(newline="") as file:
+        assert [*csv.reader(file)][:2] == [rows[0], [cell.replace("`", "") for cell in rows[1]]]
+
+
+def test_the_page_names_measures_without_a_value_for_some_models(tmp_path):
+    assert "Measures without a value for some models: `reversed` (1)." in page(tmp_path)
 
 
 def test_the_page_has_mean_and_deviation_of_the_oracle(tmp_path):
@@ -190,12 +191,9 @@ SCORES = {
 }
 
 DEMO = """\
-# All measures on the demo tasks
-
-| rank | measure | family | score | a | b | Kendall | own | s | failed |
-|---|---|---|---|---|---|---|---|---|---|
-| 1 | `l2_norm`, `l2_dist` | norm | 9.50 | 9.00 | 10.00 | 0.300 |  | 0.1 |  |
-| 3 | `vpm` | margin | 1.00 | 1.00 | 1.00 | 0.400 | 0 | 0.1 |  |
+rank,measure,score,Kendall,family
+1,"l2_norm, l2_dist",9.50,0.300,norm
+3,vpm,1.00,0.400,margin
 """
 
 
@@ -209,8 +207,8 @@ def scored(name):
 
 def test_scores_are_beside_those_of_the_demo_without_measures_that_refuse_a_network(tmp_path):
     (tmp_path / "scores.json").write_text(json.dumps({"submissions": [scored(name) for name in SCORES]}))
-    (tmp_path / "results.md").write_text(DEMO)
-    command = [sys.executable, CORPUS, tmp_path / "scores.json", tmp_path / "results.md"]
+    (tmp_path / "results.csv").write_text(DEMO)
+    command = [sys.executable, CORPUS, tmp_path / "scores.json", tmp_path / "results.csv"]
     with_demo, among, _, *lines = subprocess.run(
         command, capture_output=True, text=True, check=True
     ).stdout.splitlines()

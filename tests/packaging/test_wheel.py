@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from repository import PACKAGES, ROOT, SHIPPED
 
+pytestmark = pytest.mark.rest
+
 #: The largest wheel that we want to send: a task of a few hundred kB, pages, and code.
 MAX_BYTES = 1_800_000
 

@@ -15,6 +15,8 @@ from harness.errors import UserError
 from harness.processes import ask_all, several, share_out
 from harness.worker.runtimes import RUNTIMES
 
+pytestmark = pytest.mark.rest
+
 
 class Questions:
     """Contexts of questions, and the entered contexts."""

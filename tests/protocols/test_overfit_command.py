@@ -80,11 +80,7 @@ def asked(monkeypatch) -> list[str]:
 @pytest.fixture(scope="module")
 def train_rows(home) -> list[OverfitRow]:
     """The rows of models on their training set; the first attempt is interrupted after one model."""
-    subject = read_subject(
-        home,
-        "torus",
-        ("model_0", "model_1", "model_2"),
-    )
+    subject = read_subject(home, "torus", ("model_0", "model_1", "model_2"))
 
     def interrupt() -> None:
         raise KeyboardInterrupt
@@ -138,11 +134,7 @@ def test_the_independent_test_set_is_not_rejected_and_a_broken_model_does_not_lo
 
 
 def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
-    subject = read_subject(
-        home,
-        "torus",
-        ("model_0", "model_1"),
-    )
+    subject = read_subject(home, "torus", ("model_0", "model_1"))
     nearest = detect_overfitting(subject, OverfitSettings((1, 2), "train", Generator.NEAREST, Edges.WRAP))
     assert asked == []
     for epsilon in (1, 2):

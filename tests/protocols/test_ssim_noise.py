@@ -22,6 +22,7 @@ def test_the_moments_give_the_similarity_of_scikit_image():
         np.testing.assert_allclose(local.similarity(np.full(len(IMAGES), strength)), expected, rtol=1e-9)
 
 
+@pytest.mark.rest
 @given(st.integers(0, 10_000), st.sampled_from([1, 3, 4]), st.floats(0.01, 0.999))
 def test_every_image_gets_the_wanted_similarity(seed, channels, target):
     random = np.random.default_rng(seed)

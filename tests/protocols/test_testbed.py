@@ -294,11 +294,7 @@ LABELS = {part: make_images(n, seed)[1] for part, n, seed in (("train", 12, 0), 
 @pytest.mark.parametrize(
     ("replaced", "unseen", "message"),
     [
-        (
-            {"y_test": np.where(LABELS["test"] == 4, 3, LABELS["test"])},
-            None,
-            "class 4: expected test images",
-        ),
+        ({"y_test": np.where(LABELS["test"] == 4, 3, LABELS["test"])}, None, "class 4: expected test images"),
         ({"y_train": np.where(LABELS["train"] == 1, 0, LABELS["train"])}, None, "class 1: expected training images"),
         ({}, (0, 3), "unseen classes: expected at least 3, found 2"),
         ({"x_train": np.zeros((60, 8, 8, 1, 1))}, None, "x_train: expected shape"),

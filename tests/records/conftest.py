@@ -1,27 +1,20 @@
 """Databases of both kinds."""
 
 import secrets
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from matrix import rest
 
-from tests.records.servers import MISSING, Server
+from tests.records.servers import Server, serving
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """A server of PostgreSQL that runs."""
-    if MISSING:
-        pytest.skip(f"PostgreSQL is not installed: {MISSING} not found; make test-rest installs it")
-    directory = Path(tempfile.mkdtemp(prefix="pg"))
-    server = Server(directory)
-    yield server
-    server.stop()
-    shutil.rmtree(directory)
+    with serving() as server:
+        yield server
 
 
 @pytest.fixture(params=["sqlite", rest("postgresql")])

@@ -4,9 +4,13 @@ import os
 import shlex
 import shutil
 import subprocess
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
+
+import pytest
 
 #: Where Debian installs a server's programs: in no directory of PATH, one directory for each version.
 VERSIONS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
@@ -64,3 +68,15 @@ class Server:
         if os.getuid() == 0:  # the programs refuse to run as root
             command = ["su", "postgres", "-s", "/bin/sh", "-c", shlex.join(command)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd="/")
+
+
+@contextmanager
+def serving(*, fsync: bool = False) -> Iterator[Server]:
+    """A server that runs, in a directory that is removed with it; skips the test where none is installed."""
+    if MISSING:
+        pytest.skip(f"PostgreSQL is not installed: {MISSING} not found; make test-rest installs it")
+    directory = Path(tempfile.mkdtemp(prefix="pg"))
+    server = Server(directory, fsync=fsync)
+    yield server
+    server.stop()
+    shutil.rmtree(directory)

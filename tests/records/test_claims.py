@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from harness import process_identity
-from harness.records import Evaluation, Records, RecordWriter
+from harness.records import Claims, Evaluation, Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
 from tests.records.statements import execute
 
@@ -20,9 +20,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_a_call_is_one_runs_alone_until_it_ends(location: str) -> None:
-    with Records(location) as mine, Records(location) as theirs, mine.claims() as ours:
+    with Records(location) as mine, Records(location) as theirs, Claims(mine) as ours:
         assert ours.take(["a", "b"]) == {"a", "b"}
-        with theirs.claims() as others:
+        with Claims(theirs) as others:
             assert others.take(["b", "c"]) == {"c"}
             assert ours.take(["a", "b", "c"]) == {"a", "b"}
         assert ours.take(["c"]) == {"c"}
@@ -30,19 +30,19 @@ def test_a_call_is_one_runs_alone_until_it_ends(location: str) -> None:
 
 def test_many_calls_are_claimed_at_once(location: str) -> None:
     keys = [f"{number:064}" for number in range(2_000)]
-    with Records(location) as records, records.claims() as one, records.claims() as other:
+    with Records(location) as records, Claims(records) as one, Claims(records) as other:
         assert one.take(keys[:1_500]) == set(keys[:1_500])
         assert other.take(keys) == set(keys[1_500:])
 
 
 def test_a_call_belongs_to_the_run_that_claims_it_first_until_that_run_ends(location: str) -> None:
     with Records(location) as records:
-        with records.claims() as one, records.claims() as other:
+        with Claims(records) as one, Claims(records) as other:
             assert one.take(["a", "b"]) == {"a", "b"}
             assert other.take(["b", "c"]) == {"c"}
             assert one.take(["a", "b", "c"]) == {"a", "b"}
             assert one.take([]) == set()
-        with records.claims() as later:
+        with Claims(records) as later:
             assert later.take(["a", "b", "c"]) == {"a", "b", "c"}
 
 
@@ -53,7 +53,7 @@ def test_a_call_is_claimed_by_the_first_that_takes_it(
 ) -> None:
     owner: dict[str, bool] = {}
     location = str(tmp_path_factory.mktemp("property") / "results.db")
-    with Records(location) as records, records.claims() as one, records.claims() as other:
+    with Records(location) as records, Claims(records) as one, Claims(records) as other:
         for who, keys in steps:
             owner = dict.fromkeys(keys, who) | owner
             assert (other if who else one).take(keys) == {key for key in keys if owner[key] == who}
@@ -61,10 +61,10 @@ def test_a_call_is_claimed_by_the_first_that_takes_it(
 
 DIES = """
 import os, sys
-from harness.records import Evaluation, Records, RecordWriter
+from harness.records import Claims, Evaluation, Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
 
-claims = Records(sys.argv[1]).claims()
+claims = Claims(Records(sys.argv[1]))
 claims.__enter__()
 print(len(claims.take(["a", "b"])))
 sys.stdout.flush()
@@ -75,7 +75,7 @@ os.kill(os.getpid(), 9)
 def test_what_a_killed_run_had_claimed_is_free_at_once(location: str) -> None:
     died = subprocess.run([sys.executable, "-c", DIES, location], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert (died.returncode, died.stdout) == (-9, "2\n")
-    with Records(location) as records, records.claims() as claims:
+    with Records(location) as records, Claims(records) as claims:
         assert claims.take(["a", "b"]) == {"a", "b"}
 
 
@@ -89,7 +89,7 @@ def is_written(writer: RecordWriter, row: Evaluation) -> bool:
 def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str) -> None:
     """As a machine that slept for longer than others wait for a sign of life."""
     first = evaluation()
-    with Records(location) as records, records.claims() as claims, records.writer(claims) as writer:
+    with Records(location) as records, Claims(records) as claims, RecordWriter(records, claims) as writer:
         claims.take([first.key])
         assert is_written(writer, first)
         execute(location, "delete from claims", "delete from runs")  # as a run that takes this run for dead
@@ -130,7 +130,7 @@ def add_remote_run(location: str, beats: int) -> None:
 def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr("harness.records.claims.time.monotonic", lambda: now[0])
-    with Records(location) as records, records.claims() as claims:
+    with Records(location) as records, Claims(records) as claims:
         add_remote_run(location, 1)
         assert claims.take(["a"]) == set()
         now[0] += 59
@@ -147,7 +147,7 @@ def test_nobody_counts_as_dead_because_the_database_was_away(location: str, monk
     now = [1000.0]
     monkeypatch.setattr("harness.records.claims.time.monotonic", lambda: now[0])
     monkeypatch.setattr("harness.records.claims.BEAT_S", 0.01)
-    with Records(location) as records, records.claims() as claims:
+    with Records(location) as records, Claims(records) as claims:
         add_remote_run(location, 1)
         assert claims.take(["a"]) == set()
         execute(location, "alter table runs rename to away")

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import UserError
 from harness.outcome import Outcome
-from harness.records import Records
+from harness.records import Claims, Records
 from harness.records.versions import recorded_versions
 from tests.records.evaluation_rows import evaluation, request
 from tests.records.statements import execute
@@ -148,5 +148,5 @@ def test_runs_that_are_none_are_named(tmp_path: Path) -> None:
     with Records(str(file)) as records:
         execute(str(file), "INSERT INTO runs VALUES ('a', 'b', 'c', 'd', 0)")
         odd = "table runs, row 'a', column process: expected an integer from 0 to"
-        with records.claims() as claims, pytest.raises(UserError, match=odd):
+        with Claims(records) as claims, pytest.raises(UserError, match=odd):
             claims.take(["k"])

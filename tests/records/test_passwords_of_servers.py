@@ -16,6 +16,8 @@ from tests.records.evaluation_rows import request
 from tests.records.servers import Server
 from tests.throwaway import make_task
 
+pytestmark = pytest.mark.rest
+
 Commands = Callable[[str], list[Ended]]
 
 

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import func, select
 
 from harness.errors import UserError
-from harness.records import Evaluation, Records
+from harness.records import Claims, Evaluation, Records, RecordWriter, add_unwritten
 from harness.records.claims import _forget
 from tests.records.evaluation_rows import evaluation, request
 from tests.records.servers import Server
@@ -71,10 +71,10 @@ def test_two_first_runs_open_a_database_at_once(server: Server) -> None:
 def test_a_restart_of_the_server_loses_nothing_and_doubles_nothing(server: Server, url: str) -> None:
     made = rows(600)
     said: list[str] = []
-    with Records(url) as records, records.claims() as claims:
+    with Records(url) as records, Claims(records) as claims:
         records.warn = said.append
         assert claims.take([row.key for row in made]) == {row.key for row in made}
-        with records.writer(claims) as writer:
+        with RecordWriter(records, claims) as writer:
             for number, row in enumerate(made):
                 writer.add(row)
                 if number == 300:
@@ -106,9 +106,9 @@ def test_reading_from_a_server_that_hangs_ends_in_one_line(server: Server, url: 
 @pytest.mark.usefixtures("short")
 def test_a_writer_goes_on_once_a_server_has_stopped_hanging(server: Server, url: str) -> None:
     made = rows(5)
-    with Records(url) as records, records.claims() as claims:
+    with Records(url) as records, Claims(records) as claims:
         claims.take([row.key for row in made])
-        with records.writer(claims) as writer:
+        with RecordWriter(records, claims) as writer:
             waits = threading.Event()
             records.warn = lambda _: waits.set()
             with stopped(server):
@@ -136,9 +136,9 @@ def test_what_a_server_that_is_gone_did_not_take_is_added_by_the_next_run(
         records.warn = said.append
         server.stop()
         try:
-            with pytest.raises(UserError) as error, records.claims(), records.writer(None):
+            with pytest.raises(UserError) as error, Claims(records), RecordWriter(records, None):
                 pass  # the first statements end at once
-            with pytest.raises(UserError) as error, records.writer(None) as writer:  # noqa: PT012
+            with pytest.raises(UserError) as error, RecordWriter(records, None) as writer:  # noqa: PT012
                 for row in made:
                     writer.add(row)
         finally:
@@ -149,7 +149,7 @@ def test_what_a_server_that_is_gone_did_not_take_is_added_by_the_next_run(
     assert secret not in str(error.value) + "".join(said)
     assert not any(secret.encode() in path.read_bytes() for path in file.parent.iterdir())
     with Records(url) as records:
-        records.add_unwritten()  # the password is no part of the database's address
+        add_unwritten(records)  # the password is no part of the database's address
         assert values(server, url) == [row.value for row in made]
     assert not file.exists()
 
@@ -176,9 +176,9 @@ def test_a_role_that_may_write_rows_but_change_no_table(server: Server, url: str
     )
     server.query(rights, url)
     made = rows(3)
-    with Records(url.replace("postgres@", f"{role}@")) as records, records.claims() as claims:
+    with Records(url.replace("postgres@", f"{role}@")) as records, Claims(records) as claims:
         assert claims.take([row.key for row in made]) == {row.key for row in made}
-        with records.writer(claims) as writer:
+        with RecordWriter(records, claims) as writer:
             for row in made:
                 writer.add(row)
         records.ask([request(made[0])])
@@ -209,7 +209,7 @@ def test_a_lock_of_another_program_is_waited_for_with_a_warning(url: str, monkey
 def test_a_run_that_stands_still_in_a_transaction_stops_no_other(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.records.connection.IDLE_S", 0.2)
     claimed, over = threading.Event(), threading.Event()
-    with Records(url) as records, records.claims() as claims, ThreadPoolExecutor(1) as pool:
+    with Records(url) as records, Claims(records) as claims, ThreadPoolExecutor(1) as pool:
 
         def stand_still() -> None:
             def work(connection: object) -> None:
@@ -221,7 +221,7 @@ def test_a_run_that_stands_still_in_a_transaction_stops_no_other(url: str, monke
 
         still = pool.submit(stand_still)
         claimed.wait()
-        with records.claims() as others:
+        with Claims(records) as others:
             assert others.take(["a"]) == {"a"}
         over.set()
         assert "idle-in-transaction timeout" in str(still.exception())
@@ -229,7 +229,7 @@ def test_a_run_that_stands_still_in_a_transaction_stops_no_other(url: str, monke
 
 def test_claims_made_while_their_run_is_taken_for_dead_do_not_outlive_it(server: Server, url: str) -> None:
     """A run that wakes up and claims calls, while another deletes it and its claims."""
-    with Records(url) as records, records.claims() as claims, ThreadPoolExecutor(1) as pool:
+    with Records(url) as records, Claims(records) as claims, ThreadPoolExecutor(1) as pool:
         with records.begin() as connection:
             claims._take(connection, ["a"])
             forgotten = pool.submit(records.write, lambda other: _forget(other, [claims._id]))

@@ -152,6 +152,7 @@ def repeat(file: Path, times: int = 3) -> None:
     file.write_bytes(content)
 
 
+@pytest.mark.rest
 def test_a_table_without_end_is_left(file: Path) -> None:
     repeat(file)
     with Records(str(file), read_only=True) as records, pytest.raises(UserError) as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UserError
-from harness.records import Evaluation, Records
+from harness.records import Claims, Evaluation, Records, RecordWriter, add_unwritten, has_unwritten
 from tests.records.evaluation_rows import NOW, evaluation
 from tests.records.statements import execute
 from tests.records.test_writer import hide_table, rows, show_table, values
@@ -24,12 +24,12 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.records.connection.RECOVERY_S", 0.0)
 
 
-def add_unwritten(location: str) -> list[str]:
+def add_kept(location: str) -> list[str]:
     """Add kept records, as every run does first; returns the lines that it prints."""
     said: list[str] = []
     with Records(location) as records:
         records.warn = said.append
-        records.add_unwritten()
+        add_unwritten(records)
     return said
 
 
@@ -37,7 +37,7 @@ def give_up(location: str, made: list[Evaluation]) -> str:
     """Write to a database that takes nothing; returns the error."""
     with Records(location) as records:
         hide_table(location)
-        with pytest.raises(UserError) as error, records.writer(None) as writer:  # noqa: PT012
+        with pytest.raises(UserError) as error, RecordWriter(records, None) as writer:  # noqa: PT012
             for row in made:
                 writer.add(row)
     show_table(location)
@@ -56,14 +56,14 @@ def test_what_a_database_does_not_take_is_added_by_the_next_run(location: str, c
     assert f"; finished calls are kept in {file}; fix this and run the same command again" in message
     assert values(location) == []
     with Records(location, read_only=True) as records:
-        assert records.has_unwritten()
-    (line,) = add_unwritten(location)
+        assert has_unwritten(records)
+    (line,) = add_kept(location)
     with Records(location, read_only=True) as records:
-        assert not records.has_unwritten()
+        assert not has_unwritten(records)
     assert line.endswith(": added 3 records from where an earlier run kept them")
     assert values(location) == [0.0, 1.0, 2.0]
     assert not file.exists()
-    assert add_unwritten(location) == []
+    assert add_kept(location) == []
 
 
 @pytest.mark.parametrize("ahead", [timedelta(0), timedelta(days=1)], ids=["clock right", "clock ahead"])
@@ -72,7 +72,7 @@ def test_kept_records_count_as_the_last_written_whatever_the_clock_said(location
     with Records(location) as records:
         records.add(*(evaluation(key=row.key, value=8.0, finished_at=NOW + ahead) for row in kept))
     give_up(location, [replace(row, finished_at=NOW + timedelta(hours=1)) for row in kept])
-    add_unwritten(location)
+    add_kept(location)
     with Records(location) as records:
         assert [row.value for row in records.newest({row.key for row in kept})] == [0.0, 1.0]
     assert values(location) == [8.0, 8.0, 0.0, 1.0]
@@ -85,13 +85,13 @@ def test_kept_records_are_added_once_though_their_file_remained(location: str, c
     content = file.read_bytes()
     for _ in range(2):
         file.write_bytes(content)
-        add_unwritten(location)
+        add_kept(location)
     assert values(location) == [0.0, 1.0, 2.0]
 
 
 def test_kept_records_of_another_database_stay(tmp_path: Path, cache: Path) -> None:
     give_up(str(tmp_path / "one.db"), rows(2))
-    assert add_unwritten(str(tmp_path / "other.db")) == []
+    assert add_kept(str(tmp_path / "other.db")) == []
     assert values(str(tmp_path / "other.db")) == []
     assert kept_file(cache).exists()
 
@@ -101,10 +101,10 @@ def test_a_kept_file_remains_while_the_database_takes_nothing(location: str, cac
     with Records(location) as records:
         hide_table(location)
         with pytest.raises(UserError, match="the results database failed"):
-            records.add_unwritten()
+            add_unwritten(records)
     show_table(location)
     assert kept_file(cache).exists()
-    add_unwritten(location)
+    add_kept(location)
     assert values(location) == [0.0, 1.0]
 
 
@@ -122,13 +122,13 @@ def test_a_kept_file_that_cannot_be_read_is_set_aside(
         file = kept_file(cache)
         content = damage(file.read_bytes())
         file.write_bytes(content)
-        (line,) = add_unwritten(location)
+        (line,) = add_kept(location)
         aside = file.with_name(f"{file.name}.unusable-{number}")
         assert line.startswith(f"{file}, which keeps records of finished calls, cannot be read; ")
         assert line.endswith(f"; 0 of its records were added, and it is now called {aside}")
         assert aside.read_bytes() == content
         assert not file.exists()
-    with Records(location) as records, records.writer(None) as writer:
+    with Records(location) as records, RecordWriter(records, None) as writer:
         writer.add(evaluation(value=7.0))
     assert values(location) == [7.0]
 
@@ -137,7 +137,7 @@ def test_a_kept_file_whose_rows_are_not_the_harness_own_is_set_aside(tmp_path: P
     location = str(tmp_path / "results.db")
     give_up(location, rows(2))
     execute(str(kept_file(cache)), "update evaluations set finished_at = 'yesterday' where id = 2")
-    (line,) = add_unwritten(location)
+    (line,) = add_kept(location)
     assert "cannot be read; 0 of its records were added" in line
     assert values(location) == []
 
@@ -145,13 +145,13 @@ def test_a_kept_file_whose_rows_are_not_the_harness_own_is_set_aside(tmp_path: P
 FULL = """
 import resource, sys
 from harness.errors import UserError
-from harness.records import Records
+from harness.records import Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
 
 with Records(sys.argv[1]) as records:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
     try:
-        with records.writer(None) as writer:
+        with RecordWriter(records, None) as writer:
             for number in range(3):
                 writer.add(evaluation(model=f"model_{number}", output_tail=16_000 * "x"))
                 writer.flush()
@@ -171,8 +171,8 @@ def test_a_disk_that_is_full_for_database_and_cache_blocks_no_later_run(tmp_path
     assert "kept" not in line
     assert line.endswith("; fix this and run the same command again")
     assert list((cache / "unwritten").glob("*.db*")) == []
-    assert add_unwritten(location) == []
-    with Records(location) as records, records.writer(None) as writer:
+    assert add_kept(location) == []
+    with Records(location) as records, RecordWriter(records, None) as writer:
         writer.add(evaluation(value=7.0))
     assert values(location) == [7.0]
 
@@ -196,9 +196,9 @@ def test_a_file_that_is_deleted_or_moved_in_mid_run_is_named_as_that(
 ) -> None:
     file = tmp_path / "directory" / "results.db"
     file.parent.mkdir()
-    with Records(file) as records, records.claims() as claims:
+    with Records(file) as records, Claims(records) as claims:
         claims.take([row.key for row in rows(2)])
-        with pytest.raises(UserError) as error, records.writer(None) as writer:  # noqa: PT012
+        with pytest.raises(UserError) as error, RecordWriter(records, None) as writer:  # noqa: PT012
             writer.add(rows(1)[0])
             writer.flush()
             change(file)
@@ -213,5 +213,5 @@ def test_a_file_that_is_deleted_or_moved_in_mid_run_is_named_as_that(
         f"in {kept_file(cache)}; fix this and run the same command again, which adds them"
     )
     file.parent.mkdir(exist_ok=True)
-    add_unwritten(str(file))
+    add_kept(str(file))
     assert values(str(file)) == [1.0]

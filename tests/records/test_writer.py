@@ -4,7 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from sqlalchemy.engine import Connection
 
 from harness.errors import UserError
-from harness.records import Evaluation, Records
+from harness.records import Claims, Evaluation, Records, RecordWriter
 from harness.records.connection import Database, DatabaseError
 from tests.records.evaluation_rows import NOW, evaluation
 from tests.records.statements import execute
@@ -44,19 +44,19 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     from harness.records import writer
 
     sizes: list[int] = []
-    original = writer._write_group
+    original = writer.insert_missing
 
-    def watched(connection: Connection, group: list[Evaluation], claims: object) -> list[tuple[Evaluation, bool]]:
+    def watched(connection: Connection, group: list[Evaluation], held: Collection[str] | None) -> list[bool]:
         sizes.append(len(group))
-        return original(connection, group, claims)
+        return original(connection, group, held)
 
-    monkeypatch.setattr(writer, "_write_group", watched)
+    monkeypatch.setattr(writer, "insert_missing", watched)
     return sizes
 
 
 def test_all_are_written_in_their_order_when_the_writer_ends(location: str) -> None:
     made = rows(250)
-    with Records(location) as records, records.writer(None) as writer:
+    with Records(location) as records, RecordWriter(records, None) as writer:
         for row in made:
             writer.add(row)
     assert writer.written() == [(row, True) for row in made]
@@ -69,7 +69,7 @@ def test_the_first_record_is_written_at_once_and_later_ones_in_groups(
 ) -> None:
     monkeypatch.setattr("harness.records.writer.INTERVAL_S", 600.0)
     first, *others = rows(10)
-    with Records(location) as records, records.writer(None) as writer:
+    with Records(location) as records, RecordWriter(records, None) as writer:
         writer.add(first)
         while not values(location):
             pass
@@ -79,7 +79,7 @@ def test_the_first_record_is_written_at_once_and_later_ones_in_groups(
 
 
 def test_flush_waits_until_all_are_written(location: str) -> None:
-    with Records(location) as records, records.writer(None) as writer:
+    with Records(location) as records, RecordWriter(records, None) as writer:
         for row in rows(3):
             writer.add(row)
         writer.flush()
@@ -89,7 +89,7 @@ def test_flush_waits_until_all_are_written(location: str) -> None:
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_an_interrupted_run_loses_no_finished_call(error: type[BaseException], location: str) -> None:
-    with Records(location) as records, pytest.raises(error), records.writer(None) as writer:  # noqa: PT012
+    with Records(location) as records, pytest.raises(error), RecordWriter(records, None) as writer:  # noqa: PT012
         for row in rows(5):
             writer.add(row)
         raise error
@@ -99,7 +99,7 @@ def test_an_interrupted_run_loses_no_finished_call(error: type[BaseException], l
 def test_calls_that_another_run_has_taken_are_not_written(location: str) -> None:
     made = rows(6)
     taken = {row.key for row in made[::2]}
-    with Records(location) as records, records.claims() as claims, records.writer(claims) as writer:
+    with Records(location) as records, Claims(records) as claims, RecordWriter(records, claims) as writer:
         claims.take([row.key for row in made])
         for key in taken:
             execute(location, f"update claims set run = 'another' where key = '{key}'")
@@ -120,9 +120,9 @@ def test_a_record_is_written_if_and_only_if_its_call_is_claimed(
         evaluation(key=key, value=float(number), finished_at=NOW + timedelta(seconds=number))
         for number, (key, _) in enumerate(calls)
     ]
-    with Records(location) as records, records.claims() as claims:
+    with Records(location) as records, Claims(records) as claims:
         claims.take(claimed)
-        with records.writer(claims) as writer:
+        with RecordWriter(records, claims) as writer:
             for row, (_, flush) in zip(made, calls, strict=True):
                 writer.add(row)
                 if flush:
@@ -147,11 +147,11 @@ def test_a_group_whose_answer_was_lost_is_not_written_twice(location: str, monke
 
     monkeypatch.setattr(Database, "write", write)
     said: list[str] = []
-    with Records(location) as records, records.claims() as claims:
+    with Records(location) as records, Claims(records) as claims:
         records.warn = said.append
         made = rows(4)
         claims.take([row.key for row in made])
-        with records.writer(claims) as writer:
+        with RecordWriter(records, claims) as writer:
             for row in made:
                 writer.add(row)
     assert lost
@@ -176,7 +176,7 @@ def test_an_interrupted_run_names_the_file_too(location: str, cache: Path) -> No
     with Records(location) as records:
         records.warn = said.append
         hide_table(location)
-        with pytest.raises(KeyboardInterrupt), records.writer(None) as writer:  # noqa: PT012
+        with pytest.raises(KeyboardInterrupt), RecordWriter(records, None) as writer:  # noqa: PT012
             writer._waiting += rows(2)
             raise KeyboardInterrupt
     show_table(location)
@@ -192,8 +192,8 @@ def test_an_error_of_the_program_loses_no_finished_call(
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("harness.records.writer._write_group", broken)
-    with Records(location) as records, pytest.raises(ZeroDivisionError), records.writer(None) as writer:
+    monkeypatch.setattr("harness.records.writer.insert_missing", broken)
+    with Records(location) as records, pytest.raises(ZeroDivisionError), RecordWriter(records, None) as writer:
         writer.add(evaluation())
     monkeypatch.undo()
     (file,) = (cache / "unwritten").glob("*.db")
@@ -207,7 +207,7 @@ def test_records_that_can_be_kept_nowhere_are_an_error_that_says_so(
     with Records(location) as records:
         hide_table(location)
         lost = pytest.raises(UserError, match=r"; 1 finished call lost, because .*unwritten: cannot be created: ")
-        with lost, records.writer(None) as writer:
+        with lost, RecordWriter(records, None) as writer:
             (tmp_path / "file").write_text("")
             monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "file"))
             writer.add(evaluation())
@@ -220,7 +220,7 @@ def test_an_interrupted_run_does_not_wait_for_a_lock_without_end(
     location = str(tmp_path / "results.db")
     with Records(location) as records, closing(sqlite3.connect(location)) as reader:
         reader.execute("begin immediate")
-        with pytest.raises(KeyboardInterrupt), records.writer(None) as writer:  # noqa: PT012
+        with pytest.raises(KeyboardInterrupt), RecordWriter(records, None) as writer:  # noqa: PT012
             writer.add(evaluation())
             raise KeyboardInterrupt
     (file,) = (cache / "unwritten").glob("*.db")
@@ -229,17 +229,17 @@ def test_an_interrupted_run_does_not_wait_for_a_lock_without_end(
 
 def test_a_record_that_no_database_can_hold_is_an_error_that_says_so(location: str) -> None:
     refused = pytest.raises(UserError, match="1 finished call lost, because")
-    with Records(location) as records, refused, records.writer(None) as writer:
+    with Records(location) as records, refused, RecordWriter(records, None) as writer:
         writer.add(evaluation(message="\ud800"))
         writer.flush()
 
 
 LEAVES = """
 import sys
-from harness.records import Records
+from harness.records import Records, RecordWriter
 from tests.records.evaluation_rows import evaluation
 
-writer = Records(sys.argv[1]).writer(None).__enter__()
+writer = RecordWriter(Records(sys.argv[1]), None).__enter__()
 for number in range(5):
     writer.add(evaluation(model=f"model_{number}", value=float(number)))
 """

@@ -14,14 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
-from attack_suite import (
-    ATTACKS,
-    MEMORY,
-    SHORT,
-    TIME_LIMIT,
-    Attack,
-    prepared,
-)
+from attack_suite import ATTACKS, MEMORY, SHORT, TIME_LIMIT, Attack, prepared
 from e2e.real_runs import PGDL, records, wait_for
 
 from harness.sandbox import KINDS

@@ -75,9 +75,7 @@ MENDS = {
         "harness/names.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""
     ),
     "a submission with a flaw is run": Mend(
-        "harness/api/runs.py",
-        "return [one for one in found if one.name not in flaws]",
-        "return list(found)",
+        "harness/api/runs.py", "return [one for one in found if one.name not in flaws]", "return list(found)"
     ),
     "ranks without an official score": Mend(
         "harness/board/leaderboard.py", "row.sandboxed and scored", "row.sandboxed"
@@ -109,9 +107,7 @@ MENDS = {
         "harness/task/summary.py", "withheld = withhold.covers(files.hidden)", "withheld = False"
     ),
     "a run records without its claim": Mend(
-        "harness/records/writer.py",
-        "held = keys if claims is None else claims.held(connection, keys)",
-        "held = keys",
+        "harness/records/writer.py", "held = keys if claims is None else claims.held(connection, keys)", "held = keys"
     ),
 }
 

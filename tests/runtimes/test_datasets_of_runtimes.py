@@ -44,6 +44,7 @@ def test_jax_batches(data: Path) -> None:
         next(dataset.batches(0))
 
 
+@pytest.mark.rest
 def test_torch_a_map_style_dataset(data: Path) -> None:
     torch = pytest.importorskip("torch")
     dataset = RUNTIMES["torch"].load_dataset(data)

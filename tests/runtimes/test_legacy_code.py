@@ -13,6 +13,8 @@ from forks import forks
 from harness.worker.legacy.advice import ATTRIBUTES
 from harness.worker.runtimes import RUNTIMES
 
+pytestmark = pytest.mark.rest
+
 PAGE = (Path(__file__).parents[2] / "docs" / "submissions.md").read_text()
 
 #: Text of the page -> code of 2020, and the value of its last line in 2020.

@@ -16,8 +16,9 @@ from harness.sandbox.kinds.kind import library_versions
 from harness.worker.runtimes import RUNTIMES
 from harness.worker.runtimes.runtime import FRAMEWORKS
 
+pytestmark = pytest.mark.rest
 
-@pytest.mark.rest
+
 @each_of("tensorflow", "jax", "torch")
 def test_no_other_framework_can_be_imported(name: str) -> None:
     runtime = RUNTIMES[name]
@@ -74,7 +75,6 @@ def test_only_a_bar_that_is_asked_for_is_drawn(name: str) -> None:
 INDEPENDENT = 5 / 2000**0.5
 
 
-@pytest.mark.rest
 @each
 def test_no_two_libraries_draw_the_same(name: str) -> None:
     drawn = json.loads(run(name, "draws"))

@@ -23,6 +23,8 @@ from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.process import WorkerProcess
 from harness.sandbox.running_sandbox import StartError
 
+pytestmark = pytest.mark.rest
+
 BODIES = {
     "prints": "print('to the log'); import os; os.write(1, b'to the log, too'); return 1.5",
     "loops": "while True: pass",
@@ -62,7 +64,6 @@ def start(tmp_path: Path, engine: Path, shared_cache: Path) -> Any:
     return run
 
 
-@pytest.mark.rest
 def test_each_call_has_its_outcome_and_no_container_is_left(start: Any, engine: Path, tmp_path: Path) -> None:
     with start(*BODIES, time_limit=8) as run:
         output, _ = run.communicate(timeout=500)
@@ -84,7 +85,6 @@ def test_each_call_has_its_outcome_and_no_container_is_left(start: Any, engine: 
     assert containers(engine) == []
 
 
-@pytest.mark.rest
 def test_a_container_that_does_not_start_says_why(
     engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,7 +94,6 @@ def test_a_container_that_does_not_start_says_why(
         WorkerProcess(Docker("other:1").start, job, Limits(), slot=0)
 
 
-@pytest.mark.rest
 def test_no_container_outlives_a_harness_that_is_killed(start: Any, engine: Path) -> None:
     with start("loops", time_limit=100) as run:
         wait_for(lambda: containers(engine) != [], "the container")
@@ -102,7 +101,6 @@ def test_no_container_outlives_a_harness_that_is_killed(start: Any, engine: Path
         wait_for(lambda: containers(engine) == [], "the container to be removed")
 
 
-@pytest.mark.rest
 def test_containers_that_a_reaper_missed_are_removed_by_the_next_run(start: Any, engine: Path) -> None:
     with start("loops", time_limit=100) as run:
         wait_for(lambda: containers(engine) != [], "the container")

@@ -111,6 +111,7 @@ def mapping(opening: str, flags: str, touch: str) -> int:
     return cheap
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "opening", ["os.memfd_create('x')", "os.open('/dev/shm/pgdl-{}', os.O_RDWR | os.O_CREAT)"], ids=["memfd", "tmpfs"]
 )
@@ -155,6 +156,7 @@ def test_the_long_look_ends_early_only_when_it_is_sure(monkeypatch: pytest.Monke
         assert 10 * MIB < measure(Tree(pid), 10 * MIB).memory_bytes < 90 * MIB
 
 
+@pytest.mark.rest
 def test_processor_time_of_children_that_ended_is_kept() -> None:
     burn = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(6 * 10**7))']); "
     with running("") as idle, running(burn) as busy:

@@ -124,6 +124,7 @@ def test_what_another_run_is_using_stays() -> None:
         assert (used / "lock").exists()
 
 
+@pytest.mark.rest
 def test_runs_that_begin_and_end_at_the_same_time_do_not_disturb_each_other(cache: Path) -> None:
     runs = [
         subprocess.Popen([sys.executable, "-c", COMING_AND_GOING], cwd=ROOT, stderr=subprocess.PIPE, text=True)

@@ -144,6 +144,7 @@ GENERATORS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.rest
 @GENERATORS
 @given(seed=st.integers(0, 10**6), radius=st.integers(1, 2), wrong=st.floats(0.05, 0.6))
 def test_the_weighted_estimate_of_a_model_that_knows_no_test_set_is_its_risk(make, seed, radius, wrong) -> None:

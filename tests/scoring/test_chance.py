@@ -207,6 +207,7 @@ def test_the_gap_itself_has_the_smallest_p_value_on_eight_networks() -> None:
     assert exact_p_value(np.array(gap), np.array(gap), grid) == 1 / 16
 
 
+@pytest.mark.rest
 @given(tasks())
 def test_no_measure_has_a_smaller_one(one: Task) -> None:
     """Also where gaps are equal, and the gap itself does not have the smallest."""

@@ -17,6 +17,8 @@ from scoring.permutations import Scorer, deals
 from scoring.retrained import influences, retrained_scores
 from scoring.rule import TaskCalls
 
+pytestmark = pytest.mark.rest
+
 SIZES = {"a": 4, "b": 4, "c": 4, "d": 3}  #: 192 models, which are few enough to be resampled
 
 
@@ -187,7 +189,6 @@ def test_each_measure_with_each_gap_as_if_it_were_alone(t: Task, n_rows: int) ->
     assert found.tolist() == [[official_score(row, column, grid).score for column in gaps] for row in measures]
 
 
-@pytest.mark.rest
 @given(tasks())
 def test_the_score_without_one_model(t: Task) -> None:
     measure, gap, grid = t.arrays

@@ -64,6 +64,7 @@ def test_groups_overlap_where_the_ends_are_apart() -> None:
     assert (found.order, found.groups) == ((3, 2, 1, 0), ((0, 1), (1, 2), (2, 3)))
 
 
+@pytest.mark.rest
 @given(st.integers(0, 10**6))
 def test_only_ranks_within_a_task_count(seed: int) -> None:
     scores = np.random.default_rng(seed).integers(0, 5, size=(7, 4)).astype(float)

@@ -1,14 +1,15 @@
 """A site of a few records, without any model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
 from harness.format.reference import Reference
 from harness.outcome import Outcome
-from harness.records import Evaluation
+from harness.records import Evaluation, Request
 from harness.site import SiteData, gather
+from harness.site.pages import make_site, render_site
 from scoring import HeldOut
 from tests.board.board_examples import GAPS, MEASURE, collect, failed, references, rows
 
@@ -50,6 +51,23 @@ def make(directory: Path, withheld: Sequence[str] = ()) -> tuple[SiteData, Board
     return gather(collected.shown, board, tasks, dict.fromkeys(TASKS, 100), outputs), board
 
 
+def data_of(
+    tasks: Mapping[str, Reference],
+    records: Sequence[Evaluation],
+    requests: Sequence[Request] = (),
+    withheld: Sequence[str] = (),
+    **options: str,
+) -> SiteData:
+    """The data of a site with these records; `options` are those of `gather`."""
+    collected = collect(records, tasks, requests)
+    return gather(collected.shown, build_board(collected, tasks, withheld), tasks, {}, {}, **options)
+
+
+def pages_of(data: SiteData) -> dict[str, str]:
+    """The content of a site's files, by name."""
+    return {name: content.decode() for name, content in render_site(make_site(data)).items()}
+
+
 #: The longest name that a submission may have.
 LONG_NAME = "a_name_" + 70 * "x" + "end"
 
@@ -66,5 +84,4 @@ def make_long(directory: Path, *, only_baselines: bool = False) -> SiteData:
             name, values, is_baseline=is_baseline, call_wall_s=0.005 * 1.29**number, submission_digest=f"d{number}",
             runtime="jax" if number % 6 == 0 else "tensorflow",
         )  # fmt: skip
-    collected = collect(everything, tasks)
-    return gather(collected.shown, build_board(collected, tasks), tasks, {}, {})
+    return data_of(tasks, everything)

@@ -7,13 +7,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from site_examples import data_of, pages_of
 
 from harness.board.across_tasks import across_tasks
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
-from harness.site import SiteData, gather, verify_site, write_site
+from harness.site import SiteData, verify_site, write_site
 from harness.site.critical_difference import LEFT, MOST, NAME_LENGTH, RIGHT, critical_difference
-from harness.site.pages import make_site, render_site
+from harness.site.pages import make_site
 from tests.board.board_examples import GAPS, collect, over_tasks, references, rows
 
 pytestmark = pytest.mark.rest
@@ -22,13 +23,7 @@ SIX = [f"task{number}" for number in range(6)]
 
 
 def small(directory: Path, *tasks: str, withheld: tuple[str, ...] = ()) -> SiteData:
-    known, records = references(directory, *tasks), over_tasks(*tasks)
-    collected = collect(records, known)
-    return gather(collected.shown, build_board(collected, known, withheld), known, {}, {})
-
-
-def pages_of(data: SiteData) -> dict[str, str]:
-    return {name: content.decode() for name, content in render_site(make_site(data)).items()}
+    return data_of(references(directory, *tasks), over_tasks(*tasks), withheld=withheld)
 
 
 def long_board(directory: Path, n_rows: int) -> Board:
@@ -113,10 +108,8 @@ def test_equal_rows_are_one_group(tmp_path: Path) -> None:
 
 
 def test_names_of_strangers_are_text(tmp_path: Path) -> None:
-    known = references(tmp_path, *SIX)
     records = [row for task in SIX for name in ("<b>a", "b", "c") for row in rows(name, GAPS, task)]
-    collected = collect(records, known)
-    page = pages_of(gather(collected.shown, build_board(collected, known), known, {}, {}))["index.html"]
+    page = pages_of(data_of(references(tmp_path, *SIX), records))["index.html"]
     assert "<b>a<title><b>a" not in page
     assert "&lt;b&gt;a<title>&lt;b&gt;a</title>" in page
 

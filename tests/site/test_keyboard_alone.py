@@ -47,9 +47,7 @@ def visit(page: Any, key: str, limit: int) -> dict[int, tuple[bool, bool]]:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize(
-    "name", ["index.html", "submissions/team_0.html", "tasks/toy.html", "reading.html", "compare.html"]
-)
+@pytest.mark.parametrize("name", PAGES)
 def test_tab_reaches_everything(page: Any, long_site: str, name: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 700})
     page.goto(f"{long_site}/{name}")
@@ -88,9 +86,7 @@ def test_folded_tables_and_choices_are_operated_by_keys(page: Any, long_site: st
     assert not page.locator(".view.ranks").is_visible()
 
 
-@pytest.mark.parametrize(
-    "name", ["index.html", "submissions/team_0.html", "tasks/toy.html", "reading.html", "compare.html"]
-)
+@pytest.mark.parametrize("name", PAGES)
 def test_what_is_focused_and_drawn_has_a_name(page: Any, long_site: str, name: str) -> None:
     page.goto(f"{long_site}/{name}")
     for selector in ("[tabindex='0']", "[role=img]", "[role=group]"):

@@ -5,17 +5,14 @@ from pathlib import Path
 
 import pytest
 from markupsafe import escape
-from site_examples import HOSTILE, make
+from site_examples import HOSTILE, data_of, make, pages_of
 
-from harness.board.collect import Collected
 from harness.board.leaderboard import build_board
-from harness.format.reference import read_reference
-from harness.site import charts, gather, submission_pages, write_report
-from harness.site.pages import make_site, render_site
-from harness.task.layout import TaskDirectory
+from harness.site import charts, submission_pages, write_report
+from harness.site.pages import make_site
 from harness.task.task_notes import N_PERMUTATIONS
 from scoring import compare_with_chance, explain_score
-from tests.board.board_examples import GAPS, MEASURE, collect, references, rows, write_reference
+from tests.board.board_examples import GAPS, MEASURE, collect, references, rows
 from tests.records.evaluation_rows import request
 
 #: The only links that leave a site: to papers, without a referrer and without a recommendation to search engines.
@@ -27,7 +24,7 @@ TO_PAPERS = re.compile(
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     data, _ = make(tmp_path_factory.mktemp("reference"))
-    return {name: content.decode() for name, content in render_site(make_site(data, "abc")).items()}
+    return pages_of(data)
 
 
 def test_every_row_has_a_page(pages: dict[str, str]) -> None:
@@ -54,10 +51,8 @@ def test_text_of_strangers_is_no_markup(pages: dict[str, str]) -> None:
 
 def site_with(directory: Path, **said: str) -> dict[str, str]:
     """The pages of a site with a submission that has this metadata."""
-    tasks, records = references(directory), rows("mine")
-    collected = collect(records, tasks, [request(records[0], **said)])
-    site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
-    return {name: content.decode() for name, content in render_site(site).items()}
+    records = rows("mine")
+    return pages_of(data_of(references(directory), records, [request(records[0], **said)]))
 
 
 def test_a_submission_says_who_made_it_and_where_it_is_described(tmp_path: Path) -> None:
@@ -119,60 +114,45 @@ def test_a_report_is_a_single_file(tmp_path: Path) -> None:
 
 
 def test_a_board_without_any_submission_has_a_site(tmp_path: Path) -> None:
-    tasks = references(tmp_path)
-    data = gather([], build_board(Collected([]), tasks), tasks, {}, {})
-    pages = render_site(make_site(data))
-    assert b"<dt>submissions</dt><dd>0</dd>" in pages["index.html"]
-    assert b"Nobody has submitted anything yet." in pages["index.html"]
+    page = pages_of(data_of(references(tmp_path), []))["index.html"]
+    assert "<dt>submissions</dt><dd>0</dd>" in page
+    assert "Nobody has submitted anything yet." in page
 
 
 def test_names_that_differ_in_case_or_signs_have_pages_of_their_own(tmp_path: Path) -> None:
-    tasks = references(tmp_path)
-    collected = collect([*rows("Mine"), *rows("mine"), *rows("mine 2"), *rows("..")], tasks)
-    site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
-    found = sorted(site.pages)
+    records = [*rows("Mine"), *rows("mine"), *rows("mine 2"), *rows("..")]
+    found = sorted(make_site(data_of(references(tmp_path), records)).pages)
     assert len({page.casefold() for page in found}) == 4
     assert all(re.fullmatch(r"submissions/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*\.html", page) for page in found)
 
 
 @pytest.mark.parametrize("values", [[1.0] * 8, GAPS])
 def test_a_task_with_two_hyperparameters_has_no_official_score(tmp_path: Path, values: list[float]) -> None:
-    write_reference(tmp_path, sizes=(4, 2))
-    tasks = {name: read_reference(path) for name, path in TaskDirectory(tmp_path).references().items()}
-    collected = collect(rows("mine", values), tasks)
-    pages = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))
-    text = pages["submissions/mine.html"].decode()
+    pages = pages_of(data_of(references(tmp_path, sizes=(4, 2)), rows("mine", values)))
+    text = pages["submissions/mine.html"]
     assert "No score: no task has an official score." in text
     assert "expected at least 3 hyperparameters that vary, found axis_a, axis_b" in text
     assert "Kendall" in text
-    assert "interval" not in pages["index.html"].decode().split("<tbody>")[0]
+    assert "interval" not in pages["index.html"].split("<tbody>")[0]
 
 
 def test_rows_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    tasks = references(tmp_path)
-    everything = [*rows("mine"), *rows("mine", [2 * value for value in MEASURE], run_seed=7, sandbox="none")]
-    collected = collect([*everything, *rows("other", GAPS)], tasks)
-    pages = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))
-    task = pages["tasks/toy.html"].decode()
-    assert re.findall(r">(mine[^<]*)<", task) == ["mine", "mine (seed 7, not sandboxed)"]
+    others = [*rows("mine", [2 * value for value in MEASURE], run_seed=7, sandbox="none"), *rows("other", GAPS)]
+    pages = pages_of(data_of(references(tmp_path), [*rows("mine"), *others]))
+    assert re.findall(r">(mine[^<]*)<", pages["tasks/toy.html"]) == ["mine", "mine (seed 7, not sandboxed)"]
 
 
 def test_all_ties_score_0_and_say_so(tmp_path: Path) -> None:
-    tasks = references(tmp_path)
-    collected = collect(rows("mine", [1.0] * 8), tasks)
-    pages = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))
-    text = pages["submissions/mine.html"].decode()
+    text = pages_of(data_of(references(tmp_path), rows("mine", [1.0] * 8)))["submissions/mine.html"]
     assert "Score 0.00 (90 % interval 0.0 to 0.0)" in text
-    assert "all models have the same value, so there is no order that could tell anything." in text
+    assert "all models have the same value, so the measure does not order them." in text
     assert "wrong" not in text
 
 
 @pytest.mark.parametrize("other", ["tensorflow", "jax"])
 def test_the_runtime_is_a_mark_where_rows_differ(tmp_path: Path, other: str) -> None:
-    tasks = references(tmp_path)
-    collected = collect([*rows("mine"), *rows("theirs", GAPS, runtime=other)], tasks)
-    board = build_board(collected, tasks)
-    page = render_site(make_site(gather(collected.shown, board, tasks, {}, {})))["index.html"].decode()
+    records = [*rows("mine"), *rows("theirs", GAPS, runtime=other)]
+    page = pages_of(data_of(references(tmp_path), records))["index.html"]
     assert ('<small class="mark">runtime ' in page) == (other == "jax")
 
 
@@ -192,22 +172,17 @@ def test_equal_values_share_their_mean_rank(tmp_path: Path) -> None:
 def test_a_hyperparameter_whose_effect_is_missed_is_named(sign: int, tmp_path: Path) -> None:
     """Gaps follow axis_a alone, and the measure follows the others, or the opposite of them."""
     gaps = [0.1 + 0.2 * (number >= 4) + 0.001 * number for number in range(8)]
-    write_reference(tmp_path, gaps=gaps)
-    tasks = {name: read_reference(path) for name, path in TaskDirectory(tmp_path).references().items()}
-    collected = collect(rows("mine", [sign * float(number % 4) for number in range(8)]), tasks)
-    site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
-    (missed,) = site.insights[0]["toy"].missed
+    records = rows("mine", [sign * float(number % 4) for number in range(8)])
+    data = data_of(references(tmp_path, gaps=gaps), records)
+    (missed,) = make_site(data).insights[0]["toy"].missed
     assert (missed.name, missed.tau) == ("axis_a", 0.0)
     assert missed.share > 0.9
-    assert "misses the effect of axis_a" in render_site(site)["submissions/mine.html"].decode()
+    assert "misses the effect of axis_a" in pages_of(data)["submissions/mine.html"]
 
 
 def test_a_reversed_measure_misses_nothing(tmp_path: Path) -> None:
-    write_reference(tmp_path)
-    tasks = {name: read_reference(path) for name, path in TaskDirectory(tmp_path).references().items()}
-    collected = collect(rows("mine", [-gap for gap in GAPS]), tasks)
-    site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
-    assert site.insights[0]["toy"].missed == []
+    data = data_of(references(tmp_path), rows("mine", [-gap for gap in GAPS]))
+    assert make_site(data).insights[0]["toy"].missed == []
 
 
 def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]) -> None:

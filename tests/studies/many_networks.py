@@ -1,4 +1,4 @@
-"""How the time of scores, boards and sites grows with networks and submissions: the tables of docs/testing.md.
+"""How the time of scores, boards and sites grows with networks and submissions, of which docs/testing.md tells some.
 
     nice python -m tests.studies.many_networks
 

@@ -1,4 +1,4 @@
-"""Peak memory of measures at real size: the table of docs/measures.md.
+"""Peak memory of measures at real size, of which docs/measures.md tells the range.
 
     nice python -m tests.studies.measure_memory TASKS RESULTS [cost ...]
 

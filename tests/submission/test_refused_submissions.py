@@ -96,6 +96,7 @@ def test_at_most_so_many_entries_of_a_zip(tmp_path: Path) -> None:
     assert problem_of(archive) == f"{found} more"
 
 
+@pytest.mark.rest
 def test_at_most_so_many_entries_of_a_folder(folder: Path) -> None:
     for number in range(MAX_ENTRIES):
         (folder / str(number)).mkdir()

@@ -16,10 +16,11 @@ from submission_files import MEASURE, write_folder, write_zip
 
 import baselines
 from baselines.core.families import families
+from harness.digest import code_of
 from harness.inspector.archive import read_zip
 from harness.inspector.folder import read_folder
 from harness.inspector.main import inspect
-from harness.submission import Submission, code_of, find_baseline, find_named, find_submission, library, write_files
+from harness.submission import Submission, find_baseline, find_named, find_submission, library, write_files
 
 paths = st.sampled_from(["complexity.py", "a", "ab", "b/a", "b/c/a.py", "data.bin"])
 files = st.dictionaries(paths, st.binary(max_size=20))
@@ -158,6 +159,7 @@ def families_in(submission: Submission) -> set[str]:
     return {path.split("/")[1] for path in submission.files if path.count("/") == 2} - {"core", "network"}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("family", families())
 def test_its_files_are_enough(family: str, tmp_path: Path) -> None:
     """A process that sees nothing else of the library imports them, and finds the measures of these families."""

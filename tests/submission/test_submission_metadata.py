@@ -34,10 +34,7 @@ def test_keys_may_be_absent_empty_or_unknown(text: bytes, tmp_path: Path) -> Non
     assert (submission.metadata, submission.name) == (Metadata(), "margin")
 
 
-def test_a_number_is_a_name_too(tmp_path: Path) -> None:
-    assert read(tmp_path, b"name: 42\n").name == "42"
-
-
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "text",
     [
@@ -65,7 +62,7 @@ def test_what_decides_nothing_makes_no_submission_invalid(text: bytes, tmp_path:
     assert (submission.name, submission.metadata.runtime, submission.metadata.name) == ("margin", None, "")
 
 
-@pytest.mark.parametrize("text", ["2020-13-45", "true", "~", "0x1F", "1_000", "1e3", "12:30:45", ".nan", "0o17"])
+@pytest.mark.parametrize("text", ["2020-13-45", "true", "~", "0x1F", "1_000", "1e3", "12:30:45", ".nan", "0o17", "42"])
 def test_every_value_is_the_text_that_is_written(text: str, tmp_path: Path) -> None:
     assert read(tmp_path, f"name: {text}\nteam: {text}  # or so\n".encode()).metadata == Metadata(text, About(text))
 

@@ -93,6 +93,7 @@ def test_a_layer_that_is_listed_over_and_over(refused, task):
     refused(task, FILE, f"number of weights: expected at most {MAX_NAMES} arrays, found more")
 
 
+@pytest.mark.rest
 def test_no_damaged_byte_ends_in_anything_but_one_line(task):
     """Damage in the numbers themselves cannot be told; the file is small enough for most of it to be elsewhere."""
     whole, architecture = (task / "model_0/weights.hdf5").read_bytes(), read_architecture(task / "model_0")

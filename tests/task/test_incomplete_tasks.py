@@ -67,9 +67,8 @@ def test_without_a_request_words_say_what_to_do(
 ) -> None:
     staged(tmp_path)
     run: Pgdl = in_process(monkeypatch, capsys)
-    ended = run("task", "list", "--tasks", tmp_path)
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err == f"pgdl: {tmp_path}: half-fetched: tiny; {WORDS}, or name other tasks with --task\n"
+    err = run("task", "list", "--tasks", tmp_path).refusal()
+    assert err == f"pgdl: {tmp_path}: half-fetched: tiny; {WORDS}, or name other tasks with --task\n"
 
 
 @pytest.mark.parametrize(

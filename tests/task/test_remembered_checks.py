@@ -154,6 +154,7 @@ def test_what_did_not_pass_is_not_remembered(directory: Path) -> None:
         assert ["NaN" in refused.value.problems[0], "truncated" in refused.value.problems[1]] == [True, True]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("damage", ["", "[]", "{}", '{"digests": [], "findings": 1}', '{"digests": {"a": 1}}'])
 def test_a_damaged_memory_is_as_good_as_none(damage: str, directory: Path, tmp_path: Path) -> None:
     task = read(directory)

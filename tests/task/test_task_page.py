@@ -11,6 +11,8 @@ from throwaway import make_task
 
 from harness.plots import dark_rules
 
+pytestmark = pytest.mark.rest
+
 
 class Page(HTMLParser):
     """Ids and links of a page, and the rows of its tables."""
@@ -47,7 +49,6 @@ def page(tmp_path, pgdl):
     return file.read_text()
 
 
-@pytest.mark.rest
 @pytest.mark.parametrize(
     "text", [r"$\frac$", "$x$ and $", r"\(", "a\x1b[31mb", "<script>alert(1)</script>", "a\u202eb", "{{ 7 * 7 }}"]
 )
@@ -77,9 +78,8 @@ def test_it_says_what_a_task_with_reference_data_can_tell(page):
 
 def test_reference_data_alone_have_none(tmp_path, pgdl):
     make_task(tmp_path, layout="full")
-    refused = pgdl("task", "show", tmp_path / "reference_data", "--html", tmp_path / "page.html")
-    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
-    assert "nothing to write: expected a task with models, found only reference data; leave out --html" in refused.err
+    err = pgdl("task", "show", tmp_path / "reference_data", "--html", tmp_path / "page.html").refusal()
+    assert "nothing to write: expected a task with models, found only reference data; leave out --html" in err
 
 
 def test_it_needs_nothing_else(page):

@@ -15,6 +15,8 @@ from harness.importer.exported import translated_rows
 from harness.importer.table import ImportedRow
 from harness.torch_import.pt2 import read_pt2
 
+pytestmark = pytest.mark.rest
+
 MODEL, WEIGHTS = "models/model.json", "data/weights/model_weights_config.json"
 
 Change = Callable[[Any], None]

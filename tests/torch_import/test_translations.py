@@ -16,6 +16,8 @@ from harness.torch_import.registry import translations
 from harness.torch_import.translate import translate
 from harness.worker.runtimes import RUNTIMES
 
+pytestmark = pytest.mark.rest
+
 #: Name -> the layers without weights-free helpers; what a network of PyTorch's modules has, in its order.
 LAYERS = {
     "plain": "ZeroPadding2D Conv2D BatchNormalization ReLU Dropout Flatten Dense",
@@ -72,9 +74,9 @@ def test_settings_and_names_are_those_of_the_module(networks: Path) -> None:
     ("name", "problem"),
     [
         ("shared", r"weights: expected each in one layer, found [01]\.weight in several"),
-        ("divided", r"found the outermost forward \(div\): aten\.div\.Tensor divides by something computed"),
+        ("divided", r"found the outermost forward \(div\): aten\.div\.Tensor divides by a computed value"),
         ("training", r"found 1 \(batch_norm\): .* the module was in training mode: call module\.eval\(\) before"),
-        ("mirrored", r"found 1 \(pad\): aten\.pad\.default pads with something else than zeros \(reflect\)"),
+        ("mirrored", r"found 1 \(pad\): aten\.pad\.default pads with other numbers than zeros \(reflect\)"),
         ("maps", r"output: expected a number for each class, shape \(examples, classes\), found shape \(2, 4, 6, 6\)"),
     ],
 )

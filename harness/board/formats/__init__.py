@@ -1,10 +1,6 @@
-"""The formats of a board: one module each, with the name of the format in `--format`.
+"""The formats of a board: a module for each, whose name is the format's name in `--format`.
 
-A module has
-
-* `render(board)`, which returns text or bytes, including the last newline,
-* `SUFFIX`, the suffix of its files; None for a format that is only printed,
-* `BINARY = True` if the format is not text, and so not for a terminal.
+A module has the names of `Format`, and `BINARY = True` if the format is not text for a terminal.
 """
 
 import importlib
@@ -19,39 +15,31 @@ if TYPE_CHECKING:
 
 
 class Format(Protocol):
-    """Interface of the modules in this package."""
+    """The interface of the modules in this package."""
 
-    SUFFIX: str | None
+    SUFFIX: str | None  #: of files; None for a format that is only printed
 
     def render(self, board: "Board", /) -> str | bytes:
-        """Return the board in this format."""
+        """Return the board in this format, with a newline at the end of text."""
 
 
 def names() -> list[str]:
-    """Return the names of all formats, in alphabetical order, without importing them."""
+    """Return the names of all formats in alphabetical order, without importing their modules."""
     return sibling_names(__path__)
 
 
 def find(name: str) -> Format:
-    """Return a format by its name, one of `names()`."""
+    """Return the module of a format by its name, one of `names()`."""
     found: Format = importlib.import_module(f"{__name__}.{name}")
     return found
 
 
-def is_binary(name: str) -> bool:
-    """Whether a format is not text."""
-    return getattr(find(name), "BINARY", False)
-
-
-def written() -> list[Format]:
-    """Return the formats with files, in alphabetical order."""
-    return [form for form in map(find, names()) if form.SUFFIX is not None]
-
-
 def write(board: "Board", stem: Path) -> list[Path]:
-    """Write the board in every file format, each to `stem` plus a suffix; raises `UserError`."""
+    """Write the board in every format with files, to `stem` plus a suffix, and return the paths; raises `UserError`."""
     paths = []
-    for form in written():
+    for form in map(find, names()):
+        if form.SUFFIX is None:
+            continue
         content = form.render(board)
         path = stem.with_name(f"{stem.name}{form.SUFFIX}")
         with writing(path):

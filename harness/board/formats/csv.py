@@ -2,7 +2,6 @@
 
 import csv
 import io
-from typing import Any
 
 from harness.board.board import Board
 from harness.text import not_a_formula
@@ -11,14 +10,12 @@ SUFFIX = ".csv"
 
 
 def render(board: Board) -> str:
-    """Return a heading and a line per row; missing values are empty."""
+    """Return a line of column keys and a line per row; missing values are empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     figures = board.figures
     writer.writerow([figure.key for figure in figures])
-    writer.writerows([_cell(figure.value(row)) for figure in figures] for row in board.rows)
+    for row in board.rows:
+        values = [figure.value(row) for figure in figures]
+        writer.writerow([not_a_formula(value) if isinstance(value, str) else value for value in values])
     return out.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    return not_a_formula(value) if isinstance(value, str) else value

@@ -8,5 +8,5 @@ SUFFIX = ".json"
 
 
 def render(board: Board) -> str:
-    """Return the board's content; a number that is not finite is a bug and raises."""
+    """Return the content of the board as JSON; raises `ValueError` for a number that is not finite, which is a bug."""
     return json.dumps(board.content, indent=1, allow_nan=False) + "\n"

@@ -1,4 +1,4 @@
-"""The board as a LaTeX table across both columns of a paper, with its notes below (packages booktabs, graphicx)."""
+"""The board as a LaTeX table that spans both columns of a paper, with its notes below."""
 
 import re
 from collections import Counter
@@ -10,20 +10,19 @@ from harness.text import counted, printable
 
 SUFFIX = ".tex"
 
-#: Rows that fit on a page beside the notes; a longer table has a part on each page. `longtable` does not work in papers
-#: with two columns.
+#: Maximum number of rows of a table, to fit on a page; `longtable` does not work in papers with two columns.
 PAGE = 40
 
-#: The kinds of rows, as a caption counts them.
+#: The kinds of rows, as nouns for the caption.
 NOUNS = {"submission": "submission", "baseline": "measure"}
 
-#: Shrinks what is wider than the text, and nothing else.
+#: Shrinks a table that is wider than the text to the width of the text.
 FITTED = "\\resizebox{\\ifdim\\width>\\textwidth\\textwidth\\else\\width\\fi}{!}{%"
 
-#: Keeps the number of a table for its next part.
+#: Gives the next part of a table the same number.
 SAME_NUMBER = "\\addtocounter{table}{-1}"
 
-#: Replacements for characters that LaTeX would interpret or print as others, where a backslash is not enough.
+#: Replacements for characters for which a backslash is not enough.
 WORDS = {
     "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}",
     ">": "\\textgreater{}", "|": "\\textbar{}",
@@ -31,7 +30,7 @@ WORDS = {
 
 
 def render(board: Board) -> str:
-    """Return the table, numbers aligned to the right; the first line names the packages it needs."""
+    """Return the tables of the board with captions and notes; the first line names the packages that they need."""
     title = board.layout.title
     parts = [board.rows[start : start + PAGE] for start in range(0, max(1, len(board.rows)), PAGE)]
     lines = ["% \\usepackage{booktabs,graphicx}"]
@@ -46,14 +45,14 @@ def render(board: Board) -> str:
 
 
 def _tabular(board: Board, rows: Sequence[Row]) -> list[str]:
-    """A table of some of the rows, as wide as the text at most."""
+    """Return the lines of a table of `rows`, numbers aligned to the right, at most as wide as the text."""
     alignment = "".join("r" if column.kind in ("number", "place") else "l" for column in board.columns)
     body = [_line(board.headings), "\\midrule", *(_line(board.cells(row)) for row in rows)]
     return [FITTED, *_environment("tabular", ["\\toprule", *body, "\\bottomrule"], f"{{{alignment}}}"), "}"]
 
 
 def _caption(board: Board) -> str:
-    """Who is compared, and on what."""
+    """Return the caption: the title of the board, the numbers of submissions and measures, and the tasks."""
     kinds = Counter(row.kind for row in board.rows)
     rows = " and ".join(counted(kinds[kind], noun) for kind, noun in NOUNS.items() if kinds[kind]) or "nobody"
     networks = {name: max((row.tasks[name].n_models for row in board.rows), default=0) for name in board.tasks}
@@ -71,10 +70,10 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape text for LaTeX; a hyphen before a number becomes a minus sign, and line breaks become spaces.
+    """Return text for LaTeX on one line, with special characters escaped, and a minus sign before a negative number.
 
-    A bracket or an asterisk at its beginning is put into a group: as the first of a line, it would be taken for an
-    argument of the end of the line before it.
+    A bracket or an asterisk at the beginning is put into a group. Otherwise, at the beginning of a line, LaTeX would
+    take it for an argument of the line break before it.
     """
     text = printable(re.sub(r"[\s\x00-\x1f\x7f]+", " ", text))
     text = re.sub(r"[\\~^<>|&%$#_{}]", lambda found: WORDS.get(found[0], f"\\{found[0]}"), text)

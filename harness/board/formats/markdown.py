@@ -7,7 +7,7 @@ SUFFIX = ".md"
 
 
 def render(board: Board) -> str:
-    """Return the table; names are set as code."""
+    """Return the title, the table with names as code, and the notes."""
     columns = board.columns
     table = [[plain(column.heading) for column in columns], ["---"] * len(columns)]
     for row in board.rows:

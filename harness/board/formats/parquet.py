@@ -9,7 +9,7 @@ BINARY = True
 
 
 def render(board: Board) -> bytes:
-    """Return the file's content; missing values are null, and the metadata of a field have the unit of its numbers."""
+    """Return the content of the file; missing values are null, and the metadata of a field name its unit."""
     import pyarrow as pa
     from pyarrow import parquet
 

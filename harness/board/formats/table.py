@@ -1,4 +1,4 @@
-"""The board on the terminal: colours if it has any, and the columns that fit; elsewhere as wide as necessary."""
+"""The board as text: on a terminal with colours and the columns that fit, elsewhere with all columns."""
 
 import math
 from dataclasses import replace
@@ -15,20 +15,20 @@ from harness.tables import print_columns, print_lines, table_width, wide_console
 
 SUFFIX = None
 
-#: Characters of a drawn interval.
+#: Number of characters of a drawn interval.
 DRAWN = 10
 
-#: The key of the column of drawn intervals, and its explanation, with its heading.
+#: Key of the column of drawn intervals, and the explanation of the column, which begins with its heading.
 DRAWN_KEY = "drawn"
 DRAWING = (
     "{}: the interval (\N{BOX DRAWINGS LIGHT HORIZONTAL}), the score (\N{BLACK CIRCLE}) and the level of chance "
     "(\N{BOX DRAWINGS LIGHT VERTICAL}), on one axis for all rows."
 )
 
-#: In place of the explanations.
+#: Replaces the explanations, which are long.
 EXPLAINED = "The rule, and what the columns mean: pgdl board --explain"
 
-#: The level of chance beside the score, in a word or two.
+#: Whether chance could explain the score: `could be`, `beyond`, or a dash if that is not known.
 BESIDE_CHANCE = Column[Row](
     "beside_chance", lambda row: row.may_be_chance, title="chance", kind="text", spare=1,
     text=lambda row: beside_chance(row.may_be_chance).removesuffix(" chance") or "-",
@@ -36,7 +36,7 @@ BESIDE_CHANCE = Column[Row](
 
 
 def render(board: Board, *, wide: bool = False) -> str:
-    """Return the table and its notes, formatted for the terminal; if `wide`, all columns, whether they fit or not."""
+    """Return the table and its notes; on a terminal with colours, and unless `wide` only the columns that fit."""
     console = wide_console()
     with console.capture() as capture:
         show(board, console, wide=wide)
@@ -44,11 +44,20 @@ def render(board: Board, *, wide: bool = False) -> str:
 
 
 def show(board: Board, console: Console, *, wide: bool, explain: bool = True) -> None:
-    """Print the table, its remarks and, if `explain`, what its numbers mean; see `render`."""
+    """Print the table and its notes as `render` returns them, without the explanations of numbers unless `explain`."""
     columns = terminal_columns(board)
     fits = wide or not console.is_terminal
     shown = columns if fits else _fitting(board, columns, console.width)
-    _print(board, shown, console)
+    kinds = [column.kind for column in shown]
+    print_columns(
+        console,
+        [column.heading for column in shown],
+        _cells(board, shown),
+        left=[kind in ("name", "text", "words") for kind in kinds],
+        wrap=[kind == "words" for kind in kinds],
+        styles=["dim" if board.is_faint(row) else None for row in board.rows],
+    )
+    console.print()
     left_out = [column.heading or column.key for column in columns if column not in shown]
     if left_out:
         print_lines(console, [f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."])
@@ -59,27 +68,23 @@ def show(board: Board, console: Console, *, wide: bool, explain: bool = True) ->
 
 
 def terminal_columns(board: Board) -> list[Column[Row]]:
-    """Return the columns: after the score its interval as a drawing, and chance, then the tasks, then all others.
+    """Return the columns in their order on a terminal: after the score its drawn interval, chance, and the tasks.
 
-    The score of a single task is the score of the row.
+    The score on a single task has no column, since it equals the score of the row.
     """
     found = board.columns
     keys = {c.TASK_SCORE.key_on(task) for task in board.tasks}
     tasks = [column for column in found if column.key in keys]
     first = found.index(next(column for column in found if column.key == c.SCORE.key)) + 1
     drawn = [_drawn(board)] if any(column.key == INTERVAL.key for column in found) else []
-    chance = [BESIDE_CHANCE] if BESIDE_CHANCE.is_shown(board.rows) and any(map(_is_compared, board.rows)) else []
+    chance = [BESIDE_CHANCE] if any(row.may_be_chance is not None for row in board.rows) else []
     rest = [column for column in found[first:] if column not in tasks]
     short = [replace(column, title=board.short_tasks[column.heading]) for column in tasks if len(tasks) > 1]
     return [*found[:first], *drawn, *chance, *short, *rest]
 
 
-def _is_compared(row: Row) -> bool:
-    return row.may_be_chance is not None
-
-
 def _drawn(board: Board) -> Column[Row]:
-    """Return the interval of each row on an axis that all rows share, with the score and the level of chance in it."""
+    """Return the column that draws the interval, the score and the level of chance of each row on a common axis."""
     top = math.ceil(round(max((row.standing.high for row in board.rows if row.standing), default=0.0), 6)) or 1
 
     def draw(row: Row) -> str:
@@ -98,32 +103,15 @@ def _drawn(board: Board) -> Column[Row]:
 
 
 def _fitting(board: Board, columns: list[Column[Row]], width: int) -> list[Column[Row]]:
-    """Return the columns that fit: those of the smallest `spare` first, those of the same `spare` together."""
+    """Return the columns that fit into `width` characters: columns with a small `spare` first, equal ones together."""
     shown = [column for column in columns if not column.spare]
     for spare in sorted({column.spare for column in columns} - {0}):
         more = [column for column in columns if column in shown or column.spare == spare]
-        if _width(board, more) <= width:
+        headings = [column.heading.replace("_", "_\n") for column in more]  # as `print_columns` breaks them
+        if table_width(headings, _cells(board, more)) <= width:
             shown = more
     return shown
 
 
-def _width(board: Board, columns: list[Column[Row]]) -> int:
-    broken = [column.heading.replace("_", "_\n") for column in columns]  # as `print_columns` does
-    return table_width(broken, _cells(board, columns))
-
-
 def _cells(board: Board, columns: list[Column[Row]]) -> list[list[str]]:
     return [[column.shown(row) for column in columns] for row in board.rows]
-
-
-def _print(board: Board, columns: list[Column[Row]], console: Console) -> None:
-    kinds = [column.kind for column in columns]
-    print_columns(
-        console,
-        [column.heading for column in columns],
-        _cells(board, columns),
-        left=[kind in ("name", "text", "words") for kind in kinds],
-        wrap=[kind == "words" for kind in kinds],
-        styles=["dim" if board.is_faint(row) else None for row in board.rows],
-    )
-    console.print()

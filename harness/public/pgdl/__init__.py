@@ -1,6 +1,19 @@
 """Measures of generalization in deep learning: run, score and rank them, and compute them on a network of your own.
 
-The names stand in `__init__.pyi`, where editors and type checkers read them, too. A name is imported at its first use.
+`__init__.pyi` lists the names, also for editors and type checkers. A name is imported at its first use. The arguments
+below mean the same in all functions that have them.
+
+Args:
+    tasks_dir: directory of the tasks.
+    task_names: only these tasks; empty: all.
+    models: models of each task: a number of them, from the smallest to the largest, or their names; None: all.
+    measures: names of measures, with or without parameters, families, costs, `all`, or `cheap`.
+    results: database of the records: an SQLite file, or a URL.
+    force: make recorded calls again.
+    retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
+    withhold: whether to withhold or round results on a task: `always`, `never`, or `auto` (if it is marked as hidden).
+    execution: limits, sandbox and executor of the calls.
+    progress: shows the work.
 """
 
 import ast
@@ -11,7 +24,7 @@ from typing import Any
 
 
 def _read_places() -> dict[str, tuple[str, str]]:
-    """Return where each name comes from: name -> module, and the name there; the module itself if that is empty."""
+    """Return the origin of each public name: name -> module and name there, which is empty for the module itself."""
     places: dict[str, tuple[str, str]] = {}
     imported: dict[str, tuple[str, str]] = {}
     for line in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body:
@@ -32,7 +45,7 @@ def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, there = _PLACES[name]
-    from harness.extras import extras_named  # here: who only imports pgdl waits for nothing
+    from harness.extras import extras_named  # here: `import pgdl` alone takes milliseconds
 
     with extras_named():
         imported = importlib.import_module(module)

@@ -1,6 +1,6 @@
 """The command `pgdl`, also as `python -I -m pgdl`.
 
-Until the first `import harness`, nothing here may assume that the packages on the path are ours.
+Before `_require_own` has run, a package such as `harness` on the path may be another project's.
 """
 
 import importlib.util
@@ -10,17 +10,17 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-#: Our packages with names so general that another package on the path may have the same one.
+#: Our packages whose general names a package of another project on the path may have, too.
 PACKAGES = ("harness", "scoring", "baselines")
 
 _INSTALLED, _, _CHECKOUT = Path(__file__).resolve().parents[1:4]
 
-#: Directory of our packages: site-packages, or the top of a checkout.
+#: Directory of our packages: site-packages, or the root of a checkout.
 HOME = _CHECKOUT if _INSTALLED.name == "public" else _INSTALLED
 
 
 def main() -> NoReturn:
-    """Run the command line; Ctrl-C ends it without a traceback while its modules are imported."""
+    """Run the command line. Ctrl-C during its imports ends the process without a traceback."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise the caller ignores it
         signal.signal(signal.SIGINT, _end)
     for name in PACKAGES:
@@ -47,6 +47,6 @@ def _end(*_: object) -> NoReturn:
 
 
 if __name__ == "__main__":
-    if not sys.flags.safe_path:  # the first entry is the current directory, where a stranger's files may lie
+    if not sys.flags.safe_path:  # the first entry is the current directory, where files may be a stranger's
         sys.path[0] = str(HOME)
     main()

@@ -1,4 +1,4 @@
-"""Activations, sums, products and other operations on each number."""
+"""Translates activations, sums, products, and other operations that act on each number."""
 
 import math
 from collections.abc import Callable
@@ -10,24 +10,22 @@ from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.attention import Scores, attend, product_of_heads
 from harness.torch_import.operations.convolutions import linear
 from harness.torch_import.operations.normalization import Length, normalized
-from harness.torch_import.registry import translates
-from harness.torch_import.untranslatable import UntranslatableError
+from harness.torch_import.registry import UntranslatableError, translates
 from harness.torch_import.values import Value, aligned
 
-#: Operations that are an activation of the same meaning in Keras.
+#: Operations -> activations of Keras that compute the same.
 _ACTIVATIONS = {
     "relu": "relu", "relu6": "relu6", "sigmoid": "sigmoid", "tanh": "tanh", "silu": "silu", "selu": "selu",
     "hardsigmoid": "hard_sigmoid", "softsign": "softsign", "exp": "exponential",
 }  # fmt: skip
 
 
-def activated(network: TranslatedNetwork, value: Value, name: str) -> Value:
-    """Return the value after an activation of Keras."""
+def _activated(network: TranslatedNetwork, value: Value, name: str) -> Value:
     return network.after(value, "Activation", {"activation": name})
 
 
 def _activation(name: str) -> Callable[..., Value]:
-    return lambda network, x: network.after(x, "ReLU") if name == "relu" else activated(network, x, name)
+    return lambda network, x: network.after(x, "ReLU") if name == "relu" else _activated(network, x, name)
 
 
 for _name, _keras in _ACTIVATIONS.items():
@@ -35,52 +33,50 @@ for _name, _keras in _ACTIVATIONS.items():
 
 
 @translates("gelu")
-def gelu(network: TranslatedNetwork, x: Value, approximate: str = "none") -> Value:
-    """Translate a GELU; Keras 2 and Keras 3 have the exact one in common."""
+def _gelu(network: TranslatedNetwork, x: Value, approximate: str = "none") -> Value:
+    """Translate a GELU: Keras 2 and Keras 3 share only the exact form, so the approximate form is built of layers."""
     if approximate == "none":
-        return activated(network, x, "gelu")
+        return _activated(network, x, "gelu")
     factor = 2 * math.sqrt(2 / math.pi)  # x sigmoid(2 u) is x (1 + tanh(u)) / 2
     inside = network.after(_multiplied(network, x, x), "Rescaling", {"scale": factor * 0.044715, "offset": factor})
-    return _multiplied(network, x, activated(network, _multiplied(network, x, inside), "sigmoid"))
+    return _multiplied(network, x, _activated(network, _multiplied(network, x, inside), "sigmoid"))
 
 
 @translates("hardswish")
-def hardswish(network: TranslatedNetwork, x: Value) -> Value:
+def _hardswish(network: TranslatedNetwork, x: Value) -> Value:
     """Translate x relu6(x + 3) / 6."""
-    return _multiplied(network, x, activated(network, x, "hard_sigmoid"))
+    return _multiplied(network, x, _activated(network, x, "hard_sigmoid"))
 
 
 @translates("mish")
-def mish(network: TranslatedNetwork, x: Value) -> Value:
-    """Translate x tanh(softplus(x))."""
-    return _multiplied(network, x, activated(network, activated(network, x, "softplus"), "tanh"))
+def _mish(network: TranslatedNetwork, x: Value) -> Value:
+    """Translate x tanh(_softplus(x))."""
+    return _multiplied(network, x, _activated(network, _activated(network, x, "softplus"), "tanh"))
 
 
 @translates("softplus")
-def softplus(network: TranslatedNetwork, x: Value, beta: float = 1, threshold: float = 20) -> Value:
-    """Translate log(1 + exp(x)); above the threshold PyTorch takes x, which is the same in float32."""
+def _softplus(network: TranslatedNetwork, x: Value, beta: float = 1, threshold: float = 20) -> Value:
+    """Translate log(1 + exp(x)); above a threshold of 20 PyTorch returns x, which is the same in float32."""
     if beta != 1 or threshold < 20:
-        raise UntranslatableError("has a beta or threshold, which that of Keras has not")
-    return activated(network, x, "softplus")
+        raise UntranslatableError("has a beta or threshold, which Keras does not have")
+    return _activated(network, x, "softplus")
 
 
 @translates("leaky_relu")
-def leaky_relu(network: TranslatedNetwork, x: Value, negative_slope: float = 0.01) -> Value:
-    """Translate a leaky ReLU."""
+def _leaky_relu(network: TranslatedNetwork, x: Value, negative_slope: float = 0.01) -> Value:
     return network.after(x, "LeakyReLU", {"negative_slope": negative_slope})
 
 
 @translates("elu")
-def elu(network: TranslatedNetwork, x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
-    """Translate an ELU."""
+def _elu(network: TranslatedNetwork, x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
     if (scale, input_scale) != (1, 1):
-        raise UntranslatableError("has scales, which that of Keras has not")
+        raise UntranslatableError("has scales, which Keras does not have")
     return network.after(x, "ELU", {"alpha": alpha})
 
 
 @translates("hardtanh", "clamp")
-def clamp(network: TranslatedNetwork, x: Value, **bounds: Any) -> Value:
-    """Translate a ReLU with a maximum."""
+def _clamp(network: TranslatedNetwork, x: Value, **bounds: Any) -> Value:
+    """Translate a lower bound of 0, with or without an upper bound, to a ReLU."""
     low, high = bounds.get("min_val", bounds.get("min")), bounds.get("max_val", bounds.get("max"))
     if low != 0:
         raise UntranslatableError(f"cuts numbers off below {low}")
@@ -88,23 +84,22 @@ def clamp(network: TranslatedNetwork, x: Value, **bounds: Any) -> Value:
 
 
 @translates("log_softmax")
-def log_softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
-    """Translate the logarithm of a softmax along one axis."""
-    return activated(network, network.with_last(x, x.view[dim]), "log_softmax")
+def _log_softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
+    """Translate the logarithm of a softmax along the axis `dim`."""
+    return _activated(network, network.with_last(x, x.view[dim]), "log_softmax")
 
 
 @translates("softmax")
-def softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
-    """Translate a softmax along one axis."""
+def _softmax(network: TranslatedNetwork, x: Value, dim: int, **_: Any) -> Value:
+    """Translate a softmax along the axis `dim`, or record it in the scores of an attention."""
     if isinstance(x.source, Scores):
         return x.source.normalized(x, dim)
     value = network.with_last(x, x.view[dim])
-    return activated(network, value, "softmax")
+    return _activated(network, value, "softmax")
 
 
 @translates("add")
-def add(network: TranslatedNetwork, x: Any, other: Any, alpha: float = 1) -> Value:
-    """Translate a sum."""
+def _add(network: TranslatedNetwork, x: Any, other: Any, alpha: float = 1) -> Value:
     if isinstance(x, Value) and isinstance(other, Value):
         return _merged(network, "Add", x, _times(network, other, alpha))
     value, numbers = (x, np.multiply(alpha, other)) if isinstance(x, Value) else (other, x)
@@ -118,24 +113,21 @@ def _times(network: TranslatedNetwork, value: Value, factor: float) -> Value:
 
 
 @translates("sub")
-def sub(network: TranslatedNetwork, x: Any, other: Any, alpha: float = 1) -> Value:
-    """Translate a difference."""
+def _sub(network: TranslatedNetwork, x: Any, other: Any, alpha: float = 1) -> Value:
     if isinstance(x, Value) and isinstance(other, Value):
         return _merged(network, "Subtract", x, _times(network, other, alpha))
     if isinstance(x, Value):
-        return add(network, x, np.negative(other), alpha)
+        return _add(network, x, np.negative(other), alpha)
     return network.shifted(network.scaled(other, -alpha), x)
 
 
 @translates("rsub")
-def rsub(network: TranslatedNetwork, x: Value, other: Any) -> Value:
-    """Translate other - x."""
-    return sub(network, other, x)
+def _rsub(network: TranslatedNetwork, x: Value, other: Any) -> Value:
+    return _sub(network, other, x)
 
 
 @translates("mul")
-def mul(network: TranslatedNetwork, x: Any, other: Any) -> Value:
-    """Translate a product."""
+def _mul(network: TranslatedNetwork, x: Any, other: Any) -> Value:
     if isinstance(x, Value) and isinstance(other, Value):
         return _multiplied(network, x, other)
     value, numbers = (x, other) if isinstance(x, Value) else (other, x)
@@ -145,50 +137,46 @@ def mul(network: TranslatedNetwork, x: Any, other: Any) -> Value:
 
 
 @translates("div")
-def div(network: TranslatedNetwork, x: Any, other: Any) -> Value:
+def _div(network: TranslatedNetwork, x: Any, other: Any) -> Value:
     """Translate a division by constants, or of vectors by their lengths."""
     if isinstance(other, Value) and isinstance(other.source, Length):
         return normalized(network, x, other.source)
     if isinstance(other, Value):
-        raise UntranslatableError("divides by something computed, which no layer does")
-    return mul(network, x, 1 / np.asarray(other, np.float32))
+        raise UntranslatableError("divides by a computed value, which no layer does")
+    return _mul(network, x, 1 / np.asarray(other, np.float32))
 
 
 @translates("neg")
-def neg(network: TranslatedNetwork, x: Value) -> Value:
-    """Translate a change of sign."""
+def _neg(network: TranslatedNetwork, x: Value) -> Value:
     return network.scaled(x, -1)
 
 
 @translates("pow", "square")
-def power(network: TranslatedNetwork, x: Value, exponent: float = 2) -> Value:
-    """Translate a square."""
+def _power(network: TranslatedNetwork, x: Value, exponent: float = 2) -> Value:
     if exponent != 2:
         raise UntranslatableError("is a power other than the square")
     return _multiplied(network, x, x)
 
 
 @translates("maximum")
-def maximum(network: TranslatedNetwork, x: Value, other: Value) -> Value:
-    """Translate a maximum of two values."""
+def _maximum(network: TranslatedNetwork, x: Value, other: Value) -> Value:
     return _merged(network, "Maximum", x, other)
 
 
 @translates("minimum")
-def minimum(network: TranslatedNetwork, x: Value, other: Value) -> Value:
-    """Translate a minimum of two values."""
+def _minimum(network: TranslatedNetwork, x: Value, other: Value) -> Value:
     return _merged(network, "Minimum", x, other)
 
 
 @translates("matmul", "bmm")
-def matmul(network: TranslatedNetwork, x: Any, other: Any = None, mat2: Any = None) -> Value:
-    """Translate the products of an attention."""
+def _matmul(network: TranslatedNetwork, x: Any, other: Any = None, mat2: Any = None) -> Value:
+    """Translate a product of an attention, or a product with a constant matrix from the right."""
     other = mat2 if other is None else other
     if isinstance(x, Value) and isinstance(other, Value):
         return attend(network, x, other) if isinstance(x.source, Scores) else product_of_heads(x, other)
     if isinstance(x, Value) and np.ndim(other) == 2:
         return linear(network, x, other.T)
-    raise UntranslatableError("multiplies something computed from the left, or by several matrices")
+    raise UntranslatableError("multiplies a computed value from the left, or by several matrices")
 
 
 def _multiplied(network: TranslatedNetwork, one: Value, other: Value) -> Value:
@@ -196,11 +184,11 @@ def _multiplied(network: TranslatedNetwork, one: Value, other: Value) -> Value:
 
 
 def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Combine two values; both are put out in the same order, that of the one with more numbers."""
+    """Return two values combined by a layer such as `Add`; both are stored in the axes of the larger value."""
     if math.prod(one.shape) < math.prod(other.shape) and kind != "Subtract":
         one, other = other, one
     if any(isinstance(value.source, Scores) for value in (one, other)):
-        raise UntranslatableError("combines scores of an attention with something computed")
+        raise UntranslatableError("combines scores of an attention with a computed value")
     one, other = aligned(network.settled(one), network.settled(other))
     if any(mine == () and theirs for mine, theirs in zip(one.view, other.view, strict=True)):
         return _repeated(network, kind, one, other)
@@ -214,7 +202,7 @@ def _merged(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> 
 
 
 def _repeated(network: TranslatedNetwork, kind: str, one: Value, other: Value) -> Value:
-    """Combine two maps, each of which is repeated along axes of the other."""
+    """Return two maps combined by a layer, if both broadcast: each has an axis of size 1 where the other has more."""
     if len(one.view) != 4:
         raise UntranslatableError(f"repeats both of the shapes {one.shape} and {other.shape}")
     placed = [network.stored_as(value, (*value.view[2:], value.view[1])) for value in (one, other)]

@@ -1,8 +1,8 @@
-"""Attention of several heads, as one layer with its projections.
+"""Translates attention of several heads into one layer of Keras with its projections.
 
-Scores of queries and keys are no layer's output: they are kept apart until they weigh the sum of values. A bias of
-scores, such as that of relative positions, goes into the products: queries get further numbers that say at which place
-they are, and keys the biases for all places.
+No layer computes the scores of queries and keys: `Scores` keeps them until they weight the sum of values. A bias of the
+scores, such as for relative positions, is added by further numbers of queries and keys: a query has a one-hot code of
+its place, and a key has the biases for all places of queries.
 """
 
 import math
@@ -14,8 +14,7 @@ import numpy as np
 from harness.format.inbound import INPUT
 from harness.torch_import.network import TranslatedLayer, TranslatedNetwork
 from harness.torch_import.pt2 import Array
-from harness.torch_import.registry import translates
-from harness.torch_import.untranslatable import UntranslatableError
+from harness.torch_import.registry import UntranslatableError, translates
 from harness.torch_import.values import (
     Group,
     Value,
@@ -34,33 +33,25 @@ _KIND = "MultiHeadAttention"
 
 @dataclass(frozen=True)
 class Scores:
-    """Products of queries and keys.
+    """Scores of an attention: products of queries and keys, times `scale`, plus `bias`."""
 
-    Attributes:
-        query: (batch, ..., places, numbers).
-        key: likewise.
-        scale: their factors, (heads and other axes between batch and places, or 1).
-        bias: is added; (the same or 1, places of queries or 1, places of keys or 1).
-        is_normalized: whether a softmax has been taken over the keys.
-    """
-
-    query: Value
-    key: Value
-    scale: Array
-    bias: Array
-    is_normalized: bool = False
+    query: Value  #: queries (batch, ..., places, numbers)
+    key: Value  #: keys, likewise
+    scale: Array  #: factors (n or 1), where n is the product of the axes between batch and places, such as heads
+    bias: Array  #: constants (n or 1, places of queries or 1, places of keys or 1)
+    is_normalized: bool = False  #: whether a softmax over the keys follows
 
     def _with(self, value: Value, **changes: Any) -> Value:
         return replace(value, source=replace(self, **changes))
 
     def normalized(self, value: Value, dim: int) -> Value:
-        """Return the weights of values."""
+        """Return the scores after a softmax over the keys; `value` is the `Value` of the scores."""
         if dim not in (-1, len(value.view) - 1) or size_of(value.view[-1]) != self.key.shape[-2]:
-            raise UntranslatableError("is a softmax of scores along another axis than that of keys")
+            raise UntranslatableError("is a softmax of scores along another axis than the keys")
         return self._with(value, is_normalized=True)
 
     def scaled(self, value: Value, numbers: Any) -> Value:
-        """Return the scores times a number, or one for each head."""
+        """Return the scores times a number, or times a number for each head; `value` is the `Value` of the scores."""
         if self.is_normalized:
             raise UntranslatableError("multiplies the weights of an attention by constants")
         factors = _of_each_example(value, numbers)
@@ -70,16 +61,16 @@ class Scores:
         return self._with(value, scale=self.scale * of_heads[..., 0], bias=self.bias * factors)
 
     def shifted(self, value: Value, numbers: Any) -> Value:
-        """Return the scores plus constants."""
+        """Return the scores plus constants; `value` is the `Value` of the scores."""
         if self.is_normalized:
             raise UntranslatableError("adds constants to the weights of an attention")
         return self._with(value, bias=self.bias + np.maximum(_of_each_example(value, numbers), -1e9))
 
 
 def _of_each_example(value: Value, numbers: Any) -> Array:
-    """Return constants for scores of shape (axes in front of the places..., places of queries, places of keys).
+    """Return constants for scores as (n, places of queries, places of keys), with n as in `Scores`.
 
-    A number stays one, with as many axes of size 1 as are needed.
+    A single number has the shape (1, 1, 1).
     """
     if np.size(numbers) == 1:
         return np.reshape(np.asarray(numbers, np.float64), (1, 1, 1))
@@ -87,7 +78,7 @@ def _of_each_example(value: Value, numbers: Any) -> Array:
         raise UntranslatableError("has scores whose first axis is not the batch")
     apart = np.broadcast_to(numbers, value.shape).reshape(axes[0].size, -1)
     if not (apart == apart[0]).all():
-        raise UntranslatableError("combines the scores of each example with other constants")
+        raise UntranslatableError("combines the scores of examples with different constants")
     return np.asarray(apart[0].reshape(-1, *value.shape[-2:]))
 
 
@@ -99,7 +90,7 @@ def product_of_heads(query: Value, key: Value) -> Value:
 
 
 def attend(network: TranslatedNetwork, weights: Value, value: Value) -> Value:
-    """Return the sum of values with the weights of a softmax."""
+    """Return the output of an attention: the sum of values, weighted by `weights`, which are normalized scores."""
     scores = weights.source
     if not isinstance(scores, Scores) or not scores.is_normalized:
         raise UntranslatableError("is a sum of values with weights of no softmax")
@@ -107,11 +98,10 @@ def attend(network: TranslatedNetwork, weights: Value, value: Value) -> Value:
 
 
 @translates("scaled_dot_product_attention")
-def scaled_dot_product_attention(
+def _scaled_dot_product_attention(
     network: TranslatedNetwork, query: Value, key: Value, value: Value, attn_mask: Array | None = None,
     dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None, **_: Any,
 ) -> Value:  # fmt: skip
-    """Translate an attention."""
     if dropout_p or is_causal:
         raise UntranslatableError("has dropout, or is causal")
     scores = product_of_heads(query, key.permuted([*range(len(key.view) - 2), -1, -2]))
@@ -123,8 +113,8 @@ def scaled_dot_product_attention(
 
 
 @translates("einsum")
-def einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path: Any = None) -> Value:
-    """Translate the two products of an attention; they sum over the last axis of both, or the last of weights."""
+def _einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path: Any = None) -> Value:
+    """Translate the two products of an attention: of queries and keys, and of normalized scores and values."""
     inputs, _, output = equation.replace(" ", "").partition("->")
     one, _, other = inputs.partition(",")
     front = one[:-2]
@@ -137,7 +127,7 @@ def einsum(network: TranslatedNetwork, equation: str, tensors: list[Any], path: 
 
 
 def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]:
-    """Give axes in front of the places the same names in keys or values as in queries; and those of numbers."""
+    """Return queries, and keys or values, with the same axes before the places; for keys, also the same numbers."""
     ends = 1 if is_key else 0
     last, place = other.view[-1], other.view[-2]
     one = replace(query, view=(*query.view[:-2], query.view[-1])[: len(query.view) - 2 + ends])
@@ -152,17 +142,11 @@ def _matched(query: Value, other: Value, *, is_key: bool) -> tuple[Value, Value]
 
 @dataclass(frozen=True)
 class _Projection:
-    """Queries, keys or values as a dense layer makes them of its input.
+    """Queries, keys or values as the output of a dense layer."""
 
-    Attributes:
-        input: stored as (windows, places, channels), or (places, channels).
-        kernel: (channels, heads, numbers).
-        bias: (heads, numbers).
-    """
-
-    input: Value
-    kernel: Array
-    bias: Array
+    input: Value  #: input of the dense layer, stored as (windows, places, channels) or (places, channels)
+    kernel: Array  #: kernel (channels, heads, numbers)
+    bias: Array  #: bias (heads, numbers)
 
 
 def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Value:
@@ -196,14 +180,14 @@ def _attention(network: TranslatedNetwork, scores: Scores, value: Value) -> Valu
 
 
 def _heads(query: Value) -> Group:
-    """Return the axes of heads: those that are stored between the places and the numbers of a head."""
+    """Return the axes of heads, which are stored between the places and the numbers of a head."""
     stored, places = flat(query.stored), query.view[-2]
     first = max((stored.index(axis) for axis in places), default=len(stored))
     return tuple(axis for axis in flat(query.view[:-2]) if axis in stored[first + 1 :])
 
 
 def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads: Group) -> _Projection:
-    """Return a value as its dense layer's, or with a projection that changes nothing."""
+    """Return the projection by the dense layer before a value; without such a layer, by the identity."""
     numbers, places = value.view[-1], value.view[-2]
     outer = (*([windows] if windows else []), places)
     wanted = (*heads, *numbers)
@@ -228,7 +212,7 @@ def _projection(network: TranslatedNetwork, value: Value, windows: Group, heads:
 
 
 def _dense_of(network: TranslatedNetwork, value: Value) -> tuple[TranslatedLayer | None, float]:
-    """Return the dense layer whose output, times a number, a value is."""
+    """Return the dense layer and the number whose product a value is; None and 1 if there is no such layer."""
     number, factor = network.source(value), 1.0
     while number != INPUT and network.layers[number].class_name == "Rescaling":
         config, (number,) = network.layers[number].config, network.layers[number].inputs
@@ -238,14 +222,14 @@ def _dense_of(network: TranslatedNetwork, value: Value) -> tuple[TranslatedLayer
 
 
 def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection, bias: Array) -> list[_Projection]:
-    """Return queries and keys whose products have a bias (windows, heads, places of queries, places of keys)."""
+    """Return queries and keys whose products include a bias (windows, heads, places of queries, places of keys)."""
     n_windows, n_heads, n_queries, n_keys = bias.shape
     of_heads, of_windows = bias[:1], bias[:, :1] - bias[:1, :1]
     if not np.allclose(of_heads + of_windows, bias):
-        raise UntranslatableError("has a bias of scores that is no sum of one for heads and one for windows")
+        raise UntranslatableError("has a bias of scores that is no sum of a bias for heads and a bias for windows")
     at_query, at_key = np.eye(n_queries)[None], np.eye(n_keys)[None]
-    same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)  # of places of queries, to heads and the same places
-    kernel = of_heads[0].transpose(2, 0, 1)  # of places of keys, to heads and places of queries
+    same = np.repeat(np.eye(n_queries)[:, None], n_heads, 1)  # (places of queries, heads, places of queries)
+    kernel = of_heads[0].transpose(2, 0, 1)  # (places of keys, heads, places of queries)
     if of_windows.any():
         at_key = np.concatenate([np.repeat(at_key, n_windows, 0), of_windows[:, 0].transpose(0, 2, 1)], -1)
         kernel = np.concatenate([kernel, same])
@@ -253,7 +237,7 @@ def _with_bias(network: TranslatedNetwork, query: _Projection, key: _Projection,
 
 
 def _extended(network: TranslatedNetwork, part: _Projection, constants: Array, kernel: Array) -> _Projection:
-    """Return a projection with constants (windows or 1, places, n) as further channels, and their kernel."""
+    """Return a projection with constants (windows or 1, places, n) as further channels, and `kernel` for them."""
     sizes = sizes_of(part.input.stored)
     n = constants.shape[-1]
     made = group_of(sizes[-1] + n)
@@ -293,7 +277,7 @@ def _layer(
 
 
 def is_open(network: TranslatedNetwork, value: Value) -> bool:
-    """Whether a value is that of an attention, all of its heads side by side, without a projection of the output."""
+    """Whether a value is the output of an attention, all heads side by side, whose output has no projection yet."""
     number = network.source(value)
     layer = None if number == INPUT else network.layers[number]
     if layer is None or layer.class_name != _KIND or value.fixed:
@@ -304,7 +288,7 @@ def is_open(network: TranslatedNetwork, value: Value) -> bool:
 
 
 def close(network: TranslatedNetwork, value: Value, kernel: Array, bias: Array | None) -> Value:
-    """Return the value after a dense layer, which becomes the attention's own projection of its output."""
+    """Return an attention's output after a dense layer, which becomes the attention's projection of its output."""
     layer = network.layers[network.source(value)]
     made: Group = (ValueAxis(kernel.shape[1]),)
     arranged_kernel = arranged(kernel, (*value.view[-1], *made), (*value.stored[-1], *made))

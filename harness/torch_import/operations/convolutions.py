@@ -1,4 +1,4 @@
-"""Convolutions and dense layers."""
+"""Translates convolutions and dense layers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,22 +8,21 @@ import numpy as np
 from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.attention import close, is_open
 from harness.torch_import.pt2 import Array
-from harness.torch_import.registry import translates
-from harness.torch_import.untranslatable import UntranslatableError
+from harness.torch_import.registry import UntranslatableError, translates
 from harness.torch_import.values import Value, arranged, group_of, size_of, sizes_of
 
 
 @translates("conv1d", "conv2d", "conv3d")
-def convolution(
+def _convolution(
     network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None, stride: Any = 1,
     padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Value:  # fmt: skip
-    """Translate a convolution; one with a group for each channel is a depthwise one."""
+    """Translate a convolution; with a group for each channel, it is a depthwise convolution."""
     rank = weight.ndim - 2
     value = network.channels_last(input)
     strides, dilations = each(stride, rank), each(dilation, rank)
     if max(strides) > 1 and max(dilations) > 1:
-        raise UntranslatableError("has strides and dilation, which Keras does not combine")
+        raise UntranslatableError("has both strides and dilation, which Keras does not combine")
     size = weight.shape[2:]
     wide = [step * (n - 1) for n, step in zip(size, dilations, strict=True)]
     if padding == "same" or padding == "valid":
@@ -59,7 +58,7 @@ def convolution(
 
 @translates("linear")
 def linear(network: TranslatedNetwork, input: Value, weight: Array, bias: Array | None = None) -> Value:
-    """Translate a dense layer: the order of flattened maps goes into its kernel."""
+    """Translate a dense layer; its kernel is reordered if Keras flattens the input's map in another order."""
     last = input.view[-1]
     kernel = weight.T
     if is_open(network, input):
@@ -74,13 +73,13 @@ def linear(network: TranslatedNetwork, input: Value, weight: Array, bias: Array 
 
 
 def each(value: Any, rank: int) -> list[int]:
-    """Return a setting for each axis of places."""
+    """Return a setting of PyTorch, a number or a sequence of 1 or `rank` numbers, as a list of `rank` numbers."""
     values = list(value) if isinstance(value, Sequence) else [value]
     return values * rank if len(values) == 1 else values
 
 
 def pad_places(network: TranslatedNetwork, value: Value, pads: Sequence[tuple[int, int]]) -> Value:
-    """Return a map, stored as (*places, channels), with zeros around the places."""
+    """Return a map, stored as (*places, channels), with zeros before and after the places of each axis."""
     if not any(map(any, pads)):
         return value
     rank = len(pads)

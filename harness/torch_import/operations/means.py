@@ -1,18 +1,16 @@
-"""Means and sums over axes, pooling to a number of places, and repeating places."""
+"""Translates means and sums over axes, pooling to a number of places, and upsampling."""
 
 import math
 from typing import Any
 
 from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.convolutions import each
-from harness.torch_import.registry import translates
-from harness.torch_import.untranslatable import UntranslatableError
+from harness.torch_import.registry import UntranslatableError, translates
 from harness.torch_import.values import Value, flat, sizes_of
 
 
 @translates("mean")
-def mean(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
-    """Translate a mean over some axes."""
+def _mean(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
     dims = [axis % len(x.view) for axis in (range(len(x.view)) if dim is None else dim)]
     axes = flat(tuple(x.view[axis] for axis in dims))
     value = network.settled(x)
@@ -31,39 +29,38 @@ def mean(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool = 
 
 
 @translates("sum")
-def total(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
-    """Translate a sum as a multiple of the mean."""
+def _total(network: TranslatedNetwork, x: Value, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
     count = math.prod(x.shape[axis] for axis in dim or ())
-    return network.scaled(mean(network, x, dim, keepdim), count)
+    return network.scaled(_mean(network, x, dim, keepdim), count)
 
 
 @translates("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
-def adaptive_avg_pool(network: TranslatedNetwork, x: Value, output_size: Any) -> Value:
-    """Translate a pooling to a number of places."""
+def _adaptive_avg_pool(network: TranslatedNetwork, x: Value, output_size: Any) -> Value:
+    """Translate a pooling to `output_size` places per axis, if its windows have equal sizes; places may be repeated."""
     value = network.channels_last(x)
     rank = len(value.stored) - 1
     have = sizes_of(value.stored)[:-1]
     wanted = tuple(n if size is None else size for n, size in zip(have, each(output_size, rank), strict=True))
     if set(wanted) == {1}:
-        return mean(network, x, list(range(2, len(x.view))), keepdim=True)
+        return _mean(network, x, list(range(2, len(x.view))), keepdim=True)
     if wanted == have:
         return x
     if all(n % size == 0 for n, size in zip(have, wanted, strict=True)):
         pool = [n // size for n, size in zip(have, wanted, strict=True)]
         config: dict[str, Any] = {"pool_size": pool, "strides": pool, "padding": "valid"}
         return network.map_after(value, f"AveragePooling{rank}D", config, wanted)
-    return upsample(network, x, wanted)  # each place is repeated
+    return _upsample(network, x, wanted)  # each place is repeated
 
 
 @translates("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_bilinear2d")
-def upsample(
+def _upsample(
     network: TranslatedNetwork,
     x: Value,
     output_size: Any = None,
     align_corners: bool | None = None,
     scale_factors: Any = None,
 ) -> Value:
-    """Translate an enlargement by whole numbers; one with `align_corners` is bilinear."""
+    """Translate upsampling by whole numbers: bilinear if `align_corners` is not None, otherwise repeating places."""
     value = network.channels_last(x)
     have = sizes_of(value.stored)[:-1]
     wanted = [int(n * factor) for n, factor in zip(have, scale_factors, strict=True)] if scale_factors else output_size

@@ -1,4 +1,4 @@
-"""Normalizations."""
+"""Translates normalizations, PReLU and dropout."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,17 +7,16 @@ import numpy as np
 
 from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.pt2 import Array
-from harness.torch_import.registry import translates
-from harness.torch_import.untranslatable import EVALUATE, UntranslatableError
+from harness.torch_import.registry import EVALUATE, UntranslatableError, translates
 from harness.torch_import.values import Group, Value, arranged, flat, size_of, with_group
 
 
 @translates("batch_norm", "instance_norm", "_native_batch_norm_legit_no_training", "native_batch_norm")
-def batch_norm(
+def _batch_norm(
     network: TranslatedNetwork, input: Value, weight: Array | None = None, bias: Array | None = None,
     running_mean: Array | None = None, running_var: Array | None = None, eps: float = 1e-5, **other: Any,
 ) -> Value:  # fmt: skip
-    """Translate a batch normalization with its own moving statistics."""
+    """Translate a batch normalization with stored moving statistics."""
     if running_mean is None or running_var is None or other.get("use_input_stats"):
         raise UntranslatableError("normalizes by the statistics of the batch")
     if other.get("training"):
@@ -31,11 +30,10 @@ def batch_norm(
 
 
 @translates("layer_norm")
-def layer_norm(
+def _layer_norm(
     network: TranslatedNetwork, input: Value, normalized_shape: list[int], weight: Array | None = None,
     bias: Array | None = None, eps: float = 1e-5, **_: Any,
 ) -> Value:  # fmt: skip
-    """Translate a layer normalization."""
     axes = flat(input.view[-len(normalized_shape) :])
     value = network.settled(input)
     if not _is_apart(value, axes):
@@ -50,17 +48,16 @@ def layer_norm(
 
 
 def _is_apart(value: Value, axes: Group) -> bool:
-    """Whether stored axes are either products of some axes or of others."""
+    """Whether no stored axis is a product of both `axes` and other axes."""
     groups = [group for group in value.stored if group]
     return all(len({axis in axes for axis in group}) == 1 for group in groups)
 
 
 @translates("group_norm")
-def group_norm(
+def _group_norm(
     network: TranslatedNetwork, input: Value, num_groups: int, weight: Array | None = None, bias: Array | None = None,
     eps: float = 1e-5, **_: Any,
 ) -> Value:  # fmt: skip
-    """Translate a group normalization."""
     value = network.channels_last(input)
     config = {
         "groups": num_groups, "axis": -1, "epsilon": eps, "scale": weight is not None, "center": bias is not None,
@@ -68,32 +65,32 @@ def group_norm(
     return network.after(value, "GroupNormalization", config, [a for a in (weight, bias) if a is not None])
 
 
-#: Largest bound of lengths that only keeps from dividing by 0.
+#: Largest lower bound of lengths that is taken for a protection against division by 0, and ignored.
 SMALL = 1e-6
 
 
 @dataclass(frozen=True)
 class Length:
-    """The Euclidean length of a value's vectors, by which nothing but the value itself can be divided."""
+    """The Euclidean lengths of a value's vectors along an axis; only the value itself can be divided by them."""
 
     of: Value
     dim: int
 
 
 @translates("linalg_vector_norm")
-def length(
+def _length(
     network: TranslatedNetwork, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any
 ) -> Value:
-    """Keep a length apart until the vectors are divided by it."""
+    """Return lengths without a layer; `normalized` makes a layer when the vectors are divided by them."""
     if ord != 2 or dim is None or len(dim) != 1 or not keepdim:
-        raise UntranslatableError("is another norm than the Euclidean one along one axis")
+        raise UntranslatableError("is another norm than the Euclidean norm along one axis")
     place = dim[0] % len(x.view)
     return replace(x, source=Length(x, place), view=with_group(x.view, place, ()))
 
 
 @translates("clamp_min")
-def clamp_min(network: TranslatedNetwork, x: Value, min: float) -> Value:
-    """Translate a lower bound: of lengths, it keeps from dividing by 0."""
+def _clamp_min(network: TranslatedNetwork, x: Value, min: float) -> Value:
+    """Translate a lower bound of 0 to a ReLU, and ignore a small lower bound of lengths."""
     if isinstance(x.source, Length) and 0 < min <= SMALL:
         return x
     if min != 0:
@@ -102,8 +99,8 @@ def clamp_min(network: TranslatedNetwork, x: Value, min: float) -> Value:
 
 
 @translates("expand_as")
-def expand_as(network: TranslatedNetwork, x: Value, other: Value) -> Value:
-    """Repeat nothing: sums, products and divisions do so by themselves."""
+def _expand_as(network: TranslatedNetwork, x: Value, other: Value) -> Value:
+    """Return the value unchanged, since sums, products and divisions broadcast."""
     return x
 
 
@@ -119,8 +116,8 @@ def normalized(network: TranslatedNetwork, value: Value, length: Length) -> Valu
 
 
 @translates("prelu")
-def prelu(network: TranslatedNetwork, x: Value, weight: Array) -> Value:
-    """Translate a PReLU with one slope for each channel, or for all."""
+def _prelu(network: TranslatedNetwork, x: Value, weight: Array) -> Value:
+    """Translate a PReLU with a slope for each channel, or a common slope."""
     value = network.channels_last(x)
     n_channels = size_of(value.stored[-1])
     slopes = np.broadcast_to(weight, [n_channels]).reshape([*[1] * (len(value.stored) - 1), n_channels])
@@ -128,8 +125,8 @@ def prelu(network: TranslatedNetwork, x: Value, weight: Array) -> Value:
 
 
 @translates("dropout", "alpha_dropout", "feature_dropout")
-def dropout(network: TranslatedNetwork, input: Value, p: float, train: bool = False) -> Value:
-    """Keep a dropout as a layer that does nothing."""
+def _dropout(network: TranslatedNetwork, input: Value, p: float, train: bool = False) -> Value:
+    """Translate a dropout to a layer, which has no effect in evaluation mode."""
     if train and p:
         raise UntranslatableError("drops numbers", EVALUATE)
     return network.after(input, "Dropout", {"rate": p}) if isinstance(input.source, int) else input

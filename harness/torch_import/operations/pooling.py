@@ -1,45 +1,43 @@
-"""Pooling in windows."""
+"""Translates pooling in windows."""
 
 from typing import Any
 
 from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.convolutions import each, pad_places
-from harness.torch_import.registry import translates
-from harness.torch_import.untranslatable import UntranslatableError
+from harness.torch_import.registry import UntranslatableError, translates
 from harness.torch_import.values import Value, sizes_of
 
 
 @translates("max_pool1d", "max_pool2d", "max_pool3d")
-def max_pool(
+def _max_pool(
     network: TranslatedNetwork, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Value:  # fmt: skip
-    """Translate a pooling to maxima; PyTorch pads with minus infinity."""
+    """Translate max pooling; PyTorch pads with minus infinity, which equals padding with 0 if no input is negative."""
     if max(each(dilation, 1)) > 1:
-        raise UntranslatableError("has dilation, which pooling in Keras has not")
+        raise UntranslatableError("has dilation, which pooling in Keras does not have")
     pool = _Pool(network, x, "MaxPooling", kernel_size, stride, padding, ceil_mode)
     return pool.with_zeros() if network.is_not_negative(x) else pool.without_padding()
 
 
 @translates("avg_pool1d", "avg_pool2d", "avg_pool3d")
-def avg_pool(
+def _avg_pool(
     network: TranslatedNetwork, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0,
     ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
 ) -> Value:  # fmt: skip
-    """Translate a pooling to means."""
     if divisor_override is not None:
         raise UntranslatableError("divides by a number of its own")
     pool = _Pool(network, x, "AveragePooling", kernel_size, stride, padding, ceil_mode)
     if count_include_pad and any(right > left for left, right in pool.pads):
-        raise UntranslatableError("counts some of its padding only, in ceil mode")
+        raise UntranslatableError("counts only a part of its padding, in ceil mode")
     return pool.with_zeros() if count_include_pad else pool.without_padding()
 
 
 class _Pool:
-    """A pooling of a map in channels last.
+    """A pooling of a map that is stored with the channels last.
 
     Attributes:
-        pads: places before and after each axis that windows reach beyond it; windows that leave places out have fewer.
+        pads: for each axis, the numbers of places by which windows exceed its beginning and its end.
     """
 
     def __init__(
@@ -55,17 +53,20 @@ class _Pool:
         for n, width, step, pad in zip(places, self._size, self._strides, each(padding, rank), strict=False):
             room = n + 2 * pad - width
             count = (room + (step - 1) * ceil_mode) // step + 1
-            if ceil_mode and (count - 1) * step >= n + pad:  # PyTorch has no window that begins behind the end
+            if ceil_mode and (count - 1) * step >= n + pad:  # PyTorch drops a window that begins after the end
                 count -= 1
             self._places.append(count)
             self.pads.append((pad, max(pad, (count - 1) * step + width - n - pad) if ceil_mode else pad))
 
     def with_zeros(self) -> Value:
-        """Pool with zeros as padding."""
+        """Return the pooled map, with zeros as padding."""
         return self._pooled(pad_places(self._network, self._value, self.pads), self._size, self._strides, "valid")
 
     def without_padding(self) -> Value:
-        """Pool with the places that are there: Keras does so with padding "same", which must be the same places."""
+        """Return the pooled map, where windows ignore padding, as in Keras with padding "same".
+
+        Raises `UntranslatableError` if Keras would place the windows differently.
+        """
         if not any(map(any, self.pads)):
             return self.with_zeros()
         places = sizes_of(self._value.stored)
@@ -73,7 +74,7 @@ class _Pool:
                for k, n in enumerate(places[:-1])):  # fmt: skip
             return self._pooled(self._value, self._size, self._strides, "same")
         if any(2 * left != width - 1 for (left, _), width in zip(self.pads, self._size, strict=True)):
-            raise UntranslatableError("pads in a way that Keras has not")
+            raise UntranslatableError("pads in a way that Keras does not have")
         ones = [1] * len(self._size)  # pool around every place, then keep the places that the strides name
         everywhere = self._network.after(self._value, self._kind, self._config(self._size, ones, "same"))
         return self._pooled(everywhere, ones, self._strides, "valid", kind=f"MaxPooling{len(ones)}D")

@@ -1,4 +1,4 @@
-"""Operations that change shape and order, and parts of values: most need no layer."""
+"""Translates operations that change the shape or the order of axes, or take parts of values; most need no layer."""
 
 import math
 from collections.abc import Sequence
@@ -9,17 +9,16 @@ import numpy as np
 
 from harness.torch_import.network import TranslatedNetwork
 from harness.torch_import.operations.convolutions import pad_places
-from harness.torch_import.registry import translates
-from harness.torch_import.untranslatable import UntranslatableError
+from harness.torch_import.registry import UntranslatableError, translates
 from harness.torch_import.values import Groups, Value, aligned, flat, group_of, with_group
 
 
 @translates("view", "reshape", "_unsafe_view", "unflatten", "flatten")
-def reshape(
+def _reshape(
     network: TranslatedNetwork, x: Value, size: Any = None, shape: Any = None, dim: int | None = None,
     sizes: Any = None, start_dim: int = 0, end_dim: int = -1,
 ) -> Value:  # fmt: skip
-    """Change the shape; the order of numbers stays."""
+    """Translate all forms of a change of shape that keeps the order of numbers."""
     rank = len(x.view)
     if size is not None or shape is not None:
         return x.reshaped([*(shape if size is None else size)])
@@ -32,40 +31,32 @@ def reshape(
 
 
 @translates("view_as", "reshape_as")
-def reshape_as(network: TranslatedNetwork, x: Value, other: Any) -> Value:
-    """Take on the shape of something else."""
+def _reshape_as(network: TranslatedNetwork, x: Value, other: Any) -> Value:
     return x.reshaped(other.shape)
 
 
 @translates("permute")
-def permute(network: TranslatedNetwork, x: Value, dims: Sequence[int]) -> Value:
-    """Change the order of the axes."""
+def _permute(network: TranslatedNetwork, x: Value, dims: Sequence[int]) -> Value:
     return x.permuted([dim % len(dims) for dim in dims])
 
 
-@translates("transpose", "t")
-def transpose(network: TranslatedNetwork, x: Value, dim0: int = 0, dim1: int = 1) -> Value:
-    """Swap two axes."""
+@translates("transpose", "swapaxes", "t")
+def _transpose(network: TranslatedNetwork, x: Value, **axes: int) -> Value:
+    """Translate a swap of two axes, whose arguments have different names; by default of the first two."""
+    one, other = axes.values() or (0, 1)
     order = list(range(len(x.view)))
-    order[dim0], order[dim1] = order[dim1], order[dim0]
+    order[one], order[other] = order[other], order[one]
     return x.permuted(order)
 
 
-@translates("swapaxes")
-def swapaxes(network: TranslatedNetwork, x: Value, axis0: int, axis1: int) -> Value:
-    """Swap two axes, by another name."""
-    return transpose(network, x, axis0, axis1)
-
-
 @translates("unsqueeze")
-def unsqueeze(network: TranslatedNetwork, x: Value, dim: int) -> Value:
-    """Insert an axis of size 1."""
+def _unsqueeze(network: TranslatedNetwork, x: Value, dim: int) -> Value:
     return x.with_axis(dim % (len(x.view) + 1))
 
 
 @translates("squeeze")
-def squeeze(network: TranslatedNetwork, x: Value, dim: Any = None) -> Value:
-    """Remove axes of size 1."""
+def _squeeze(network: TranslatedNetwork, x: Value, dim: Any = None) -> Value:
+    """Translate the removal of axes of size 1: the axis or axes `dim`, by default all."""
     dims = range(len(x.view)) if dim is None else (dim if isinstance(dim, list) else [dim])
     for place in sorted((axis % len(x.view) for axis in dims), reverse=True):
         x = x.without_axis(place) if x.view[place] == () else x
@@ -73,32 +64,32 @@ def squeeze(network: TranslatedNetwork, x: Value, dim: Any = None) -> Value:
 
 
 @translates("expand")
-def expand(network: TranslatedNetwork, x: Value, size: Sequence[int], **_: Any) -> Value:
-    """Repeat nothing: sums and products do so by themselves."""
+def _expand(network: TranslatedNetwork, x: Value, size: Sequence[int], **_: Any) -> Value:
+    """Return the value unchanged, since sums and products broadcast; raises `UntranslatableError` for a repetition."""
     if len(size) != len(x.view) or any(n not in (-1, have) for n, have in zip(size, x.shape, strict=True)):
-        raise UntranslatableError("repeats something computed")
+        raise UntranslatableError("repeats a computed value")
     return x
 
 
 @translates("slice")
-def slice_(
+def _slice(
     network: TranslatedNetwork, x: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Value:
-    """Take a part of an axis."""
+    """Translate `start:end:step` along the axis `dim`."""
     dim %= len(x.view)
     chosen = range(x.shape[dim])[start:end:step]
-    return part_of(network, x, dim, chosen.start, step, len(chosen))
+    return _part_of(network, x, dim, chosen.start, step, len(chosen))
 
 
 @translates("select")
-def select(network: TranslatedNetwork, x: Value, dim: int, index: int) -> Value:
-    """Take one place of an axis."""
+def _select(network: TranslatedNetwork, x: Value, dim: int, index: int) -> Value:
+    """Translate the selection of one place of an axis, which removes the axis."""
     dim %= len(x.view)
-    return part_of(network, x, dim, index % x.shape[dim], 1, 1).without_axis(dim)
+    return _part_of(network, x, dim, index % x.shape[dim], 1, 1).without_axis(dim)
 
 
-def part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: int, count: int) -> Value:
-    """Take places of an axis, by a layer if there is no other way."""
+def _part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: int, count: int) -> Value:
+    """Return `count` places of an axis, by a layer only if `Value.part` cannot select them."""
     found = x.part(dim, start, step, count) if count else None
     if found is not None:
         return found.with_axis(dim) if len(found.view) < len(x.view) else found
@@ -110,44 +101,42 @@ def part_of(network: TranslatedNetwork, x: Value, dim: int, start: int, step: in
 
 
 @translates("split", "split_with_sizes")
-def split(
+def _split(
     network: TranslatedNetwork, x: Value, split_size: Any = None, split_sizes: Any = None, dim: int = 0
 ) -> list[Value]:
-    """Cut an axis into parts of a size, or of several."""
+    """Translate the division of an axis into parts of one size, or of a list of sizes."""
     dim %= len(x.view)
     sizes = split_sizes or split_size
     if not isinstance(sizes, list):
         sizes = [min(sizes, x.shape[dim] - start) for start in range(0, x.shape[dim], sizes)]
     starts = np.cumsum([0, *sizes])[:-1].tolist()
-    return [part_of(network, x, dim, start, 1, size) for start, size in zip(starts, sizes, strict=True)]
+    return [_part_of(network, x, dim, start, 1, size) for start, size in zip(starts, sizes, strict=True)]
 
 
 @translates("chunk")
-def chunk(network: TranslatedNetwork, x: Value, chunks: int, dim: int = 0) -> list[Value]:
-    """Cut an axis into a number of parts."""
-    return split(network, x, math.ceil(x.shape[dim] / chunks), dim=dim)
+def _chunk(network: TranslatedNetwork, x: Value, chunks: int, dim: int = 0) -> list[Value]:
+    return _split(network, x, math.ceil(x.shape[dim] / chunks), dim=dim)
 
 
 @translates("unbind")
-def unbind(network: TranslatedNetwork, x: Value, dim: int = 0) -> list[Value]:
-    """Take the places of an axis apart."""
-    return [select(network, x, dim, index) for index in range(x.shape[dim])]
+def _unbind(network: TranslatedNetwork, x: Value, dim: int = 0) -> list[Value]:
+    return [_select(network, x, dim, index) for index in range(x.shape[dim])]
 
 
 @translates("roll")
-def roll(network: TranslatedNetwork, x: Value, shifts: Any, dims: Any = ()) -> Value:
-    """Move places round an axis."""
+def _roll(network: TranslatedNetwork, x: Value, shifts: Any, dims: Any = ()) -> Value:
+    """Translate a cyclic shift of places along axes."""
     for shift, dim in zip(shifts, dims, strict=True):
         size = x.shape[dim]
         if start := -shift % size:
-            end, beginning = part_of(network, x, dim, start, 1, size - start), part_of(network, x, dim, 0, 1, start)
-            x = cat(network, [end, beginning], dim)
+            end, beginning = _part_of(network, x, dim, start, 1, size - start), _part_of(network, x, dim, 0, 1, start)
+            x = _cat(network, [end, beginning], dim)
     return x
 
 
 @translates("cat", "concat")
-def cat(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
-    """Concatenate values; constants at an end, such as class tokens, are added to empty places."""
+def _cat(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
+    """Translate a concatenation; constants at an end, such as class tokens, are added to zeros."""
     values = [one for one in tensors if isinstance(one, Value)]
     dim %= len(values[0].view)
     if len(values) < len(tensors):
@@ -168,15 +157,15 @@ def cat(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
 
 
 @translates("stack")
-def stack(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
-    """Put values beside each other along a new axis."""
+def _stack(network: TranslatedNetwork, tensors: list[Any], dim: int = 0) -> Value:
+    """Translate a concatenation along a new axis."""
     place = dim % (len(tensors[0].shape) + 1)
-    return cat(network, [one.with_axis(place) if isinstance(one, Value) else np.expand_dims(one, place)
+    return _cat(network, [one.with_axis(place) if isinstance(one, Value) else np.expand_dims(one, place)
                          for one in tensors], place)  # fmt: skip
 
 
 def _with_own_axis(network: TranslatedNetwork, value: Value, dim: int) -> Value:
-    """Return a value of which an axis of the view is a stored one."""
+    """Return a value in which the axis `dim` of PyTorch is an axis of the stored order, too."""
     value = network.settled(value)
     group = value.view[dim]
     if group in value.stored and group:
@@ -194,11 +183,11 @@ def _with_constants(network: TranslatedNetwork, tensors: list[Any], dim: int) ->
     empty = [np.asarray(one) if not isinstance(one, Value) else np.zeros([1, *value.shape[1:]]) for one in tensors]
     count = max(len(one) for one in empty)
     constants = np.concatenate([np.broadcast_to(one, (count, *one.shape[1:])) for one in empty], dim)
-    return network.shifted(padded(network, value, dim, before, behind), constants)
+    return network.shifted(_padded(network, value, dim, before, behind), constants)
 
 
-def padded(network: TranslatedNetwork, x: Value, dim: int, before: int, behind: int) -> Value:
-    """Return the value with zeros at the ends of an axis."""
+def _padded(network: TranslatedNetwork, x: Value, dim: int, before: int, behind: int) -> Value:
+    """Return the value with `before` and `behind` zeros at the ends of the axis `dim`."""
     value, group = network.settled(x), x.view[dim]
     axes = tuple(axis for axis in flat(value.stored) if axis not in group)
     is_first = flat(value.stored)[: len(group)] == group
@@ -213,18 +202,17 @@ def padded(network: TranslatedNetwork, x: Value, dim: int, before: int, behind: 
 
 
 @translates("pad", "constant_pad_nd")
-def pad(
+def _pad(
     network: TranslatedNetwork, x: Value, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Value:
-    """Translate a padding with zeros."""
     if mode != "constant" or value:
-        raise UntranslatableError(f"pads with something else than zeros ({mode})")
+        raise UntranslatableError(f"pads with other numbers than zeros ({mode})")
     ends = {len(x.view) - 1 - k: (pad[2 * k], pad[2 * k + 1]) for k in range(len(pad) // 2)}
     ends = {dim: sides for dim, sides in ends.items() if any(sides)}
     if min((side for sides in ends.values() for side in sides), default=0) < 0:
-        raise UntranslatableError("pads by less than nothing")
+        raise UntranslatableError("pads by negative numbers")
     if len(x.view) == 4 and ends and set(ends) <= {2, 3}:
         return pad_places(network, network.channels_last(x), [ends.get(dim, (0, 0)) for dim in (2, 3)])
     for dim, sides in ends.items():
-        x = padded(network, x, dim, *sides)
+        x = _padded(network, x, dim, *sides)
     return x

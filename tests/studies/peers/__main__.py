@@ -1,4 +1,4 @@
-"""Values and processor time of measures beside those of the same ones of peers: the table of docs/testing.md.
+"""Values and processor time of measures beside those of the same measures of peers.
 
     .venv/bin/python -m tests.studies.peers PYTHON
 

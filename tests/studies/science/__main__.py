@@ -17,9 +17,12 @@ from tests.studies.science.corpora import write_recipes
 from tests.studies.science.evidence import Evidence, Missing
 from tests.studies.science.finding import Claim, Finding, Verdict, shown
 from tests.studies.science.kept import write_findings
-from tests.studies.science.page import EVIDENCE, write_page
+from tests.studies.science.page import write_page
 from tests.studies.science.settings import SETTINGS, SYNTHETIC, Setting
 from tests.studies.science.synthetic.run import run_experiment, write_outcomes
+
+#: Where the evidence of a setting is made, below the working directory.
+EVIDENCE = Path("build", "science")
 
 #: The command of this environment, and exit codes after which its output is whole.
 PGDL, WHOLE = Path(sys.executable).with_name("pgdl"), (0, 1)

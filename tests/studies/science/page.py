@@ -3,18 +3,17 @@
 `python -m tests.studies.science.page` writes it from the findings that are kept.
 """
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from tests.studies.science.claims import CLAIMS
-from tests.studies.science.commands import commands
-from tests.studies.science.finding import Claim, Finding, Verdict, shown
+from tests.studies.science.finding import Claim, Finding, Verdict
 from tests.studies.science.kept import read_findings
-from tests.studies.science.settings import ROOT, SETTINGS, Setting
+from tests.studies.science.settings import ROOT, SETTINGS
 
-#: Where the evidence of a setting is made, below the working directory.
-EVIDENCE = Path("build", "science")
+#: Characters of a line of prose.
+WIDTH = 120
 
 HEAD = """\
 # What holds of the papers' claims?
@@ -25,35 +24,30 @@ For readers of papers on generalization: which of their claims hold on small net
 make science        # trains the corpora, tries the claims, and writes this page (two hours)
 ```
 
-The corpora consist of small networks: on scikit-learn's 8 x 8 digits, which need no download, and on Fashion-MNIST.
-*no images* is a synthetic experiment. Failed claims stay on the page. A claim that fails here may well hold for the
-networks of its paper, and a claim that is reproduced here is reproduced for these networks only.
+The corpora are small networks on scikit-learn's 8 x 8 digits and on Fashion-MNIST; *no images* is a synthetic
+experiment. A claim that fails here may well hold for the networks of its paper, and a claim that is reproduced here is
+reproduced for these networks only. Claims that hold by construction, and claims about speed, are not listed.
 
 - *reproduced*: the interval, or the named test, excludes the opposite.
 - *not reproduced*: the interval or test speaks against the claim, or shows no sign of it.
 - *undecided*: the interval or test allows both.
-- *not tried*: the test of the claim has changed and `make science` has not been run since, or its evidence is missing.
+- *not tried*: the evidence is missing, or is older than the test of the claim.
 
-*would decide* extrapolates how many networks in all would decide an undecided claim. It assumes that the estimate is
-exact, and that its error falls with the square root of the number of networks: read it as an order of magnitude. If
-each of several corpora has a p-value, it counts networks of further corpora with the same p-values. *none can be said*
-means that the estimate is no better than chance.
+*would decide* extrapolates how many networks in all would decide an undecided claim: read it as an order of magnitude.
+It takes the estimate for exact, and lets its error fall with the square root of the number of networks. If each of
+several corpora has a p-value, it counts networks of further corpora with the same p-values.
 
-*power* says what the evidence can decide, and was written before anybody looked at the evidence. Claims that hold by
-the construction of a number, and claims about the speed of a machine, are not listed.
+*Power* says what the evidence can decide, and was written before anybody looked at the evidence.
 """
 
 CORPORA = """\
-The corpora are `invariance_digits_rotation` and `digits_half` of `pgdl task recipes`, and those that
-[tests/studies/science/corpora.py](../tests/studies/science/corpora.py) writes: the same recipes with Fashion-MNIST's
-images made smaller, and on the digits `held_out_*`, the shipped tasks with other seeds and another split. The held-out
-corpora of Fashion-MNIST are those of [task_data/recorded](../task_data/recorded), whose shipped records are read:
-*held out* needs no command there. *synthetic* is no command of `pgdl`:
-[tests/studies/science/synthetic](../tests/studies/science/synthetic) trains the paper's linear classifiers of
-Gaussians, 100 in each setting.
+## Corpora and commands
 
-[tests/studies/science/findings](../tests/studies/science/findings) has a file of results for each setting.
-`.venv/bin/python -m tests.studies.science fashion_mnist` tries one setting, and writes the page from all files."""
+[tests/studies/science](../tests/studies/science) has the commands (`commands.py`), the corpora beside
+`invariance_digits_rotation` and `digits_half` of `pgdl task recipes` (`corpora.py`), and the results (`findings`). On
+the digits, `held_out_*` are the shipped tasks with other seeds and another split. On Fashion-MNIST, *held out* reads
+the shipped records of [task_data/recorded](../task_data/recorded). *synthetic* trains the paper's linear classifiers of
+Gaussians, 100 in each setting. `.venv/bin/python -m tests.studies.science fashion_mnist` tries one setting."""
 
 #: Setting -> text of each of its claims -> what came out.
 Findings = Mapping[str, Mapping[str, Finding]]
@@ -67,59 +61,53 @@ def write_page() -> None:
 
 def page_text(findings: Findings) -> str:
     """Return the page."""
-    return "\n".join([HEAD, *_summary(findings), *_details(findings), *_commands(), CORPORA]) + "\n"
+    return "\n".join([HEAD, *_counts(findings), "", *_verdicts(findings), "", *_notes(findings), "", CORPORA]) + "\n"
 
 
-def _summary(findings: Findings) -> Iterator[str]:
-    """Yield the counts and the verdicts of all claims."""
+def _counts(findings: Findings) -> Iterator[str]:
+    """Yield the number of claims with each verdict, by setting."""
     for setting in SETTINGS.values():
         counted = Counter(finding.verdict for finding in findings[setting.name].values())
         summary = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict])
         yield f"- {setting.title}: {sum(counted.values())} claims; {summary}."
-    yield ""
-    titles = " | ".join(setting.title for setting in SETTINGS.values())
-    yield f"| | claim | {titles} | would decide |"
-    yield "|---" * (len(SETTINGS) + 3) + "|"
+
+
+def _verdicts(findings: Findings) -> Iterator[str]:
+    """Yield the table of the claims and what came out in each setting."""
+    columns = ["", "claim", "corpora", "verdict", "number", "90 % interval", "would decide"]
+    yield from [_row(columns), "|---" * len(columns) + "|"]
     for number, claim in enumerate(CLAIMS, 1):
-        found = {setting: findings[setting.name].get(claim.text) for setting in SETTINGS.values()}
-        verdicts = [one.verdict if one else "" for one in found.values()]
-        needed = "; ".join(f"{setting.title}: {one.needed}" for setting, one in found.items() if one and one.needed)
-        yield _row([str(number), claim.text, *verdicts, needed])
-    yield ""
+        first = [str(number), claim.text]
+        for title, one in _of(claim, findings).items():
+            yield _row([*first, title, one.verdict, one.number, one.interval, one.needed])
+            first = ["", ""]
 
 
-def _details(findings: Findings) -> Iterator[str]:
-    """Yield a section for each claim."""
-    yield from ["## The claims", ""]
+def _notes(findings: Findings) -> Iterator[str]:
+    """Yield the source, the command, the power and the remarks of each claim."""
+    yield from ["## Sources, power and remarks", ""]
     for number, claim in enumerate(CLAIMS, 1):
-        settings = [setting for setting in SETTINGS.values() if setting.name in claim.power]
-        yield from [f"### {number}. {claim.text}", "", f"{claim.source}; made by *{claim.command}*.", ""]
-        yield _row(["", *(setting.title for setting in settings)])
-        yield "|---" * (len(settings) + 1) + "|"
-        columns = [_lines(claim, setting, findings[setting.name][claim.text]) for setting in settings]
-        rows = ([name, *(column[name] for column in columns)] for name in columns[0])
-        yield from (_row(cells) for cells in rows if any(cells[1:]))
-        yield ""
+        found = _of(claim, findings)
+        note = f"{number}. {claim.source}; made by *{claim.command}*."
+        note += _each("Power", {SETTINGS[name].title: power for name, power in claim.power.items()})
+        note += _each("Remark", {title: one.remark for title, one in found.items() if one.remark})
+        indent = " " * len(f"{number}. ")
+        yield textwrap.fill(note, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def _lines(claim: Claim, setting: Setting, found: Finding) -> dict[str, str]:
-    remark = f": {found.remark}" if found.remark else ""
-    return {
-        "power": claim.power[setting.name],
-        "number": found.number,
-        "90 % interval": found.interval,
-        "verdict": f"**{found.verdict}**{remark}",
-        "would decide": found.needed,
-    }
+def _of(claim: Claim, findings: Findings) -> dict[str, Finding]:
+    """The findings on a claim, by the titles of the settings."""
+    tried = [setting for setting in SETTINGS.values() if setting.name in claim.power]
+    return {setting.title: findings[setting.name][claim.text] for setting in tried}
 
 
-def _commands() -> Iterator[str]:
-    yield from ["## Commands", "", "In the order of `make science`, after the corpora have been trained.", ""]
-    for setting in SETTINGS.values():
-        if made := commands(EVIDENCE / setting.name, setting):
-            yield from [_row([setting.title, ""]), "|---|---|"]
-            yield from (_row([key, f"`{shown(arguments)}`"]) for key, arguments in made.items())
-            yield ""
+def _each(name: str, texts: Mapping[str, str]) -> str:
+    """The texts of the settings, a text that they share once; empty without any."""
+    if not texts:
+        return ""
+    shared = len(set(texts.values())) == 1
+    parts = set(texts.values()) if shared else [f"{title}: {text}" for title, text in texts.items()]
+    return f" *{name}*: {'. '.join(parts)}."
 
 
 def _row(cells: list[str]) -> str:

@@ -12,6 +12,8 @@ from tests.studies.science.evidence import Evidence, Missing
 from tests.studies.science.finding import Claim, Finding, Verdict
 from tests.studies.science.settings import FASHION, SYNTHETIC, Setting
 
+pytestmark = pytest.mark.rest
+
 FOUND = Finding("0.2", "0.1 to 0.3", Verdict.REPRODUCED)
 
 

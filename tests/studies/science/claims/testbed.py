@@ -41,7 +41,7 @@ def _(evidence: Evidence) -> Finding:
 
 
 @claim(
-    "The inverse margin orders most of them as the testbed does", "Huang et al. 2025, table 3", "testbed",
+    "The inverse margin orders most networks as the testbed does", "Huang et al. 2025, table 3", "testbed",
     "8 networks: sees a sign-error up to about 0.25",
 )  # fmt: skip
 def _(evidence: Evidence) -> Finding:

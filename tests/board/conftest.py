@@ -1,0 +1,12 @@
+"""Tasks of boards."""
+
+import pytest
+from board_examples import references
+
+from harness.format.reference import Reference
+
+
+@pytest.fixture(scope="session")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
+    """Reference data of two tasks, `second` and `toy`, which are alike."""
+    return references(tmp_path_factory.mktemp("reference"), "second", "toy")
