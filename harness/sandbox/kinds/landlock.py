@@ -160,7 +160,7 @@ def user_threads() -> int:
 
 
 def _inaccessible() -> UserError | None:
-    """Return an error about the first directory that workers of root need, but as other users cannot enter; or None."""
+    """Return an error about a directory that workers of root need but, as other users, cannot enter; None without."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
         for directory in (path, *path.parents):
             if not directory.stat().st_mode & 0o001:
