@@ -99,10 +99,13 @@ def _namespaces() -> list[str]:
 
 def becomes_others() -> bool:
     """Return whether workers run as other users: if the harness is root with the `NEEDED` capabilities."""
-    if os.geteuid() != 0:
-        return False
-    effective = re.search(r"^CapEff:\s*([0-9a-f]+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
-    return effective is not None and int(effective[1], 16) & NEEDED == NEEDED
+    return os.geteuid() == 0 and _capabilities() & NEEDED == NEEDED
+
+
+def _capabilities() -> int:
+    """Return the effective capabilities of this process as bits, 0 if the kernel does not show them."""
+    found = re.search(r"^CapEff:\s*([0-9a-f]+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return int(found[1], 16) if found else 0
 
 
 def worker_uid(slot: int) -> int | None:

@@ -73,8 +73,7 @@ def write_copies(worker: Path) -> None:
     (directory / "cpuinfo").write_text(Path("/proc/cpuinfo").read_text())
     (directory / "meminfo").write_text(_all_free(Path("/proc/meminfo").read_text()))
     (directory / "stat").write_text(_all_idle(Path("/proc/stat").read_text()))
-    modules = Path("/proc/modules")  # missing if the kernel loads no modules
-    (directory / "modules").write_text(_drivers(modules.read_text() if modules.exists() else ""))
+    (directory / "modules").write_text(_drivers(_read_modules()))
 
 
 def _all_free(meminfo: str) -> str:
@@ -91,6 +90,12 @@ def _all_idle(stat: str) -> str:
     lines = [line.split() for line in stat.splitlines()]
     still = [[name, *rest] if name == "btime" else [name, *("0" for _ in rest)] for name, *rest in lines]
     return "".join(f"{' '.join(words)}\n" for words in still)
+
+
+def _read_modules() -> str:
+    """Return the kernel's list of modules; empty if the kernel loads no modules."""
+    modules = Path("/proc/modules")
+    return modules.read_text() if modules.exists() else ""
 
 
 def _drivers(modules: str) -> str:
