@@ -1,10 +1,13 @@
 """Errors that the user can fix: `pgdl` prints a line without a traceback, and ends with exit code 2."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.text import safe_line
+
+#: Receives one-line warnings about missing features or weaker guarantees.
+Warn = Callable[[str], None]
 
 
 class UserError(Exception):

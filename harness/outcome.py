@@ -20,6 +20,10 @@ class Outcome(StrEnum):
     INFRA_ERROR = "INFRA_ERROR"  #: a fault of the harness or the machine, which says nothing about the submission
 
 
+#: Maximum number of characters of `CallResult.output_tail`.
+LONGEST_OUTPUT_TAIL = 16_000
+
+
 @dataclass(frozen=True)
 class CallResult:
     """The result of a call. Times are in seconds, measured by the harness from outside the sandbox."""
@@ -34,6 +38,11 @@ class CallResult:
     call_cpu_s: float = 0.0
     peak_memory_bytes: int = 0
     output_tail: str = ""
+    place: str = ""  #: line of the submission that a timeout interrupted, e.g. complexity.py:4; empty if unknown
     environment: dict[str, str] = field(default_factory=dict)  #: library versions reported by the worker
-    interrupted: bool = False  #: whether an `INFRA_ERROR` has a temporary cause, such as a pause of the harness
-    survived_kill: bool = False  #: whether processes of the sandbox are still alive: the machine cannot be trusted
+    interrupted: bool = False  #: an `INFRA_ERROR` by a passing cause, such as a pause of the harness
+    survived_kill: bool = False  #: processes of the sandbox are still alive; the machine cannot be trusted
+
+
+class StoppedError(Exception):
+    """The run is being stopped, so the call has no result."""

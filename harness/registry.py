@@ -3,7 +3,18 @@
 import importlib
 import pkgutil
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an entry's constructor, which the command line shows as `--ENTRY-NAME`."""
+
+    name: str
+    metavar: str
+    meaning: str
+    default: str | None = None
 
 
 def sibling_names(path: Iterable[str]) -> list[str]:

@@ -77,9 +77,10 @@ def _argument(calls: Calls) -> str:
 
 def _settings(configuration: Configuration, *, of_library: bool) -> list[str]:
     from harness.execution.settings import RunSettings  # here: boards load no sandbox
-    from harness.sandbox import Limits, default_memory_bytes, find_gpus
+    from harness.gpus import find_gpus
+    from harness.sandbox import Limits
 
-    defaults = RunSettings(Limits(default_memory_bytes(len(find_gpus()))))
+    defaults = RunSettings(Limits(Limits.default_memory_bytes(len(find_gpus()))))
     # The default runtime of a submission is in its metadata, which are unknown here.
     runtime = _option("--runtime", configuration.runtime, DEFAULT if of_library else "")
     return [
@@ -97,11 +98,11 @@ def _size(n_bytes: int) -> str:
 
 
 def _sandbox(isolation: str) -> list[str]:
-    from harness.sandbox import AUTO, SANDBOX, options_for
+    from harness.sandbox import SandboxChoice
 
     words = []
-    for name, value in options_for(isolation).items():
-        words += [name] if value is None else _option(name, value, AUTO if name == SANDBOX else "")
+    for name, value in SandboxChoice.options_for(isolation).items():
+        words += [name] if value is None else _option(name, value, SandboxChoice.AUTO if name == "--sandbox" else "")
     return words
 
 

@@ -13,7 +13,7 @@ from harness.execution.budget import TimeBudget
 from harness.execution.executor import Executor
 from harness.execution.executors import EXECUTORS
 from harness.execution.settings import RunSettings
-from harness.sandbox import AUTO, KINDS, SandboxChoice
+from harness.sandbox import KINDS, SandboxChoice
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, hidden_names
 from harness.worker.runtimes import RUNTIMES
@@ -37,7 +37,7 @@ class Execution:
     executor: str = "local"  #: name of the executor that makes the calls
     #: parameters of the executor, for instance the address of a cluster
     executor_parameters: Mapping[str, str | None] = field(default_factory=dict)
-    sandbox: str = AUTO  #: kind of sandbox; `auto` is the first that works of fast, fresh and landlock
+    sandbox: str = SandboxChoice.AUTO  #: kind of sandbox; `auto`: the first that works of fast, fresh and landlock
     #: parameters of the kind of sandbox, for instance the image of a container
     sandbox_parameters: Mapping[str, str | None] = field(default_factory=dict)
     unsafe_no_sandbox: bool = False  #: no isolation at all, for your own code only; such results are never ranked
@@ -45,7 +45,7 @@ class Execution:
     withhold: str = Withhold.AUTO.value
 
     def __post_init__(self) -> None:
-        sandboxes = [AUTO, *(name for name, kind in KINDS.items() if kind.is_sandbox)]
+        sandboxes = [SandboxChoice.AUTO, *(name for name, kind in KINDS.items() if kind.is_sandbox)]
         _require_one_of("time_budget", self.time_budget, [one.value for one in TimeBudget])
         _require_one_of("executor", self.executor, EXECUTORS)
         _require_one_of("sandbox", self.sandbox, sandboxes)
@@ -61,7 +61,7 @@ class Execution:
         for name in ("executor_parameters", "sandbox_parameters"):
             parameters = getattr(self, name)
             _require(name, parameters, isinstance(parameters, Mapping), "a mapping of names to values")
-        if self.unsafe_no_sandbox and self.sandbox != AUTO:
+        if self.unsafe_no_sandbox and self.sandbox != SandboxChoice.AUTO:
             contradiction = f"--unsafe-no-sandbox and --sandbox {self.sandbox} contradict each other"
             raise UserError(contradiction, remedy="leave one out")
 

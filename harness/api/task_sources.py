@@ -11,7 +11,7 @@ from harness.cores import available_cores
 from harness.corpus import catalogue as packaged
 from harness.corpus.build import Build, Event
 from harness.corpus.recipe import Recipe, read_recipe
-from harness.sandbox import find_gpus
+from harness.gpus import find_gpus
 from scoring import MINIMUM_HYPERPARAMETERS
 
 #: Returns a context that shows the training of models. Its arguments are the recipe and the number of models; the

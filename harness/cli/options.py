@@ -269,14 +269,14 @@ def _executors() -> Iterator[Decorator]:
 
 def _sandboxes() -> Iterator[Decorator]:
     """Yield the option `--sandbox`, and an option for each parameter of a kind of sandbox."""
-    from harness.sandbox import AUTO, AUTOMATIC, KINDS
+    from harness.sandbox import KINDS, SandboxChoice
 
-    *tried, last = (kind.name for kind in AUTOMATIC)
+    auto, (*tried, last) = SandboxChoice.AUTO, SandboxChoice.TRIED
     kinds = {name: kind for name, kind in KINDS.items() if kind.is_sandbox}
     meanings = "; ".join(f"{name}: {kind.summary}" for name, kind in kinds.items())
     yield _option(
-        "--sandbox", type=click.Choice([AUTO, *kinds]), default=AUTO, show_default=True,
-        help=f"Sandbox of a call. {meanings}. {AUTO}: the first that works of {', '.join(tried)} and {last}. "
+        "--sandbox", type=click.Choice([auto, *kinds]), default=auto, show_default=True,
+        help=f"Sandbox of a call. {meanings}. {auto}: the first that works of {', '.join(tried)} and {last}. "
         "Values are the same in each.",
     )  # fmt: skip
     yield from _parameters("sandbox", kinds)

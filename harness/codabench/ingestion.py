@@ -18,12 +18,11 @@ import psutil
 
 from harness.board.predictions import predictions_of
 from harness.codabench.results import KILLED, MADE, OUT_OF_TIME, RECORDS, PhaseResult, copy_records, write_result
-from harness.codabench.settings import PhaseSettings
+from harness.codabench.settings import SANDBOX, PhaseSettings
 from harness.errors import UserError
 from harness.plain_yaml import parse_yaml
 from harness.reading import read_regular
 from harness.records import Records
-from harness.sandbox import Landlock
 from harness.submission import find_submission
 from pgdl import Execution, Progress, run
 
@@ -47,7 +46,7 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path, prog
     If no call can be made, note the reason in the result, and raise `UserError`.
     """
     settings = PhaseSettings.read(program)
-    execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=Landlock.name)
+    execution = Execution(settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=SANDBOX)
     if problem := _command(submission):
         result = PhaseResult(problem=problem)
         write_result(output, result, {})

@@ -10,7 +10,6 @@ from harness.errors import UserError
 from harness.format.files import MAX_JSON
 from harness.format.layout import INPUTS, MODEL_FILES, REFERENCE, REFERENCES, find_shards
 from harness.reading import read_regular
-from harness.sandbox import Landlock
 from harness.task.layout import TaskFiles
 
 if TYPE_CHECKING:
@@ -19,8 +18,11 @@ if TYPE_CHECKING:
 #: Names of the files in a program: the settings, and the command that the platform runs.
 SETTINGS, COMMAND = "phase.json", "metadata.yaml"
 
-#: Time between the end of the calls and the end of the container, in seconds, and at most as a share of the container's
-#: time: the platform starts its clock before the container, and keeps no output of a container that it kills.
+#: Kind of sandbox of the calls, which works in the platform's containers.
+SANDBOX = "landlock"
+
+#: Seconds before the end of the container in which calls end: the platform starts its clock before the container, and
+#: keeps no output of a container that it ends. At most this share of the container's time.
 RESERVE_S, RESERVE_SHARE = 60.0, 0.25
 
 
@@ -83,8 +85,8 @@ class PhaseSettings(BaseModel):
             if digests != (row.model_digest, row.data_digest):
                 raise UserError("calls on models or data that the phase does not have", file=file, found=row.task)
             limits = (row.time_limit_s, row.memory_limit_bytes, row.sandbox, row.repeat)
-            if limits != (self.time_limit_s, self.memory_bytes, Landlock.name, 0):
-                raise UserError("calls with limits that the phase does not have", file=file)
+            if limits != (self.time_limit_s, self.memory_bytes, SANDBOX, 0):
+                raise UserError("calls with other limits than those of the phase", file=file)
             if (row.task, row.model) in seen or len(owners) > 1 or row.is_baseline:
                 raise UserError("calls of several submissions, or recorded twice", file=file)
             seen.add((row.task, row.model))

@@ -19,9 +19,9 @@ from harness.format.files import visible_directories
 from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, model_name
 from harness.format.mark import write_mark
 from harness.format.reference import Reference, reference_entry, write_reference
+from harness.gpus import find_gpus
 from harness.processes import NoAnswerError, Process, Reply, share_out
 from harness.processes.runtimes import require_runtime
-from harness.sandbox import find_gpus
 from harness.task.contents import count_test_samples, read_contents, write_known
 from harness.task.incomplete import RECIPE_ARGUMENT, command_to_continue
 from harness.task.layout import TaskFiles, require_no_flat_tasks

@@ -12,7 +12,7 @@ from shared_zygotes import SharedZygotes
 import baselines
 import harness
 from harness.board.published import published_names, read_published, with_published
-from harness.sandbox import Fresh
+from harness.sandbox.kinds.fresh import Fresh
 from tests.board.board_examples import compare, references
 from tests.throwaway import make_task
 

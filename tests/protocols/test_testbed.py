@@ -27,7 +27,7 @@ from harness.protocols.testbed.results import STATISTICS
 from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import ProbeSettings
 from harness.protocols.testbed.summary import check_consistency, summarize
-from harness.sandbox import Fresh
+from harness.sandbox.kinds.fresh import Fresh
 from scoring import class_spread
 
 SETTINGS = ProbeSettings(ssim=(0.7, 1.0))
