@@ -63,13 +63,13 @@ MENDS = {
     ),
     "without a record nothing was asked for": Mend(
         "harness/board/versions.py",
-        "    asked = _last_requests(records.requests(), references)\n",
-        "    asked = _last_requests(records.requests(), references)\n"
+        "    requested = _last_requests(records.requests(), references)\n",
+        "    requested = _last_requests(records.requests(), references)\n"
         "    made = recorded_versions(records, references)\n"
-        "    asked = {name: request for name, request in asked.items() if name in made}\n",
+        "    requested = {name: request for name, request in requested.items() if name in made}\n",
     ),
     "ci judges rows of other settings": Mend(
-        "harness/ci/boards.py",
+        "harness/api/ci.py",
         "return same and configuration.is_sandboxed",
         "return bool(same or wanted) and configuration.is_sandboxed",
     ),
@@ -109,7 +109,9 @@ MENDS = {
         "harness/task/summary.py", "withheld = withhold.covers(files.hidden)", "withheld = False"
     ),
     "a run records without its claim": Mend(
-        "harness/records/writer.py", "held = keys if claims is None else claims.held(connection, keys)", "held = keys"
+        "harness/records/writer.py",
+        "insert_missing(connection, group, held)",
+        "insert_missing(connection, group, None)",
     ),
 }
 
