@@ -20,7 +20,7 @@ MARGIN, N_RANDOM = 5.0, 1000
     "Davies-Bouldin times mixup, the winners' measure, is competitive with the Gi-score within classes",
     "Natekar and Sharma 2020; Schiff et al. 2021, table 1", "held out",
     {
-        DIGITS.name: f"at most {MARGIN:g} points lower is competitive; which larger score three tasks show is not known",
+        DIGITS.name: f"at most {MARGIN:g} points lower is competitive; which larger score 3 tasks show is not known",
         FASHION.name: f"at most {MARGIN:g} points lower is competitive; which larger score the tasks show is not known",
     },
 )  # fmt: skip
