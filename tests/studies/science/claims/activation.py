@@ -34,7 +34,7 @@ Array = NDArray[Any]
 @claim(
     "Cognitive neural activation goes with test accuracy, over stages of training", f"{GAIN}, figure 7", "stages",
     {
-        name: f"5 checkpoints of each of {n} networks: sees a mean rank correlation of {seen} within networks in 8 of "
+        name: f"5 checkpoints of each of {n} networks show a mean rank correlation of {seen} within networks in 8 of "
         "10 cases"
         for name, n, seen in ((DIGITS.name, 6, 0.6), (FASHION.name, 24, 0.3))
     },
@@ -61,7 +61,7 @@ def _(evidence: Evidence) -> Finding:
 
 
 @claim("The CNA-Margin goes with the gap where labels are wrong", f"{GAIN}, section 4.3", "wrong labels",
-       "24 networks: sees a rank correlation from 0.5 in 8 of 10 cases")  # fmt: skip
+       "24 networks show a rank correlation from 0.5 in 8 of 10 cases")  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     values, gaps = evidence.values("wrong_labels", "cna_margin"), evidence.gaps("wrong_labels")
     ends, found = bootstrap(correlation, values, gaps), correlation(values, gaps)
@@ -72,8 +72,8 @@ def _(evidence: Evidence) -> Finding:
 
 
 @claim("Inputs of high entropy err more", f"{GAIN}, figure 6", "errors", {
-    DIGITS.name: "1,477 images: sees a difference of errors from 0.02",
-    FASHION.name: "10,000 images: sees a difference of errors from 0.03",
+    DIGITS.name: "1,477 images show differences of errors from 0.02",
+    FASHION.name: "10,000 images show differences of errors from 0.03",
 })  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     errors, images = _errors_by_image(evidence)

@@ -20,8 +20,8 @@ MARGIN, N_RANDOM = 5.0, 1000
     "Davies-Bouldin times mixup, the winners' measure, is competitive with the Gi-score within classes",
     "Natekar and Sharma 2020; Schiff et al. 2021, table 1", "held out",
     {
-        DIGITS.name: f"competitive: at most {MARGIN:g} points lower; how far above three tasks see is not known",
-        FASHION.name: f"competitive: at most {MARGIN:g} points lower; how far above the tasks see is not known",
+        DIGITS.name: f"at most {MARGIN:g} points lower is competitive; which larger score 3 tasks show is not known",
+        FASHION.name: f"at most {MARGIN:g} points lower is competitive; which larger score the tasks show is not known",
     },
 )  # fmt: skip
 def _(evidence: Evidence) -> Finding:
@@ -42,7 +42,7 @@ def _(evidence: Evidence) -> Finding:
     "The competition's two metrics, conditional information and granulated rank correlation, agree about measures",
     "Jiang et al. 2020, section 4", "held out",
     {
-        name: f"{n} families of measures that go together: few; how much above random measures they see is not known"
+        name: f"{n} families of measures that go together are few; which difference they show is not known"
         for name, n in ((DIGITS.name, 8), (FASHION.name, 7))
     },
 )  # fmt: skip

@@ -22,8 +22,8 @@ TELLING, LEVEL, PERMUTATIONS = ("gi_inter_l0", "gi_intra_l0", "pal_inter_l0", "p
 
 #: The power of these measures' tests, by simulation.
 POWER = {
-    DIGITS.name: "sees measures that score 7 on each task in 2 of 10 cases, 10 in 7 of 10, 13 in 9 of 10",
-    FASHION.name: "four tasks: sees measures that score 3 on each in 5 of 10 cases, 5 in nearly all",
+    DIGITS.name: "three tasks find measures that score 7 on each in 2 of 10 cases, 10 in 7 of 10, 13 in 9 of 10",
+    FASHION.name: "four tasks find measures that score 3 on each in 5 of 10 cases, 5 in nearly all",
 }
 
 
@@ -60,7 +60,7 @@ for _measure in TELLING:
 def _beats(statistic: str, words: str, remark: str = "") -> None:
     @claim(
         f"For invariance, the Gi-score tells more than {words}", f"{SCHIFF}, table 3", "invariance",
-        "one task of 24 networks: sees differences of scores from about 15 points",
+        "one task of 24 networks shows differences of scores from about 15 points",
     )  # fmt: skip
     def check(evidence: Evidence) -> Finding:
         rows = {
@@ -81,7 +81,7 @@ def _beats(statistic: str, words: str, remark: str = "") -> None:
 _beats("mean_error", "the mean accuracy of the same curve")
 _beats(
     "subset_error", "the accuracy on an augmented subset",
-    "; here each training image is changed about four times, in the paper a tenth of them once: a weaker rival",
+    "; here each training image is changed about four times, in the paper a tenth of the images once: a weaker rival",
 )  # fmt: skip
 
 

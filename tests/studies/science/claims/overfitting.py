@@ -29,7 +29,7 @@ def _range(row: dict[str, str]) -> str:
 
 @claim("The test rejects independence at epsilon 10 to 50 if a model was trained on half of the test set",
        f"{WERPACHOWSKI}, figure 6", "synthetic",
-       {SYNTHETIC.name: "100 repetitions: the paper's own setting"})  # fmt: skip
+       {SYNTHETIC.name: "100 repetitions, as in the paper"})  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     rows = [row for row in _rows(evidence, "dependent", 1) if STRONG[0] <= float(row["epsilon"]) <= STRONG[1]]
     most = max(rows, key=lambda row: float(row["p_high"]))
@@ -41,7 +41,7 @@ def _(evidence: Evidence) -> Finding:
 
 
 @claim("More models make the test stronger", f"{WERPACHOWSKI}, section 5.1", "synthetic",
-       {SYNTHETIC.name: "100 repetitions: sees a fall of the mean p-value by 0.05"})  # fmt: skip
+       {SYNTHETIC.name: "100 repetitions show a fall of the mean p-value by 0.05"})  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     rows = {number: _nearest(_rows(evidence, "dependent", number), BETWEEN) for number in PRINTED}
     means = {number: float(row["p_mean"]) for number, row in rows.items()}
@@ -59,7 +59,7 @@ def _nearest(rows: list[dict[str, str]], epsilon: float) -> dict[str, str]:
 
 
 @claim("Translation finds the training set, and not the test set", f"{WERPACHOWSKI}, section 5.2", "torus, train",
-       "p-values are bounds: silence is weak evidence, speech is strong")  # fmt: skip
+       "p-values are bounds: large p-values are weak evidence, small p-values strong evidence")  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     worst = {}
     for split in ("train", "test"):

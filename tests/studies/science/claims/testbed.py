@@ -25,7 +25,7 @@ def _sign_errors(evidence: Evidence) -> dict[str, float]:
 
 @claim(
     "Many measures order networks otherwise than the testbed (in the paper's four panels 30, 100, 43 and 21 % of 23)",
-    "Huang et al. 2025, figure 5", "testbed", "8 networks that differ in width alone: cannot decide it",
+    "Huang et al. 2025, figure 5", "testbed", "8 networks that differ in width alone cannot decide the claim",
 )  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     errors = _sign_errors(evidence)
@@ -36,13 +36,13 @@ def _(evidence: Evidence) -> Finding:
         "none: measures of one network go together",
         Verdict.UNDECIDED,
         "none of this kind: networks must differ in more than width",
-        "8 networks that differ in width alone: a norm that grows with width is in reverse as a whole",
+        "the networks differ in width alone, so a norm that grows with width is in reverse as a whole",
     )
 
 
 @claim(
     "The inverse margin orders most networks as the testbed does", "Huang et al. 2025, table 3", "testbed",
-    "8 networks: sees a sign-error up to about 0.25",
+    "8 networks show a sign-error up to about 0.25",
 )  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     error = _sign_errors(evidence)[CONSISTENT]
