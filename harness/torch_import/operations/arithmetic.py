@@ -50,7 +50,7 @@ def _hardswish(network: TranslatedNetwork, x: Value) -> Value:
 
 @translates("mish")
 def _mish(network: TranslatedNetwork, x: Value) -> Value:
-    """Translate x tanh(_softplus(x))."""
+    """Translate x tanh(softplus(x))."""
     return _multiplied(network, x, _activated(network, _activated(network, x, "softplus"), "tanh"))
 
 
