@@ -229,7 +229,9 @@ def test_a_result_without_its_submission_or_the_other_way_is_a_line(export, coll
     (folder / "exports/results/ann.zip").unlink()
     (folder / "exports/bob.zip").write_bytes(b"PK\x03\x04 cut off")
     (folder / "exports/readme.zip").write_bytes(b"")
-    err = collect().refusal()
+    ended = collect()
+    assert (ended.code, ended.out) == (2, "")
+    err = ended.err
     assert [line.split(": left out")[0].split()[-1] for line in err.splitlines()[:-1]] == ["bob", "readme", "ann"]
 
 
