@@ -66,7 +66,7 @@ def _without_code(text: str) -> str:
 
 
 def _show(text: str, pages: set[str]) -> None:
-    """Print Markdown. Links to other pages become commands that show these pages."""
+    """Print Markdown. A link to another page becomes the command that shows it."""
     from rich.markdown import Markdown
 
     from harness.tables import SafeConsole

@@ -63,7 +63,7 @@ def show_command(
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
 
     A task in training is shown with its finished models, a hidden task only with the number of its models. The page of
-    --html has neither of them.
+    --html shows neither.
     """
     root = directory or tasks_dir
     found = pgdl.show_tasks(root, task_names, withhold, html)
