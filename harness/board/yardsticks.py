@@ -1,4 +1,4 @@
-"""Yardsticks: scores beside a board that belong to no submission, for comparison by eye. One is the noisy oracle."""
+"""Yardsticks, such as the noisy oracle: scores beside a board that belong to no submission, for comparison by eye."""
 
 import math
 import statistics

@@ -76,7 +76,7 @@ class Drawing:
 
     @property
     def view(self) -> View:
-        """The first view."""
+        """The view that readers see first."""
         return next(iter(self.views.values()))
 
     @property
