@@ -13,12 +13,7 @@ from harness.worker.runtimes import RUNTIMES, Runtime, version_of
 
 
 def doctor(executor: str = "local", parameters: dict[str, str | None] | None = None) -> Iterator[Finding]:
-    """Yield findings on this machine or, for another executor, on the machines of its cluster.
-
-    Args:
-        executor: name of the executor.
-        parameters: parameters of the executor, for instance the address of a cluster.
-    """
+    """Yield findings on this machine or, for another executor and its parameters, on the machines of its cluster."""
     if executor != "local":
         from harness.api.doctor_cluster import findings
 

@@ -130,7 +130,6 @@ def _build(
 def _train(
     build: Build, missing: Sequence[int], workers: int, tell: Callable[[str], None], show: ShowTraining
 ) -> list[int]:
-    """Train models, and return the numbers of the models that failed."""
     failed = []
     try:
         with show(build.recipe, len(missing)) as seen, closing(build.train(list(missing), workers)) as events:

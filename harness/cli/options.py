@@ -18,8 +18,8 @@ from harness.configuration import LONGEST_S
 from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.names import ALL
+from harness.shell import variable_of
 from harness.task import DEFAULT_DIRECTORY
-from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 Decorator = Callable[[Any], Any]
@@ -293,7 +293,7 @@ def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
 
 
 def take_parameters(asked: dict[str, Any], chosen: str, choices: Mapping[str, Any]) -> dict[str, str | None]:
-    """Remove the parameters of all choices from the options of a command, and return those of the chosen one."""
+    """Remove the parameters of all executors or kinds of sandbox from `asked`, and return those of `chosen`."""
     values = {
         name: {one.name: asked.pop(f"{name}_{one.name}") for one in choice.parameters}
         for name, choice in choices.items()

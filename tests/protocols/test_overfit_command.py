@@ -154,37 +154,31 @@ def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatc
     assert "not black at their edges" in result.notes[-1]
 
 
-def refused(outcome: Ended) -> str:
-    assert outcome.code == 2, outcome
-    assert outcome.out == ""
-    return outcome.err
-
-
 def test_bad_input_is_refused_before_the_work(home, pgdl, asked, tmp_path) -> None:
-    assert "epsilon: expected at most 2: " in refused(pgdl("torus", "--epsilon", "1..3"))
-    assert "such as 3 or 1,2,4 or 1..5, found 'a'" in refused(pgdl("torus", "--epsilon", "a"))
-    assert "no model 'model_9'" in refused(pgdl("torus", "--models", "model_9"))
-    assert "no task 'tours'" in refused(pgdl("tours"))
+    assert "epsilon: expected at most 2: " in pgdl("torus", "--epsilon", "1..3").refusal()
+    assert "such as 3 or 1,2,4 or 1..5, found 'a'" in pgdl("torus", "--epsilon", "a").refusal()
+    assert "no model 'model_9'" in pgdl("torus", "--models", "model_9").refusal()
+    assert "no task 'tours'" in pgdl("tours").refusal()
     file = tmp_path / "file"
     file.write_text("")
-    assert "cannot be created" in refused(pgdl("torus", "--output", file / "out"))
+    assert "cannot be created" in pgdl("torus", "--output", file / "out").refusal()
     assert asked == []
 
 
 def test_inputs_that_are_no_images_are_refused(pgdl, tmp_path, shared_cache, monkeypatch) -> None:
     monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
     make_task(tmp_path)
-    line = refused(pgdl("tiny", tasks=tmp_path))
+    line = pgdl("tiny", tasks=tmp_path).refusal()
     assert line == "pgdl: inputs: expected images of shape (height, width, channels), found shape (4,)\n"
 
 
 def test_a_task_without_test_shards_is_refused(home, pgdl, tmp_path) -> None:
     shutil.copytree(home / "torus", tmp_path / "torus", ignore=shutil.ignore_patterns("test"))
-    line = refused(pgdl("torus", tasks=tmp_path))
+    line = pgdl("torus", tasks=tmp_path).refusal()
     assert "no test data: expected shards, found no such directory; use --split train" in line
 
 
 def test_hidden_tasks_are_refused(pgdl, home, tmp_path) -> None:
     shutil.copytree(home / "torus", tmp_path / "torus")
     (tmp_path / "torus" / "metadata").write_text("hidden: true\n")
-    assert "task torus: its errors and gaps are withheld" in refused(pgdl("torus", tasks=tmp_path))
+    assert "task torus: its errors and gaps are withheld" in pgdl("torus", tasks=tmp_path).refusal()

@@ -21,7 +21,7 @@ from harness.extras import install
 from harness.protocols.subject import read_subject
 from harness.protocols.testbed import probing
 from harness.protocols.testbed.images import ImagePart, Images
-from harness.protocols.testbed.material import Material, equal_steps
+from harness.protocols.testbed.material import Classes, divide_images, equal_steps
 from harness.protocols.testbed.probing import ProbeReport
 from harness.protocols.testbed.results import STATISTICS
 from harness.protocols.testbed.run import evaluate_task
@@ -93,9 +93,8 @@ def _read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.protocols.testbed.material.read_images", read)
 
 
-def material(place: Place, data: Path) -> Material:
-    subject = read_subject(place.tasks, "rows")
-    return Material(str(data), (SIDE, SIDE, 1), subject.task.data)
+def divide(place: Place, data: Path, unseen: tuple[int, ...] | None = None) -> tuple[Images, Classes]:
+    return divide_images(str(data), (SIDE, SIDE, 1), read_subject(place.tasks, "rows").task.data, unseen)
 
 
 @pytest.mark.rest
@@ -159,14 +158,14 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
 
     def answer(
         _program: str, _runtime: Any, questions: list[nullcontext[dict[str, Any]]]
-    ) -> Iterator[tuple[int, dict[str, int]]]:
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
         for position, asking in enumerate(questions):
             question = asking.enter_result
             if not question.get("check"):
                 asked.append(Path(question["model"]).name)
                 counts = np.ones((3, 2, N_CLASSES, N_CLASSES), np.int64) * len(asked)
                 np.savez(question["counts"], counts=counts, converged=np.ones(3, np.bool_))
-            yield position, {"size": 5}
+            yield position, {}
 
     def interrupt(*arguments: Any, **arrays: Any) -> None:
         write(*arguments, **arrays)
@@ -188,13 +187,18 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
     assert found["model"].values.tolist() == list(names)
 
 
+def command(place: Place, measures: str) -> tuple[object, ...]:
+    """The arguments for the evaluated backbones."""
+    names = ",".join(place.dataset["model"].values)
+    return (
+        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
+        measures,
+    )  # fmt: skip
+
+
 @pytest.mark.usefixtures("no_process")
 def test_the_command_prints_json(place: Place, pgdl: Any) -> None:
-    names = ",".join(place.dataset["model"].values)
-    code, out, err = pgdl(
-        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
-        "none", "--format", "json",
-    )  # fmt: skip
+    code, out, err = pgdl(*command(place, "none"), "--format", "json")
     assert code == 0, err
     content, point = json.loads(out), summarize(place.dataset).point
     assert (content["point"]["ssim"], content["point"]["objective"]) == (point.ssim, point.objective)
@@ -204,11 +208,7 @@ def test_the_command_prints_json(place: Place, pgdl: Any) -> None:
 
 @pytest.mark.usefixtures("no_process")
 def test_the_command_prints_and_writes(place: Place, pgdl: Any, tmp_path: Path) -> None:
-    names = ",".join(place.dataset["model"].values)
-    code, out, err = pgdl(
-        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
-        "none", "--output", tmp_path / "deep" / "out",
-    )  # fmt: skip
+    code, out, err = pgdl(*command(place, "none"), "--output", tmp_path / "deep" / "out")
     assert code == 0, err
     point = summarize(place.dataset).point
     expected = f"trade-off point: SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes"
@@ -228,13 +228,9 @@ def test_measures_are_called_in_the_sandbox_and_compared(
     problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
-    names = ",".join(place.dataset["model"].values)
-    arguments = (
-        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--results",
-        tmp_path / "records.db", "--measures", "num_params,distance_from_init", "--output", tmp_path,
-    )  # fmt: skip
+    arguments = command(place, "num_params,distance_from_init")
     with zygotes.used():
-        code, out, err = pgdl(*arguments)
+        code, out, err = pgdl(*arguments, "--results", tmp_path / "records.db", "--output", tmp_path)
     assert code == 1, "distance_from_init needs the initial weights"
     assert "distance_from_init is left out: no value on 3 of 3 models" in err
     (row,) = csv.DictReader((tmp_path / "consistency.csv").read_text().splitlines())
@@ -305,7 +301,7 @@ def test_data_that_do_not_fit_are_refused(
 ) -> None:
     data = make_data(tmp_path / "data.npz", **replaced)
     with pytest.raises(UserError, match=message) as refused:
-        material(place, data).prepare(ProbeSettings(unseen=unseen))
+        divide(place, data, unseen)
     assert "\n" not in str(refused.value)
 
 
@@ -315,9 +311,9 @@ def test_test_images_on_which_the_models_were_trained_are_left_out(place: Place,
     known, new = make_images(12, 0), make_images(3, 5)
     images, labels = (np.concatenate([old[:15], other]) for old, other in zip(known, new, strict=True))
     data = make_data(tmp_path / "data.npz", x_train=make_images(12, 6)[0], x_test=images, y_test=labels)
-    prepared = material(place, data).prepare(SETTINGS)
-    assert prepared.notes[0] == "9 test images on which the models were trained are left out"
-    assert np.bincount(prepared.images.test.labels).tolist() == [3, 3, 3, 6, 6]
+    found, _ = divide(place, data)
+    assert found.notes[0] == "9 test images on which the models were trained are left out"
+    assert np.bincount(found.test.labels).tolist() == [3, 3, 3, 6, 6]
 
 
 @pytest.mark.usefixtures("_read_here")
@@ -326,9 +322,9 @@ def test_without_unseen_classes_only_0_percent_is_evaluated(place: Place, tmp_pa
     arrays = {
         f"{axis}_{part}": array for part, pair in of_parts.items() for axis, array in zip("xy", pair, strict=True)
     }
-    prepared = material(place, make_data(tmp_path / "data.npz", **arrays)).prepare(SETTINGS)
-    assert prepared.classes.levels == (0,)
-    assert prepared.notes[1] == "there are no unseen classes, so only 0 % is evaluated"
+    found, classes = divide(place, make_data(tmp_path / "data.npz", **arrays))
+    assert classes.levels == (0,)
+    assert found.notes[1] == "there are no unseen classes, so only 0 % is evaluated"
 
 
 def test_steps_are_as_equal_as_whole_numbers_allow() -> None:
@@ -342,4 +338,4 @@ def test_steps_are_as_equal_as_whole_numbers_allow() -> None:
 def test_images_smaller_than_the_window_are_refused(tmp_path: Path) -> None:
     tasks = make_backbones(tmp_path, name="small", side=10)
     with pytest.raises(UserError, match=r"at least 11 pixels high and wide, the window of SSIM, found 10 x 10"):
-        evaluate_task(tasks, "small", "digits")
+        evaluate_task(tasks, "small", "digits", SETTINGS)
