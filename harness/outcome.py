@@ -38,10 +38,10 @@ class CallResult:
     call_cpu_s: float = 0.0
     peak_memory_bytes: int = 0
     output_tail: str = ""
-    place: str = ""  #: line of the submission that a timeout interrupted, e.g. complexity.py:4; empty if unknown
     environment: dict[str, str] = field(default_factory=dict)  #: library versions reported by the worker
     interrupted: bool = False  #: an `INFRA_ERROR` by a passing cause, such as a pause of the harness
     survived_kill: bool = False  #: processes of the sandbox are still alive; the machine cannot be trusted
+    place: str = ""  #: line of the submission that a timeout interrupted, e.g. complexity.py:4; empty if unknown
 
 
 class StoppedError(Exception):

@@ -1,10 +1,8 @@
 """The interface of a running sandbox, by which the harness watches, measures and kills the call inside."""
 
 import os
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness.sandbox.processes import Processes
 
@@ -69,20 +67,3 @@ def memory_file(content: bytes) -> int:
 def shell_status(code: int | None) -> int | None:
     """Return the return code of a `subprocess` as bubblewrap and shells give it: 128 + number for a signal."""
     return 128 - code if code is not None and code < 0 else code
-
-
-def storage_of_sandbox(root: str, scratch: tuple[str, ...]) -> Storage:
-    """Return the usage of scratch space and network of the sandbox whose root directory is `root`.
-
-    `scratch` are the mount points of in-memory file systems inside the sandbox.
-    """
-    size, files = 0, 0
-    try:
-        for path in scratch:
-            used = os.statvfs(f"{root}{path}")
-            size += (used.f_blocks - used.f_bfree) * used.f_frsize
-            files += used.f_files - used.f_ffree
-        counted = re.search(r"^sockets: used (\d+)", Path(f"{root}/proc/1/net/sockstat").read_text(), re.MULTILINE)
-    except (FileNotFoundError, ProcessLookupError):  # the sandbox has ended
-        return Storage()
-    return Storage(size, files, int(counted[1]) if counted else 0)

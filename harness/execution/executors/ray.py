@@ -67,7 +67,7 @@ class RayEngine:
 
     def nodes(self) -> dict[str, str]:
         """Return identifier -> name of the living nodes with processors; equal names are followed by addresses."""
-        there = [node for node in self._nodes() if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
+        there = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
         times = Counter(node["NodeManagerHostname"] for node in there)
         return {
             node["NodeID"]: host if times[host] == 1 else f"{host} ({node['NodeManagerAddress']})"
@@ -75,15 +75,11 @@ class RayEngine:
             for host in [node["NodeManagerHostname"]]
         }
 
-    def _nodes(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._ray.nodes()
-        return found
-
     def start(self, node: str) -> Any:
         """Start an actor on a node, which takes all its processors and GPUs."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        resources = next(one["Resources"] for one in self._nodes() if one["NodeID"] == node)
+        resources = next(one["Resources"] for one in self._ray.nodes() if one["NodeID"] == node)
         actor = self._ray.remote(self.machine()).options(
             num_cpus=resources.get("CPU", 0), num_gpus=resources.get("GPU", 0), max_restarts=-1, max_task_retries=0,
             scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),

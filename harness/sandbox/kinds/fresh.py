@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,14 +20,7 @@ from harness.sandbox.devices import search_path
 from harness.sandbox.job import Job, Limits
 from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.processes import Namespace
-from harness.sandbox.running_sandbox import (
-    RunningSandbox,
-    StartError,
-    Storage,
-    memory_file,
-    shell_status,
-    storage_of_sandbox,
-)
+from harness.sandbox.running_sandbox import RunningSandbox, StartError, Storage, memory_file, shell_status
 from harness.sandbox.seccomp import filter_program
 from harness.worker.limits import limit_process
 
@@ -181,8 +175,18 @@ class Enclosure(RunningSandbox):
 
     def storage(self) -> Storage | None:
         """Return the usage of scratch space and sockets; None until the sandbox has its own root directory."""
-        root = self.processes.root()
-        return None if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
+        root, size, files = self.processes.root(), 0, 0
+        if root is None:
+            return None
+        try:
+            for path in bubblewrap.SCRATCH:
+                used = os.statvfs(f"{root}{path}")
+                size += (used.f_blocks - used.f_bfree) * used.f_frsize
+                files += used.f_files - used.f_ffree
+            counted = re.search(r"^sockets: used (\d+)", Path(f"{root}/proc/1/net/sockstat").read_text(), re.MULTILINE)
+        except (FileNotFoundError, ProcessLookupError):  # the sandbox has ended
+            return Storage()
+        return Storage(size, files, int(counted[1]) if counted else 0)
 
     def exit_status(self) -> int | None:
         """Return the exit status of bubblewrap, which equals the exit status of its command."""
