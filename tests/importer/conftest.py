@@ -27,9 +27,11 @@ def refused(folder, pgdl) -> Callable[..., str]:
     """Import the models, which must fail with one line and leave nothing; returns the line."""
 
     def check(*more: object, data: str = "data.npz") -> str:
-        err = pgdl("task", "import", "models.csv", "--data", data, "--test", data, "--output", "tasks", *more).refusal()
-        assert err.startswith("pgdl: ")
+        outcome = pgdl("task", "import", "models.csv", "--data", data, "--test", data, "--output", "tasks", *more)
+        assert outcome.code == 2, outcome  # notes on the table may have been printed
+        assert outcome.err.startswith("pgdl: ")
+        assert outcome.err.count("\n") == 1
         assert not (folder / "tasks").exists()
-        return err
+        return outcome.err
 
     return check

@@ -144,7 +144,7 @@ def test_a_task_without_reference_data_gets_scores_only(
     ended = pgdl("invariance", "pictures", "--tasks", folder, "--perturbations", "rotation", "--output", "out")
     assert ended.code == 0
     assert ended.lines[1].split() == ["model_0", "0.0000"]
-    assert "no gaps to compare them with" in ended.out
+    assert "no gaps to compare the scores with" in ended.out
     assert not (folder / "out" / "table.csv").exists()
 
 
