@@ -52,7 +52,9 @@ def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: P
 )
 def test_senseless_numbers_are_refused(option: str, value: str, problem: str, pgdl: Pgdl, folder: Path) -> None:
     make_task(folder / "task_data")
-    assert problem in pgdl("run", "random", option, value).refusal()
+    ended = pgdl("run", "random", option, value)
+    assert (ended.code, ended.out) == (2, "")
+    assert problem in ended.err
 
 
 @pytest.mark.parametrize("argument", ["x" * 300, "vc_dim:image_side=" + "1" * 300, "a/" + "y" * 300])

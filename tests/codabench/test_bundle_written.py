@@ -163,5 +163,7 @@ def test_a_copy_of_a_hidden_tasks_file_is_found_under_any_name(folder, pgdl, fil
     hidden = next(folder.rglob(f"secret/**/{file}"))
     shared = sorted(folder.rglob(f"tiny/**/{file}"))[0]
     hidden.write_bytes(shared.read_bytes())
-    assert f"{hidden}, of a hidden task" in pgdl("codabench", "bundle", toml, "--output", "bundle.zip").refusal()
+    made = pgdl("codabench", "bundle", toml, "--output", "bundle.zip")
+    assert made.code == 2
+    assert f"{hidden}, of a hidden task" in made.err
     assert not Path("bundle.zip").exists()

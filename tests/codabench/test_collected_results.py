@@ -92,7 +92,9 @@ def test_a_row_that_nobody_proved_says_so(export, collect):
     assert "8 new calls in results.db; none of them made again" in collect("--rerun", "0").out
     with Records("results.db", read_only=True) as records:
         assert records.requests()[0].description.startswith(collection.UNPROVED)
-    assert "results.db: has rows of ann; collect into another database" in collect("--html", "site").refusal()
+    ended = collect("--html", "site")
+    assert ended.code == 2
+    assert "results.db: has rows of ann; collect into another database" in ended.err
     assert not Path("site").exists()
 
 
@@ -229,8 +231,9 @@ def test_a_result_without_its_submission_or_the_other_way_is_a_line(export, coll
     (folder / "exports/results/ann.zip").unlink()
     (folder / "exports/bob.zip").write_bytes(b"PK\x03\x04 cut off")
     (folder / "exports/readme.zip").write_bytes(b"")
-    err = collect().refusal()
-    assert [line.split(": left out")[0].split()[-1] for line in err.splitlines()[:-1]] == ["bob", "readme", "ann"]
+    ended = collect()
+    assert ended.code == 2
+    assert [line.split(": left out")[0].split()[-1] for line in ended.err.splitlines()[:-1]] == ["bob", "readme", "ann"]
 
 
 def test_a_hidden_phase_has_no_results(pgdl, bundled, folder):
